@@ -1,0 +1,1 @@
+"""The HTTP API: response models, the snapshot of ready answers, routes and their manners."""

@@ -1,0 +1,47 @@
+"""What the API answers from: one immutable picture of settled prices, forecasts and their ages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tunnihind.forecast.run import Run
+
+
+class Percentiles(NamedTuple):
+    """One forecast hour, EUR/MWh without VAT."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestScore:
+    """Walk-forward accuracy of the served model; errors in EUR/MWh, `horizon_h` in hours ahead."""
+
+    mae: float
+    baseline_mae: float
+    skill: float
+    horizon_h: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The data behind every answer, as of the moment it was read from the store.
+
+    `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time, 14 days back and all that is
+    known ahead. `past` holds, for each past hour and the current one, the freshest forecast made before that
+    hour, exactly as issued. `run` is the newest forecast run. `version` changes whenever any of them does.
+    """
+
+    version: str
+    settled: Mapping[int, float] = field(default_factory=dict)
+    past: Mapping[int, Percentiles] = field(default_factory=dict)
+    run: Run | None = None
+    last_refresh: int | None = None
+    backtest: BacktestScore | None = None
+
+    @property
+    def newest_settled(self) -> int | None:
+        """The start of the newest settled hour."""
+        return max(self.settled, default=None)

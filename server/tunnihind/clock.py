@@ -1,0 +1,39 @@
+"""Time as something that is passed in, so that tests and rehearsals of a past day can own it."""
+
+import asyncio
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the time and waits."""
+
+    def now(self) -> float:
+        """Return unix seconds UTC."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after the given time, or as soon as it is negative."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        """Return unix seconds UTC."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait on the event loop, whose own clock never jumps."""
+        await asyncio.sleep(max(seconds, 0.0))
+
+
+class RehearsalClock(SystemClock):
+    """A clock that stood at `instant` when it was made and has run on since, for `serve --as-of`."""
+
+    def __init__(self, instant: float) -> None:
+        self._instant = instant
+        self._started = time.monotonic()
+
+    def now(self) -> float:
+        """Return unix seconds UTC of the rehearsed day."""
+        return self._instant + time.monotonic() - self._started

@@ -1,0 +1,73 @@
+"""The errors of the server.
+
+TunnihindError
+├── SettingsError          a setting is missing or out of its range
+├── StoreError             the store can't be opened, read or written
+│   └── SchemaError        the store was written by a newer version
+├── ImportFileError        a file handed to `import` has a line that makes no sense
+└── SourceError            an upstream source gave no usable answer
+    ├── SourceUnreachable  no answer, or none in time
+    ├── SourceRefused      the source answered with an error status
+    │   └── RateLimited    it asked to be left alone for a while
+    └── BadAnswer          it answered with something that is not what it promises
+"""
+
+
+class TunnihindError(Exception):
+    """Base of every error the server raises on purpose; its text is fit for a user's eyes."""
+
+
+class SettingsError(TunnihindError):
+    """A setting is missing, malformed or out of its range."""
+
+
+class StoreError(TunnihindError):
+    """The store can't be opened, read or written."""
+
+
+class SchemaError(StoreError):
+    """The store was written by a newer version of Tunnihind."""
+
+
+class ImportFileError(TunnihindError):
+    """A file handed to `tunnihind import` has a line that makes no sense."""
+
+    def __init__(self, file: str, line: int, column: str, problem: str) -> None:
+        super().__init__(f"{file}, line {line}, column {column}: {problem}")
+        self.file = file
+        self.line = line
+        self.column = column
+        self.problem = problem
+
+
+class SourceError(TunnihindError):
+    """An upstream source gave no usable answer."""
+
+    def __init__(self, source: str, problem: str) -> None:
+        super().__init__(f"{source}: {problem}")
+        self.source = source
+        self.problem = problem
+
+
+class SourceUnreachable(SourceError):
+    """No answer, or none in time."""
+
+
+class SourceRefused(SourceError):
+    """The source answered with an error status."""
+
+    def __init__(self, source: str, problem: str, *, status: int) -> None:
+        super().__init__(source, problem)
+        self.status = status
+
+
+class RateLimited(SourceRefused):
+    """The source asked to be left alone for `retry_after_s` seconds."""
+
+    def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
+        super().__init__(source, problem, status=status)
+        self.retry_after_s = retry_after_s
+
+
+class BadAnswer(SourceError):
+    """The source answered with something that is not what it promises."""

@@ -1,0 +1,114 @@
+"""Facts of the Estonian day-ahead market: zones, delivery days, market time units, and the consumer's unit.
+
+All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time
+(23, 24 or 25 hours); an Estonian clock shows its first hour at 01:00.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+type Zone = Literal["ee", "lv", "lt", "fi"]
+
+ZONE: Final = "EE"
+CURRENCY: Final = "EUR"
+ZONES: Final[tuple[Zone, ...]] = ("ee", "lv", "lt", "fi")
+"""The zones whose prices are kept: Estonia's own and those it is coupled to."""
+
+QUARTER_S: Final = 900
+HOUR_S: Final = 3600
+DAY_S: Final = 86_400
+
+DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
+LOCAL_TZ: Final = ZoneInfo("Europe/Tallinn")
+
+QUARTERS_SINCE: Final = date(2025, 10, 1)
+"""First delivery day traded in quarters (SDAC go-live of the 15-minute market time unit)."""
+
+PRICE_FLOOR_EUR_MWH: Final = -500.0
+PRICE_CAP_EUR_MWH: Final = 4000.0
+"""Harmonised limits of the single day-ahead coupling."""
+
+DEFAULT_VAT_RATE: Final = 0.22
+"""The specification's rate. Estonian law says 24 % since 2025-07-01, which is why it is a setting."""
+
+MODEL_LEAD_S: Final = 48 * HOUR_S
+PUBLIC_WINDOW_S: Final = 72 * HOUR_S
+
+_PUBLICATION_TIME: Final = time(12, 55)
+
+
+def iso_utc(ts: int) -> str:
+    """Write an instant as ISO 8601 UTC, `2025-12-15T10:00:00Z`."""
+    return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def floor_hour(ts: float) -> int:
+    """Return the start of the UTC hour that holds the instant."""
+    return int(ts // HOUR_S) * HOUR_S
+
+
+def delivery_day(ts: float) -> date:
+    """Return the delivery day that the instant belongs to."""
+    return datetime.fromtimestamp(ts, DELIVERY_TZ).date()
+
+
+@lru_cache(maxsize=8192)
+def day_start(day: date) -> int:
+    """Return the first instant of a delivery day."""
+    return int(datetime.combine(day, time(), DELIVERY_TZ).timestamp())
+
+
+def day_end(day: date) -> int:
+    """Return the instant at which a delivery day is over, the next one's start."""
+    return day_start(day + timedelta(days=1))
+
+
+def hours_of(day: date) -> range:
+    """Return the starts of a delivery day's 23, 24 or 25 hours."""
+    return range(day_start(day), day_end(day), HOUR_S)
+
+
+def market_time_unit(day: date) -> int:
+    """Return the length in seconds of the period that is traded for a delivery day."""
+    return QUARTER_S if day >= QUARTERS_SINCE else HOUR_S
+
+
+@lru_cache(maxsize=8192)
+def publication_time(day: date) -> int:
+    """Return when a delivery day's prices are published by rule: 12:55 Brussels time of the day before."""
+    return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
+
+
+def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
+    """Return the mean of each hour that has all four of its quarters, in full precision (EUR/MWh).
+
+    An hour with a quarter missing has no price: a mean of fewer would look settled and be wrong.
+    """
+    hours: dict[int, float] = {}
+    for hour in sorted({floor_hour(ts) for ts in quarters}):
+        values = [quarters[ts] for ts in range(hour, hour + HOUR_S, QUARTER_S) if ts in quarters]
+        if len(values) == HOUR_S // QUARTER_S:
+            hours[hour] = sum(values) / len(values)
+    return hours
+
+
+def market_price(eur_mwh: float) -> float:
+    """Round to the 2 decimals in which market-unit prices are served, EUR/MWh; never -0.0."""
+    return round(eur_mwh, 2) + 0.0
+
+
+def consumer_price(eur_mwh: float, vat_rate: float) -> float:
+    """Convert a served market-unit price to EUR/kWh with VAT, 4 decimals; never -0.0."""
+    return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
+
+
+def free_until(newest_settled: int | None, now: int) -> int:
+    """Return the last instant of the public window: the newest settled hour + 48 h, at most 72 h from now.
+
+    With nothing settled, the current hour counts as the newest.
+    """
+    newest = floor_hour(now) if newest_settled is None else newest_settled
+    return min(newest + MODEL_LEAD_S, now + PUBLIC_WINDOW_S)

@@ -1,0 +1,79 @@
+"""What an operator can set; the command line's options and the environment fill it (see `cli.options`)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from tunnihind.errors import SettingsError
+from tunnihind.market import DEFAULT_VAT_RATE, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH
+
+ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
+
+
+def data_folder() -> Path:
+    """Return the folder of this user's data, by the XDG rules (`%LOCALAPPDATA%` on Windows)."""
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "tunnihind"
+
+
+def default_database_url() -> str:
+    """Return the address of the SQLite database in the user's data folder."""
+    return f"sqlite:///{data_folder() / 'tunnihind.db'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting with its default; URLs without a slash at their end."""
+
+    database_url: str = ""
+    host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
+    port: int = 8080
+    public_url: str = ""
+    vat_rate: float = DEFAULT_VAT_RATE
+    attribution: str = ""
+    rate_limit: float = 0.0
+    trust_proxy: bool = False
+    metrics: bool = True
+    access_log: bool = False
+    log_format: str = "text"
+
+    elering_url: str = "https://dashboard.elering.ee/api"
+    entsoe_url: str = "https://web-api.tp.entsoe.eu/api"
+    entsoe_token: str = ""
+    open_meteo_url: str = "https://api.open-meteo.com"
+    open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
+    weather: bool = True
+    contact: str = ""
+    price_floor: float = PRICE_FLOOR_EUR_MWH
+    price_cap: float = PRICE_CAP_EUR_MWH
+    history_start: int = 2021
+
+    def __post_init__(self) -> None:
+        """Refuse what can't work, naming the setting and the fix."""
+        if not 0 <= self.vat_rate < 1:
+            raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22 %")
+        if self.price_floor >= self.price_cap:
+            raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
+        if self.rate_limit < 0:
+            raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
+        for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_previous_runs_url"):
+            url = getattr(self, name)
+            if url and urlsplit(url).scheme not in {"http", "https"}:
+                raise SettingsError(f"{name.replace('_', '-')} is {url!r}: it has to start with http:// or https://")
+
+    @property
+    def store_url(self) -> str:
+        """The database to use, the user's own by default."""
+        return self.database_url or default_database_url()
+
+    @property
+    def base_url(self) -> str:
+        """The address clients know the server by."""
+        return self.public_url.rstrip("/") or f"http://localhost:{self.port}"
+
+    @property
+    def attribution_text(self) -> str:
+        """The credit that republishers of the data must give."""
+        return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"

@@ -1,0 +1,1 @@
+"""Upstream sources of prices and covariates, each behind one small Protocol, and the plausibility gate."""
