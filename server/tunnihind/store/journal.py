@@ -1,0 +1,76 @@
+"""Single facts about the store and the pipeline: who we are, how far we are, and that something changed."""
+
+import json
+import uuid
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select
+
+from tunnihind.store.database import Database
+from tunnihind.store.schema import state as table
+
+type Fact = str | int | float | bool | list[Fact] | dict[str, Fact] | None
+
+_VERSION: Final = "version"
+_INSTANCE: Final = "instance_id"
+_LAST_REFRESH: Final = "last_refresh"
+
+
+class Journal:
+    """Facts by key, each a JSON value."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def read(self, key: str) -> Fact:
+        """Return a fact, None where it was never written. Raises StoreError."""
+        with self._database.reading() as connection:
+            return _read(connection, key)
+
+    def write(self, key: str, value: Fact) -> None:
+        """Replace a fact. Raises StoreError."""
+        with self._database.writing() as connection:
+            _write(connection, key, value)
+
+    def advance(self, connection: Connection) -> None:
+        """Say, within the transaction of a change, that what is served has changed."""
+        _write(connection, _VERSION, _count(connection) + 1)
+
+    def version(self) -> int:
+        """Return a number that grows with every change to what is served. Raises StoreError."""
+        with self._database.reading() as connection:
+            return _count(connection)
+
+    def last_refresh(self) -> int | None:
+        """Return when the pipeline last got an answer about prices and took it in. Raises StoreError."""
+        found = self.read(_LAST_REFRESH)
+        return found if isinstance(found, int) else None
+
+    def refreshed(self, at: int) -> None:
+        """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
+        self.write(_LAST_REFRESH, at)
+
+    def instance_id(self) -> str:
+        """Return this installation's lasting identity, made at first use. Raises StoreError."""
+        found = self.read(_INSTANCE)
+        if found is None:
+            with self._database.writing() as connection:
+                found = _read(connection, _INSTANCE) or uuid.uuid4().hex
+                _write(connection, _INSTANCE, found)
+        return str(found)
+
+
+def _read(connection: Connection, key: str) -> Fact:
+    found = connection.execute(select(table.c.value).where(table.c.key == key)).scalar_one_or_none()
+    fact: Fact = None if found is None else json.loads(found)
+    return fact
+
+
+def _count(connection: Connection) -> int:
+    found = _read(connection, _VERSION)
+    return found if isinstance(found, int) else 0
+
+
+def _write(connection: Connection, key: str, value: Fact) -> None:
+    connection.execute(delete(table).where(table.c.key == key))
+    connection.execute(insert(table).values(key=key, value=json.dumps(value)))

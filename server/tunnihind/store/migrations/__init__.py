@@ -1,0 +1,1 @@
+"""The way from any older database to today's tables, by Alembic."""

@@ -1,0 +1,83 @@
+"""The first tables."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Create prices, quarantine, covariates, runs, source_health, leases and state."""
+    op.create_table(
+        "prices",
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("ts", sa.BigInteger, nullable=False),
+        sa.Column("step_s", sa.Integer, nullable=False),
+        sa.Column("seen_ts", sa.BigInteger, nullable=False),
+        sa.Column("known_ts", sa.BigInteger, nullable=False),
+        sa.Column("eur_mwh", sa.Float(53), nullable=False),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("zone", "ts", "step_s", "seen_ts", name="pk_prices"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "quarantine",
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("day", sa.Date, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("detail", sa.Text, nullable=False),
+        sa.Column("quotes", sa.Text, nullable=False),
+        sa.Column("first_seen_ts", sa.BigInteger, nullable=False),
+        sa.Column("last_seen_ts", sa.BigInteger, nullable=False),
+        sa.Column("released_ts", sa.BigInteger),
+        sa.PrimaryKeyConstraint("source", "zone", "day", name="pk_quarantine"),
+    )
+    op.create_table(
+        "covariates",
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("lead_s", sa.Integer, nullable=False),
+        sa.Column("issued_ts", sa.BigInteger, nullable=False),
+        sa.Column("start_ts", sa.BigInteger, nullable=False),
+        sa.Column("series", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("name", "lead_s", "issued_ts", name="pk_covariates"),
+    )
+    op.create_index("ix_covariates_issued_ts", "covariates", ["issued_ts"])
+    op.create_table(
+        "runs",
+        sa.Column("id", sa.Integer, nullable=False),
+        sa.Column("made_at", sa.BigInteger, nullable=False),
+        sa.Column("tier", sa.Text, nullable=False),
+        sa.Column("start_ts", sa.BigInteger, nullable=False),
+        sa.Column("p10", sa.LargeBinary, nullable=False),
+        sa.Column("p50", sa.LargeBinary, nullable=False),
+        sa.Column("p90", sa.LargeBinary, nullable=False),
+        sa.Column("inputs", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_runs"),
+    )
+    op.create_index("ix_runs_made_at", "runs", ["made_at"])
+    op.create_table(
+        "source_health",
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("tried_ts", sa.BigInteger, nullable=False),
+        sa.Column("ok_ts", sa.BigInteger),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("error", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("source", name="pk_source_health"),
+    )
+    op.create_table(
+        "leases",
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("token", sa.Text, nullable=False),
+        sa.Column("host", sa.Text, nullable=False),
+        sa.Column("pid", sa.Integer, nullable=False),
+        sa.Column("beat_ts", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_leases"),
+    )
+    op.create_table(
+        "state",
+        sa.Column("key", sa.Text, nullable=False),
+        sa.Column("value", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("key", name="pk_state"),
+    )

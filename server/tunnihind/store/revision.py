@@ -1,0 +1,34 @@
+"""Which step of `migrations` a database has reached.
+
+Apart from `upgrade`, so that a start on an up-to-date database need not load Alembic.
+"""
+
+from typing import Final
+
+from sqlalchemy import Connection, inspect, text
+
+from tunnihind.errors import SchemaError
+from tunnihind.store.database import Database
+
+HEAD: Final = "0001"
+"""The newest step."""
+
+
+def current(connection: Connection) -> str | None:
+    """Return the step a database has reached, None for an empty one."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    return None if found is None else str(found)
+
+
+def is_current(database: Database) -> bool:
+    """Return whether the tables are today's. Raises StoreError."""
+    with database.reading() as connection:
+        return current(connection) == HEAD
+
+
+def require_current(database: Database) -> None:
+    """Make sure that the tables are today's without touching them. Raises SchemaError, StoreError."""
+    if not is_current(database):
+        raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")

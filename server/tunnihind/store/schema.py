@@ -1,0 +1,97 @@
+"""The tables, in SQLAlchemy's words. `migrations` brings a database of any age to this shape.
+
+Instants are unix seconds UTC. Hourly arrays are packed (see `packing`), one row a series, because a row for
+each hour of each covariate would make hundreds of megabytes a year.
+"""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Date, Float, Index, Integer, LargeBinary, MetaData, Table, Text
+
+metadata: Final = MetaData(naming_convention={"pk": "pk_%(table_name)s", "ix": "ix_%(table_name)s_%(column_0_N_name)s"})
+
+prices: Final = Table(
+    "prices",
+    metadata,
+    Column("zone", Text, primary_key=True),
+    Column("ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("step_s", Integer, primary_key=True, autoincrement=False),
+    Column("seen_ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("known_ts", BigInteger, nullable=False),
+    Column("eur_mwh", Float(53), nullable=False),
+    Column("source", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""A version of a price: first seen at `seen_ts`, counting as known from `known_ts` on. A correction is a later row."""
+
+quarantine: Final = Table(
+    "quarantine",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("zone", Text, primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("quotes", Text, nullable=False),
+    Column("first_seen_ts", BigInteger, nullable=False),
+    Column("last_seen_ts", BigInteger, nullable=False),
+    Column("released_ts", BigInteger),
+)
+"""A delivery day that failed the plausibility gate, with what the source said (JSON pairs of instant and price)."""
+
+covariates: Final = Table(
+    "covariates",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("lead_s", Integer, primary_key=True, autoincrement=False),
+    Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("start_ts", BigInteger, nullable=False),
+    Column("series", LargeBinary, nullable=False),
+    Index(None, "issued_ts"),
+)
+"""A series as it was issued (`known.IssuedSeries`)."""
+
+runs: Final = Table(
+    "runs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("made_at", BigInteger, nullable=False),
+    Column("tier", Text, nullable=False),
+    Column("start_ts", BigInteger, nullable=False),
+    Column("p10", LargeBinary, nullable=False),
+    Column("p50", LargeBinary, nullable=False),
+    Column("p90", LargeBinary, nullable=False),
+    Column("inputs", Text, nullable=False),
+    Index(None, "made_at"),
+)
+"""A forecast run exactly as issued; never edited."""
+
+source_health: Final = Table(
+    "source_health",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("tried_ts", BigInteger, nullable=False),
+    Column("ok_ts", BigInteger),
+    Column("failures", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+)
+"""How the last exchange with each source went; `failures` counts those in a row."""
+
+leases: Final = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("token", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("beat_ts", BigInteger, nullable=False),
+)
+"""Who does a job that only one process may do."""
+
+state: Final = Table(
+    "state",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""Single facts, each a JSON value under a name of `journal`."""

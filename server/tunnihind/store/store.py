@@ -1,0 +1,63 @@
+"""The store as a whole."""
+
+from types import TracebackType
+from typing import Self
+
+from tunnihind.known import Archive
+from tunnihind.store.covariates import CovariateBook
+from tunnihind.store.database import Database
+from tunnihind.store.health import HealthBook
+from tunnihind.store.journal import Journal
+from tunnihind.store.lease import Lease
+from tunnihind.store.prices import PriceBook
+from tunnihind.store.quarantine import Quarantine
+from tunnihind.store.retention import thin
+from tunnihind.store.revision import is_current, require_current
+from tunnihind.store.runs import RunArchive
+
+
+class Store:
+    """All that is known, and when it became known. Safe to use from several threads and processes."""
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        """Open the database at `url`, creating or upgrading its tables unless `read_only`.
+
+        Raises SettingsError for an address that is none, StoreError and SchemaError.
+        """
+        self.database = Database(url, read_only=read_only)
+        if read_only:
+            require_current(self.database)
+        elif not is_current(self.database):
+            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
+
+            upgrade(self.database)
+        self.journal = Journal(self.database)
+        self.prices = PriceBook(self.database, self.journal)
+        self.covariates = CovariateBook(self.database)
+        self.runs = RunArchive(self.database, self.journal)
+        self.quarantine = Quarantine(self.database)
+        self.health = HealthBook(self.database)
+
+    def archive(self, since_ts: int | None = None) -> Archive:
+        """Return all that a forecast may look at, from `since_ts` on. Raises StoreError."""
+        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts))
+
+    def lease(self) -> Lease:
+        """Return a new claim to the pipeline."""
+        return Lease(self.database)
+
+    def thin(self, now: int) -> int:
+        """Delete what has outlived its retention; return how many rows. Raises StoreError."""
+        return thin(self.database, now)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
