@@ -104,8 +104,14 @@ class PriceArchive:
         hours = (floor_hour(int(self.ts[:seen].max())) - start) // HOUR_S + 1
         by_hour = self._grid(seen, start, hours, HOUR_S)
         by_quarter = self._grid(seen, start, hours * _QUARTERS_PER_HOUR, QUARTER_S)
-        means = by_quarter.reshape(len(ZONES), hours, _QUARTERS_PER_HOUR).mean(axis=2)
+        # Summed by hand: numpy's mean over an axis of four takes eight times as long.
+        first, second, third, fourth = (by_quarter[:, n::_QUARTERS_PER_HOUR] for n in range(_QUARTERS_PER_HOUR))
+        means = (first + second + third + fourth) / _QUARTERS_PER_HOUR
         return PriceHistory(instant, start, np.where(np.isnan(means), by_hour, means))
+
+    def everything(self) -> PriceHistory:
+        """Return the newest version of every price, whatever the clock says."""
+        return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _grid(self, seen: int, start_ts: int, periods: int, step_s: int) -> Floats:
         """Lay the versions of one step on a (zones, periods) grid; later versions overwrite earlier ones."""

@@ -1,0 +1,220 @@
+"""Walk-forward backtest: forecasts made as of past instants, scored against what came.
+
+Every forecast sees `archive.as_of(issue instant)` and nothing else, and only hours that were unpublished at that
+instant are scored.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.daily import days_between
+from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.scores import Scores
+from tunnihind.known import Archive, Floats, Instants, Known, PriceHistory
+from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, delivery_day
+
+type Progress = Callable[[int, int], None]
+"""Told after every forecast how many of how many are done."""
+
+ISSUE_AT: Final = time(9)
+"""UTC; before the auction's results, in winter and in summer."""
+HORIZON_DAYS: Final = 7
+SCORE_DAYS: Final = 90
+SCORE_HORIZON_H: Final = 24
+ENOUGH_HOURS: Final = 28 * 24
+"""Scored hours from which a `BacktestScore` is given: four weeks, so that each weekday counts four times."""
+
+_WEEK_S: Final = 7 * DAY_S
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedForecasts:
+    """Forecasts of unpublished hours exactly as they were issued, all arrays of shape (n,).
+
+    `lead_days` is the delivery day of the hour less the newest day that its forecast might use: the newest
+    settled one, or the day before where a part of the delivery day was settled already.
+    """
+
+    issued_ts: Instants
+    target_ts: Instants
+    lead_days: Instants
+    p10: Floats
+    p50: Floats
+    p90: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Join forecasts in the order given."""
+        instants, prices = np.empty(0, np.int64), np.empty(0)
+        nothing = cls(instants, instants, instants, prices, prices, prices)
+        return cls(
+            *(np.concatenate([getattr(part, column.name) for part in (nothing, *parts)]) for column in fields(cls))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestResult:
+    """Forecasts beside what came.
+
+    `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
+    """
+
+    forecasts: IssuedForecasts
+    actual: Floats
+    baseline: Floats
+
+    @classmethod
+    def of(cls, forecasts: IssuedForecasts, truth: PriceHistory) -> Self:
+        """Set forecasts against a history."""
+        targets = forecasts.target_ts
+        return cls(forecasts, _prices_at(truth, targets), _prices_at(truth, targets - _WEEK_S))
+
+    def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
+        """Score the forecasts picked by `rows`, all by default."""
+        issued = self.forecasts
+        return Scores.of(
+            actual=self.actual[rows],
+            baseline=self.baseline[rows],
+            p10=issued.p10[rows],
+            p50=issued.p50[rows],
+            p90=issued.p90[rows],
+        )
+
+    def by_lead(self) -> dict[int, Scores]:
+        """Score the forecasts by lead day, of those that occur."""
+        leads = self.forecasts.lead_days
+        return {int(lead): self.scores(leads == lead) for lead in np.unique(leads)}
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestScore:
+    """Walk-forward accuracy of the served model; errors in EUR/MWh, `horizon_h` in hours ahead."""
+
+    mae: float
+    baseline_mae: float
+    skill: float
+    horizon_h: int
+
+
+def backtest(
+    archive: Archive,
+    make: Forecaster,
+    first: date,
+    last: date,
+    *,
+    issue_at: time = ISSUE_AT,
+    horizon_days: int = HORIZON_DAYS,
+    progress: Progress | None = None,
+) -> BacktestResult:
+    """Forecast once a day at `issue_at` UTC and keep the hours of the delivery days from `first` to `last`.
+
+    A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were unpublished;
+    the first one is issued `horizon_days` before `first`. Issued after publication, the longest lead is thus a day
+    shorter. Hours that the forecaster doesn't reach are left out.
+    """
+
+    def targets(known: Known) -> Instants:
+        issued_on = delivery_day(known.as_of)
+        nearest = max(first, issued_on + timedelta(days=1))
+        return _unpublished(known.prices, nearest, min(last, issued_on + timedelta(days=horizon_days)))
+
+    instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
+    forecasts = _walk_forward(archive, make, instants, targets, progress)
+    return BacktestResult.of(forecasts, archive.prices.everything())
+
+
+def recent_score(
+    archive: Archive, make: Forecaster, now: int, *, issue_at: time = ISSUE_AT, progress: Progress | None = None
+) -> BacktestScore | None:
+    """Return the accuracy over the 24 hours that followed the newest settled hour, in the last 90 days.
+
+    One forecast a day at `issue_at` UTC, for the 90 delivery days up to the newest one settled at `now`, with
+    the truth as known at `now`. None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made
+    no error at all.
+    """
+    truth = archive.prices.as_of(now)
+    newest = truth.newest_settled_day()
+    if newest is None:
+        return None
+    instants = _issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), issue_at)
+    past = [instant for instant in instants if instant <= now]
+    scores = BacktestResult.of(_walk_forward(archive, make, past, _next_hours, progress), truth).scores()
+    if scores.n < ENOUGH_HOURS or scores.baseline_mae == 0:
+        return None
+    return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, SCORE_HORIZON_H)
+
+
+def _walk_forward(
+    archive: Archive,
+    make: Forecaster,
+    instants: Sequence[int],
+    targets: Callable[[Known], Instants],
+    progress: Progress | None,
+) -> IssuedForecasts:
+    issued: list[IssuedForecasts] = []
+    for done, instant in enumerate(instants, start=1):
+        known = archive.as_of(instant)
+        run = make.forecast(known)
+        if run is not None:
+            issued.append(_kept(run, known, targets(known)))
+        if progress is not None:
+            progress(done, len(instants))
+    return IssuedForecasts.joined(issued)
+
+
+def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
+    covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
+    hours = (covered - run.start_ts) // HOUR_S
+    return IssuedForecasts(
+        issued_ts=np.full(covered.shape, known.as_of, np.int64),
+        target_ts=covered,
+        lead_days=_lead_days(covered, known.prices.newest_settled_day()),
+        p10=run.p10[hours],
+        p50=run.p50[hours],
+        p90=run.p90[hours],
+    )
+
+
+def _lead_days(targets: Instants, newest: date | None) -> Instants:
+    """Return the lead days, shape (n,); 0 for forecasts made with no price known."""
+    days = [delivery_day(int(ts)) for ts in targets]
+    return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
+
+
+def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
+    """Return the instants at `issue_at` UTC that fall on the delivery days from `first` to `last`."""
+    dates = days_between(first - timedelta(days=1), last)
+    instants = [int(datetime.combine(day, issue_at, UTC).timestamp()) for day in dates]
+    return [instant for instant in instants if first <= delivery_day(instant) <= last]
+
+
+def _unpublished(prices: PriceHistory, first: date, last: date) -> Instants:
+    start, end = day_start(first), day_end(last)
+    unpublished: Instants = _hours(start, end)[np.isnan(prices.between("ee", start, end))]
+    return unpublished
+
+
+def _next_hours(known: Known) -> Instants:
+    newest = known.prices.newest_settled_hour()
+    if newest is None:
+        return np.empty(0, np.int64)
+    return _hours(newest + HOUR_S, newest + (1 + SCORE_HORIZON_H) * HOUR_S)
+
+
+def _hours(start_ts: int, end_ts: int) -> Instants:
+    return np.arange(start_ts, end_ts, HOUR_S, dtype=np.int64)
+
+
+def _prices_at(history: PriceHistory, instants: Instants) -> Floats:
+    """Return the Estonian prices of hours, NaN where unknown or outside the history."""
+    prices = history.of("ee")
+    hours = (instants - history.start_ts) // HOUR_S
+    inside = (hours >= 0) & (hours < prices.size)
+    found = np.full(instants.shape, np.nan)
+    found[inside] = prices[hours[inside]]
+    return found

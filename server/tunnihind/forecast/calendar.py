@@ -1,0 +1,51 @@
+"""Delivery days as a forecaster sees them: their class and the clock hours that they have."""
+
+from datetime import date
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+import holidays
+
+from tunnihind.market import hours_of
+
+CLOCK_HOURS: Final = 24
+
+_SATURDAY: Final = 5
+_SUNDAY: Final = 6
+_CHANGE_HOUR: Final = 2
+"""The clock hour of Central European time that the last Sunday of March lacks and that of October has twice."""
+
+
+class DayClass(IntEnum):
+    """Days that are alike in demand; the value is the class's row in a table by class."""
+
+    WORKDAY = 0
+    SATURDAY = 1
+    SUNDAY = 2
+    """Also every Estonian public holiday, whatever its weekday."""
+
+
+@lru_cache(maxsize=8192)
+def day_class(day: date) -> DayClass:
+    """Return the class of a delivery day by the Estonian calendar."""
+    if day.weekday() == _SUNDAY or day in _public_holidays(day.year):
+        return DayClass.SUNDAY
+    return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
+
+
+@lru_cache(maxsize=64)
+def _public_holidays(year: int) -> frozenset[date]:
+    return frozenset(holidays.country_holidays("EE", years=year))
+
+
+def clock_hours(day: date) -> tuple[int, ...]:
+    """Return the Central European clock hour of each of a delivery day's 23, 24 or 25 hours."""
+    return _clock_hours(len(hours_of(day)))
+
+
+@lru_cache(maxsize=3)
+def _clock_hours(length: int) -> tuple[int, ...]:
+    times = [1] * CLOCK_HOURS
+    times[_CHANGE_HOUR] += length - CLOCK_HOURS
+    return tuple(hour for hour in range(CLOCK_HOURS) for _ in range(times[hour]))

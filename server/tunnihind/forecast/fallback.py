@@ -1,0 +1,138 @@
+"""The tier that needs nothing but Estonian prices: the mean of the last weeks."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.calendar import CLOCK_HOURS
+from tunnihind.forecast.daily import Classes, DailyPrices, by_hour, classes_of, days_between
+from tunnihind.forecast.intervals import ERROR_DAYS, LEADS, error_quantiles
+from tunnihind.forecast.run import Run
+from tunnihind.known import Floats, Known
+from tunnihind.market import HOUR_S, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, day_start, delivery_day, floor_hour
+
+type Rows = NDArray[np.intp]
+
+TIER: Final = "last-weeks-mean"
+
+_MEAN_DAYS: Final = 42
+_HALF_LIFE_DAYS: Final = 7.0
+_ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
+"""How much a day of one class (column) says of a day of another (row), in the order of `DayClass`."""
+_SCALE_EUR_MWH: Final = 100.0
+"""Prices are averaged as asinh(price / scale): near linear up to the scale, so that a spike moves the mean little
+and it lies near the median, and defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst.
+33(2))."""
+_PRIOR_EUR_MWH: Final = 80.0
+"""The price to expect where no price may be used: about the median of Estonia's hours of 2024 and 2025."""
+_PRIOR_WEIGHT: Final = 1e-6
+"""So light that it decides only for hours that no known day has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastWeeksMean:
+    """Forecasts each clock hour by its mean over the last six weeks, days alike and recent counting more.
+
+    A target day i sees the days up to j = min(newest settled day, i - 1); its lead is i - j. p10 and p90 come
+    from the errors that the same rule would have made for the days up to j, issued at the same lead. With few
+    known days they are drawn to a wide prior.
+    """
+
+    floor_eur_mwh: float = PRICE_FLOOR_EUR_MWH
+    cap_eur_mwh: float = PRICE_CAP_EUR_MWH
+
+    def forecast(self, known: Known) -> Run | None:
+        """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
+
+        None where no Estonian price is known.
+        """
+        newest = known.prices.newest_settled_day()
+        if newest is None:
+            return None
+        start_ts = floor_hour(known.as_of) + HOUR_S
+        first = delivery_day(start_ts)
+        last = max(newest, delivery_day(known.as_of)) + timedelta(days=LEADS)
+        history = _history(known, min(newest, first - timedelta(days=1)), newest)
+        days = days_between(first, last)
+        percentiles = by_hour(self._percentiles(history, days), days)
+        return Run.of(
+            made_at=known.as_of,
+            tier=TIER,
+            start_ts=start_ts,
+            percentiles=percentiles[:, (start_ts - day_start(first)) // HOUR_S :],
+            inputs=_inputs(known, history),
+        )
+
+    def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
+        """Return p10, p50 and p90 of the days, shape (3, days, 24)."""
+        targets = history.index(days[0]) + np.arange(len(days))
+        seen = np.minimum(len(history.classes) - 1, targets - 1)
+        p50 = np.clip(_means(history, seen, classes_of(days))[0], self.floor_eur_mwh, self.cap_eur_mwh)
+        lower, upper = _offsets(_past_errors(history), seen, targets - seen)
+        return np.clip(np.stack([p50 + lower, p50, p50 + upper]), self.floor_eur_mwh, self.cap_eur_mwh)
+
+
+def _history(known: Known, oldest_seen: date, newest: date) -> DailyPrices:
+    """Return as many days as the errors of the last 90 days before `oldest_seen` rest on."""
+    first = oldest_seen - timedelta(days=ERROR_DAYS + LEADS + _MEAN_DAYS)
+    return DailyPrices.between(known.prices, first, newest)
+
+
+def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the mean by clock hour over the days up to row `seen`, and where it rests on any price.
+
+    `seen` and the targets' `classes` have one shape (...); the means have shape (..., 24), EUR/MWh. An hour
+    that is not known on any of the days gets the mean of all hours.
+    """
+    age = seen[..., None] - np.arange(len(history.classes))
+    recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
+    weights = recency * _ALIKE[classes[..., None], history.classes]
+    known = ~np.isnan(history.eur_mwh)
+    prices = np.where(known, np.arcsinh(history.eur_mwh / _SCALE_EUR_MWH), 0.0)
+    total, sums = weights @ known, weights @ prices
+    prior = np.arcsinh(_PRIOR_EUR_MWH / _SCALE_EUR_MWH)
+    level = _shrunk(sums.sum(axis=-1, keepdims=True), total.sum(axis=-1, keepdims=True), prior)
+    return _SCALE_EUR_MWH * np.sinh(_shrunk(sums, total, level)), total.any(axis=-1)
+
+
+def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
+    return (sums + _PRIOR_WEIGHT * prior) / (total + _PRIOR_WEIGHT)
+
+
+def _past_errors(history: DailyPrices) -> Floats:
+    """Return price minus p50 as it would have been issued 1 to 7 days before each day, shape (7, days, 24).
+
+    The first days of the history serve only to be averaged: their errors are unknown.
+    """
+    errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
+    targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
+    seen = targets - np.arange(1, LEADS + 1)[:, None]
+    means, founded = _means(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
+    errors[:, targets] = np.where(founded[..., None], history.eur_mwh[targets] - means, np.nan)
+    return errors
+
+
+def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
+    """Return the offsets of p10 and p90 of target days, shape (2, days, 24), from what each may see."""
+    offsets = np.empty((2, seen.size, CLOCK_HOURS))
+    for row in np.unique(seen):
+        rows = np.flatnonzero(seen == row)
+        by_lead = error_quantiles(errors[:, : row + 1], int(leads[rows].max()))
+        offsets[:, rows] = by_lead[:, leads[rows] - 1]
+    return offsets
+
+
+def _inputs(known: Known, history: DailyPrices) -> dict[str, Any]:
+    hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
+    days = np.flatnonzero(hours_known)
+    return {
+        "zones": ["ee"],
+        "newestSettledHour": known.prices.newest_settled_hour(),
+        "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
+        "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
+        "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),
+        "errorDays": int(np.count_nonzero(hours_known[-ERROR_DAYS:])),
+    }

@@ -1,0 +1,89 @@
+"""Scores of point, quantile and interval forecasts; all prices and losses in EUR/MWh, arrays of shape (n,).
+
+Sources: MAE and the skill against a naive forecast as in Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy
+293, 116983), where the relative MAE is 1 - skill; pinball loss Koenker & Bassett 1978 (Econometrica 46(1)); interval
+score Winkler 1972 (JASA 67(337)) as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
+"""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from tunnihind.known import Floats
+
+_ALPHA: Final = 0.2
+"""What an 80 % interval leaves outside."""
+
+
+def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
+    """Return mean |y - f|."""
+    return _mean(np.abs(actual - forecast))
+
+
+def skill(mae: float, baseline_mae: float) -> float:
+    """Return 1 - mae / baseline_mae, the part of the baseline's error that is gone; NaN where it made none."""
+    return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
+
+
+def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
+    """Return the mean of max(q (y - f), (q - 1) (y - f)) for the forecast f of the quantile of level q."""
+    error = actual - quantile
+    return _mean(np.maximum(level * error, (level - 1) * error))
+
+
+def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
+    """Return the mean of width + 2/alpha times what the actual lies outside of a (1 - alpha) interval."""
+    outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
+    return _mean(upper - lower + 2 / alpha * outside)
+
+
+def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
+    """Return the share of actuals inside the interval, its bounds included."""
+    return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How forecasts of p10, p50 and p90 did over `n` hours; every figure is NaN where `n` is 0.
+
+    `baseline_mae` is the MAE of the price one week earlier, `pinball` the mean of the three percentiles' losses,
+    `winkler80`, `coverage80`, `width` are of the interval from p10 to p90, `below10` and `above90` the shares of
+    actuals that missed it on either side.
+    """
+
+    n: int
+    mae: float
+    baseline_mae: float
+    skill: float
+    coverage80: float
+    below10: float
+    above90: float
+    pinball: float
+    winkler80: float
+    width: float
+
+    @classmethod
+    def of(cls, *, actual: Floats, baseline: Floats, p10: Floats, p50: Floats, p90: Floats) -> Self:
+        """Score forecasts, leaving out the hours whose actual or baseline is unknown (NaN)."""
+        known = ~(np.isnan(actual) | np.isnan(baseline))
+        actual, baseline, p10, p50, p90 = (values[known] for values in (actual, baseline, p10, p50, p90))
+        mae = mean_absolute_error(actual, p50)
+        baseline_mae = mean_absolute_error(actual, baseline)
+        losses = [pinball_loss(actual, quantile, level) for quantile, level in ((p10, 0.1), (p50, 0.5), (p90, 0.9))]
+        return cls(
+            n=int(actual.size),
+            mae=mae,
+            baseline_mae=baseline_mae,
+            skill=skill(mae, baseline_mae),
+            coverage80=coverage(actual, p10, p90),
+            below10=_mean((actual < p10).astype(np.float64)),
+            above90=_mean((actual > p90).astype(np.float64)),
+            pinball=sum(losses) / len(losses),
+            winkler80=winkler_score(actual, p10, p90),
+            width=_mean(p90 - p10),
+        )
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else float("nan")

@@ -1,0 +1,39 @@
+"""Markets with known prices, published by the rule, for the tests of the forecast."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+
+from tunnihind.forecast.daily import days_between
+from tunnihind.known import Archive, CovariateArchive, KnownPrice, PriceArchive
+from tunnihind.market import ZONES, day_end, day_start, market_time_unit, publication_time
+
+type Rule = Callable[[int], float]
+
+
+@pytest.fixture(scope="session")
+def market() -> Callable[[date, date, Rule], Archive]:
+    """Build the archive of a market: one price for all zones by a rule, NaN for none, known when published."""
+
+    def build(first: date, last: date, rule: Rule) -> Archive:
+        prices: list[KnownPrice] = []
+        for day in days_between(first, last):
+            step = market_time_unit(day)
+            for ts in range(day_start(day), day_end(day), step):
+                if not np.isnan(price := rule(ts)):
+                    prices += [KnownPrice(zone, ts, step, publication_time(day), price) for zone in ZONES]
+        return Archive(PriceArchive.of(prices), CovariateArchive())
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def utc() -> Callable[..., int]:
+    """Return unix seconds of a UTC date and time."""
+
+    def instant(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> int:
+        return int(datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp())
+
+    return instant

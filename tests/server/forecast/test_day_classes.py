@@ -1,0 +1,71 @@
+from datetime import date, datetime
+
+import numpy as np
+import pytest
+
+from tunnihind.forecast.calendar import DayClass, clock_hours, day_class
+from tunnihind.forecast.daily import DailyPrices, by_hour, days_between
+from tunnihind.known import PriceHistory
+from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, day_start, hours_of
+
+SPRING = date(2025, 3, 30)
+AUTUMN = date(2025, 10, 26)
+
+
+@pytest.mark.parametrize(
+    ("day", "expected"),
+    [
+        (date(2025, 3, 5), DayClass.WORKDAY),
+        (date(2025, 3, 8), DayClass.SATURDAY),
+        (date(2025, 3, 9), DayClass.SUNDAY),
+        (date(2025, 2, 24), DayClass.SUNDAY),
+        (date(2025, 4, 18), DayClass.SUNDAY),
+        (date(2025, 6, 23), DayClass.SUNDAY),
+        (date(2027, 8, 20), DayClass.SUNDAY),
+        (date(2027, 5, 1), DayClass.SUNDAY),
+    ],
+)
+def test_public_holidays_are_sundays_also_on_a_workday_or_saturday(day: date, expected: DayClass) -> None:
+    assert day_class(day) is expected
+
+
+@pytest.mark.parametrize("day", [SPRING, AUTUMN, date(2025, 7, 1)])
+def test_clock_hours_are_those_of_the_delivery_time_zone(day: date) -> None:
+    assert clock_hours(day) == tuple(datetime.fromtimestamp(ts, DELIVERY_TZ).hour for ts in hours_of(day))
+
+
+def history(first: date, prices: list[float]) -> PriceHistory:
+    return PriceHistory(0, day_start(first), np.tile(prices, (len(ZONES), 1)))
+
+
+def test_a_23_hour_day_lacks_its_changed_hour_on_the_grid() -> None:
+    grid = DailyPrices.between(history(SPRING, [float(n) for n in range(23)]), SPRING, SPRING).eur_mwh[0]
+    assert np.isnan(grid[2])
+    assert grid[[0, 1, 3, 23]].tolist() == [0, 1, 2, 22]
+
+
+def test_the_repeated_hour_of_a_25_hour_day_is_the_mean_of_both() -> None:
+    grid = DailyPrices.between(history(AUTUMN, [float(n) for n in range(25)]), AUTUMN, AUTUMN).eur_mwh[0]
+    assert grid[[1, 2, 3, 23]].tolist() == [1, 2.5, 4, 24]
+
+
+def test_one_known_half_of_the_repeated_hour_stands_for_both() -> None:
+    prices = [float(n) for n in range(25)]
+    prices[2] = np.nan
+    assert DailyPrices.between(history(AUTUMN, prices), AUTUMN, AUTUMN).eur_mwh[0, 2] == 3
+
+
+def test_days_outside_the_history_are_unknown_and_the_others_in_their_place() -> None:
+    first, last = date(2025, 3, 29), date(2025, 4, 1)
+    grid = DailyPrices.between(history(SPRING, [7.0] * 23), first, last)
+    assert np.isnan(grid.eur_mwh[[0, 2, 3]]).all()
+    assert np.nansum(grid.eur_mwh[grid.index(SPRING)]) == 7 * 23
+
+
+def test_a_grid_is_laid_out_in_as_many_hours_as_its_days_have() -> None:
+    days = days_between(date(2025, 10, 25), date(2025, 10, 27))
+    grid = np.arange(3 * 24, dtype=np.float64).reshape(1, 3, 24)
+    hours = by_hour(grid, days)
+    assert hours.shape == (1, 24 + 25 + 24)
+    assert hours[0, 24 : 24 + 4].tolist() == [24, 25, 26, 26]
+    assert (day_start(days[-1]) - day_start(days[0])) // HOUR_S == 49

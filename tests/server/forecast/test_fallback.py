@@ -1,0 +1,248 @@
+import json
+import math
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from tunnihind.forecast.calendar import day_class
+from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, day_end, day_start, delivery_day, hours_of
+
+type Market = Callable[[date, date, Callable[[int], float]], Archive]
+type Utc = Callable[..., int]
+
+FIRST, LAST = date(2024, 1, 1), date(2024, 12, 31)
+"""A year of hourly market time units, 2024, with DST days on 31 March and 27 October."""
+
+
+def clock_hour(ts: float) -> int:
+    return datetime.fromtimestamp(ts, DELIVERY_TZ).hour
+
+
+def shape(ts: float) -> float:
+    return 60 + 30 * math.sin(clock_hour(ts) / 24 * math.tau)
+
+
+def wild(ts: int) -> float:
+    noise = math.sin(ts * 12.9898) * 43758.5453
+    return shape(ts) + 80 * (noise - math.floor(noise)) ** 3
+
+
+def run_of(archive: Archive, as_of: int) -> Run:
+    run = LastWeeksMean().forecast(archive.as_of(as_of))
+    assert run is not None
+    return run
+
+
+def of_day(run: Run, values: Floats, day: date) -> Floats:
+    hours = [(ts - run.start_ts) // HOUR_S for ts in hours_of(day) if run.start_ts <= ts < run.end_ts]
+    return values[hours]
+
+
+def test_before_publication_a_run_covers_the_hours_to_come_to_seven_days_past_today(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 9, 30))
+    assert run.made_at == utc(2024, 5, 15, 9, 30)
+    assert run.tier == "last-weeks-mean"
+    assert run.start_ts == utc(2024, 5, 15, 10)
+    assert run.end_ts == day_end(date(2024, 5, 22))
+
+
+def test_after_publication_a_run_reaches_a_day_further(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 15))
+    assert run.end_ts == day_end(date(2024, 5, 23))
+
+
+def test_the_hour_that_starts_as_the_run_is_made_is_not_forecast(market: Market, utc: Utc) -> None:
+    assert run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 9)).start_ts == utc(2024, 5, 15, 10)
+
+
+def test_in_the_last_hour_of_the_delivery_day_the_run_starts_with_the_next_day(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 21, 30))
+    assert run.start_ts == day_start(date(2024, 5, 16))
+    assert run.end_ts == day_end(date(2024, 5, 23))
+
+
+def test_a_constant_price_is_forecast_as_it_is_with_a_narrow_interval(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, lambda _: 42.0), utc(2024, 11, 13, 9))
+    assert (run.p50 == 42.0).all()
+    assert (run.p90 - run.p10 < 12).all()
+
+
+def test_negative_prices_are_forecast(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, lambda _: -20.0), utc(2024, 5, 15, 9))
+    assert (run.p50 == -20.0).all()
+    assert (run.p10 < -20.0).all()
+
+
+@pytest.mark.parametrize("days", [(2024, 3, 28), (2024, 3, 31), (2024, 10, 24), (2024, 10, 27)])
+def test_the_daily_shape_keeps_to_the_clock_over_23_and_25_hour_days(
+    market: Market, utc: Utc, days: tuple[int, int, int]
+) -> None:
+    run = run_of(market(FIRST, LAST, shape), utc(*days, 9))
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+
+
+def test_saturday_sunday_and_workday_have_their_own_level(market: Market, utc: Utc) -> None:
+    levels = (100.0, 60.0, 20.0)
+    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts))]), utc(2024, 11, 13, 9))
+    friday, saturday, sunday = (of_day(run, run.p50, date(2024, 11, day)).mean() for day in (15, 16, 17))
+    assert friday > 90
+    assert 50 < saturday < 75
+    assert sunday < 50
+
+
+def test_a_public_holiday_on_a_wednesday_is_forecast_as_a_sunday(market: Market, utc: Utc) -> None:
+    levels = (100.0, 60.0, 20.0)
+    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts))]), utc(2024, 4, 29, 9))
+    holiday, sunday, thursday = (of_day(run, run.p50, date(2024, 5, day)).mean() for day in (1, 5, 2))
+    assert holiday == pytest.approx(sunday, abs=12)
+    assert thursday > 80
+
+
+def test_the_forecast_follows_a_new_level_within_two_weeks(market: Market, utc: Utc) -> None:
+    shift = day_start(date(2024, 5, 1))
+    archive = market(FIRST, LAST, lambda ts: 150.0 if ts >= shift else 50.0)
+    p50 = of_day(run := run_of(archive, utc(2024, 5, 14, 9)), run.p50, date(2024, 5, 16))
+    assert (p50 > 110).all()
+
+
+def test_a_spike_to_the_cap_moves_the_next_day_little(market: Market, utc: Utc) -> None:
+    spike = utc(2024, 5, 15, 16)
+    calm = run_of(market(FIRST, LAST, lambda _: 100.0), utc(2024, 5, 15, 9))
+    spiked = run_of(market(FIRST, LAST, lambda ts: 4000.0 if ts == spike else 100.0), utc(2024, 5, 15, 9))
+    assert 0 < (spiked.p50 - calm.p50).max() < 150
+    assert spiked.p90.max() < 1000
+
+
+def test_holes_in_the_history_are_passed_over(market: Market, utc: Utc) -> None:
+    def holey(ts: int) -> float:
+        return math.nan if ts // HOUR_S % 5 in {1, 2} or delivery_day(ts).day in {3, 4, 11} else shape(ts)
+
+    run = run_of(market(FIRST, LAST, holey), utc(2024, 5, 15, 9))
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+
+
+def test_an_incomplete_newest_day_is_used_as_far_as_it_goes(market: Market, utc: Utc) -> None:
+    cut = utc(2024, 5, 16, 6)
+    run = run_of(market(FIRST, LAST, lambda ts: shape(ts) if ts < cut else math.nan), utc(2024, 5, 15, 15))
+    assert run.end_ts == day_end(date(2024, 5, 23))
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+
+
+def test_the_interval_widens_with_the_lead_hour_by_hour(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, LAST, wild), utc(2024, 5, 15, 9))
+    widths = np.array([of_day(run, run.p90 - run.p10, date(2024, 5, day)) for day in range(16, 23)])
+    assert (np.diff(widths, axis=0) >= -0.011).all()
+    assert widths[-1].mean() > widths[0].mean()
+
+
+def test_a_wild_hour_has_a_wider_interval_than_a_calm_one(market: Market, utc: Utc) -> None:
+    def rule(ts: int) -> float:
+        return wild(ts) * 4 if 17 <= clock_hour(ts) <= 20 else shape(ts)
+
+    run = run_of(market(FIRST, LAST, rule), utc(2024, 5, 15, 9))
+    width = of_day(run, run.p90 - run.p10, date(2024, 5, 17))
+    assert width[18] > 3 * width[6]
+
+
+def test_stale_prices_still_give_the_coming_week_ever_wider(market: Market, utc: Utc) -> None:
+    newest = date(2024, 5, 1)
+    archive = market(FIRST, newest, wild)
+    fresh, stale = run_of(archive, utc(2024, 5, 1, 9)), run_of(archive, utc(2024, 5, 20, 9))
+    assert stale.start_ts == utc(2024, 5, 20, 10)
+    assert stale.end_ts == day_end(date(2024, 5, 27))
+    seventh = of_day(fresh, fresh.p90 - fresh.p10, date(2024, 5, 8))
+    widths = np.array([of_day(stale, stale.p90 - stale.p10, date(2024, 5, day)) for day in range(21, 28)])
+    assert (widths[0] > seventh).all()
+    assert (np.diff(widths, axis=0) > 0).all()
+
+
+def test_prices_a_day_late_lengthen_the_run_past_the_newest_settled_week(market: Market, utc: Utc) -> None:
+    run = run_of(market(FIRST, date(2024, 5, 14), wild), utc(2024, 5, 15, 9))
+    assert run.end_ts == day_end(date(2024, 5, 22))
+
+
+def test_one_day_of_history_is_repeated_in_a_wide_interval(market: Market, utc: Utc) -> None:
+    run = run_of(market(date(2024, 5, 14), date(2024, 5, 14), shape), utc(2024, 5, 15, 9))
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+    assert (run.p90 - run.p10 > 100).all()
+
+
+def test_a_few_known_hours_stand_for_all(market: Market, utc: Utc) -> None:
+    start = utc(2024, 5, 14, 10)
+    archive = market(FIRST, LAST, lambda ts: 40.0 if start <= ts < start + 3 * HOUR_S else math.nan)
+    run = run_of(archive, utc(2024, 5, 15, 9))
+    assert run.p50 == pytest.approx(np.full(run.p50.size, 40.0), abs=0.01)
+
+
+def test_today_is_forecast_from_the_prior_when_its_own_prices_are_the_only_ones(market: Market, utc: Utc) -> None:
+    today = date(2024, 5, 15)
+    run = run_of(market(today, today, lambda _: 300.0), utc(2024, 5, 15, 9))
+    assert (of_day(run, run.p50, today) == 80.0).all()
+    assert (of_day(run, run.p90 - run.p10, today) > 160).all()
+    assert of_day(run, run.p50, date(2024, 5, 16)) == pytest.approx(np.full(24, 300.0), abs=0.01)
+
+
+def test_nothing_known_gives_no_run(market: Market, utc: Utc) -> None:
+    assert LastWeeksMean().forecast(market(FIRST, FIRST, shape).as_of(utc(2020, 1, 1))) is None
+
+
+def test_prices_of_the_neighbours_alone_give_no_run(utc: Utc) -> None:
+    prices = [KnownPrice("lv", ts, HOUR_S, ts, 50.0) for ts in hours_of(date(2024, 5, 14))]
+    archive = Archive(PriceArchive.of(prices), CovariateArchive())
+    assert LastWeeksMean().forecast(archive.as_of(utc(2024, 5, 15, 9))) is None
+
+
+def test_percentiles_keep_to_the_price_limits_they_are_given(market: Market, utc: Utc) -> None:
+    archive = market(FIRST, LAST, lambda ts: wild(ts) * 3 - 60)
+    run = LastWeeksMean(floor_eur_mwh=0.0, cap_eur_mwh=150.0).forecast(archive.as_of(utc(2024, 5, 15, 9)))
+    assert run is not None
+    assert run.p10.min() == 0.0
+    assert run.p90.max() == 150.0
+
+
+def test_the_inputs_say_in_json_what_the_run_rests_on(market: Market, utc: Utc) -> None:
+    run = run_of(market(date(2024, 4, 20), LAST, shape), utc(2024, 5, 15, 9))
+    assert json.loads(json.dumps(run.inputs)) == {
+        "zones": ["ee"],
+        "newestSettledHour": utc(2024, 5, 15, 21),
+        "firstDay": "2024-04-20",
+        "lastDay": "2024-05-15",
+        "meanDays": 26,
+        "errorDays": 26,
+    }
+
+
+def test_a_run_is_the_same_each_time_it_is_made(market: Market, utc: Utc) -> None:
+    archive = market(FIRST, LAST, wild)
+    one, other = (run_of(archive, utc(2024, 5, 15, 9)) for _ in range(2))
+    assert (one.p10 == other.p10).all()
+    assert (one.p50 == other.p50).all()
+    assert (one.p90 == other.p90).all()
+
+
+price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled_from([-500.0, 0.0, 4000.0]))
+
+
+@settings(deadline=None, max_examples=40)
+@given(npst.arrays(np.float64, st.integers(1, 24 * 12), elements=price), st.integers(0, 24 * 14 * HOUR_S))
+def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Floats, age_s: int) -> None:
+    start = day_start(date(2024, 10, 20))
+    history = PriceHistory(start + age_s, start, np.tile(prices, (len(ZONES), 1)))
+    run = LastWeeksMean().forecast(Known(start + age_s, history, CovariateArchive()))
+    if run is None:
+        assert np.isnan(prices).all()
+        return
+    assert (run.p10 >= -500).all()
+    assert (run.p10 <= run.p50).all()
+    assert (run.p50 <= run.p90).all()
+    assert (run.p90 <= 4000).all()
+    assert run.start_ts > start + age_s
+    assert run.end_ts >= day_end(delivery_day(start + age_s) + timedelta(days=7))
