@@ -37,7 +37,6 @@ class Settings:
     trust_proxy: bool = False
     metrics: bool = True
     access_log: bool = False
-    log_format: str = "text"
 
     elering_url: str = "https://dashboard.elering.ee/api"
     entsoe_url: str = "https://web-api.tp.entsoe.eu/api"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tunnihind.forecast.backtest import BacktestScore
 from tunnihind.forecast.run import Run
 
 
@@ -13,16 +14,6 @@ class Percentiles(NamedTuple):
     p10: float
     p50: float
     p90: float
-
-
-@dataclass(frozen=True, slots=True)
-class BacktestScore:
-    """Walk-forward accuracy of the served model; errors in EUR/MWh, `horizon_h` in hours ahead."""
-
-    mae: float
-    baseline_mae: float
-    skill: float
-    horizon_h: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S
@@ -24,12 +24,8 @@ class CovariateBook:
 
         Raises StoreError.
         """
-        added = 0
         with self._database.writing() as connection:
-            for name, issues in series.items():
-                for issue in issues:
-                    added += _add(connection, name, issue)
-        return added
+            return sum(_add(connection, name, list(issues)) for name, issues in series.items())
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
         """Return what was issued from `since_ts` on, oldest first. Raises StoreError."""
@@ -42,9 +38,10 @@ class CovariateBook:
                 found[row.name].append(_series(row.issued_ts, row.start_ts, row.series, row.lead_s))
         return CovariateArchive({name: tuple(issues) for name, issues in found.items()})
 
-    def newest_issues(self) -> dict[str, int]:
-        """Return by name when the newest forecast was issued. Raises StoreError."""
-        query = select(table.c.name, func.max(table.c.issued_ts)).group_by(table.c.name)
+    def newest_issues(self, as_of: int) -> dict[str, int]:
+        """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""
+        query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts <= as_of)
+        query = query.group_by(table.c.name)
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
@@ -53,28 +50,46 @@ def _series(issued_ts: int, start_ts: int, packed: bytes, lead_s: int) -> Issued
     return IssuedSeries(issued_ts, start_ts, unpack_covariate(packed), lead_s)
 
 
-def _add(connection: Connection, name: str, issue: IssuedSeries) -> int:
-    key = _key(name, issue)
-    row = connection.execute(select(table.c.start_ts, table.c.series).where(*key)).one_or_none()
-    earlier = None if row is None else _series(issue.issued_ts, row.start_ts, row.series, issue.lead_s)
-    merged, new = (issue, int(np.isfinite(issue.values).sum())) if earlier is None else _merge(earlier, issue)
-    if new == 0 and earlier is not None:
+def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> int:
+    if not issues:
         return 0
-    connection.execute(delete(table).where(*key))
-    connection.execute(
-        insert(table).values(
-            name=name,
-            lead_s=issue.lead_s,
-            issued_ts=issue.issued_ts,
-            start_ts=merged.start_ts,
-            series=pack_covariate(merged.values),
-        )
-    )
-    return new
+    kept = _kept(connection, name, issues)
+    changed: dict[tuple[int, int], IssuedSeries] = {}
+    added = 0
+    for issue in issues:
+        key = issue.lead_s, issue.issued_ts
+        earlier = changed.get(key) or kept.get(key)
+        merged, new = (issue, int(np.isfinite(issue.values).sum())) if earlier is None else _merge(earlier, issue)
+        if new or earlier is None:
+            changed[key] = merged
+            added += new
+    _replace(connection, name, changed)
+    return added
 
 
-def _key(name: str, issue: IssuedSeries) -> Sequence[ColumnElement[bool]]:
-    return table.c.name == name, table.c.lead_s == issue.lead_s, table.c.issued_ts == issue.issued_ts
+def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> dict[tuple[int, int], IssuedSeries]:
+    """Return by lead and issue what is kept already of a covariate in a span of issues."""
+    first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
+    query = select(table).where(table.c.name == name, table.c.issued_ts.between(first, last))
+    found = (_series(row.issued_ts, row.start_ts, row.series, row.lead_s) for row in connection.execute(query))
+    return {(series.lead_s, series.issued_ts): series for series in found}
+
+
+def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:
+    rows = [
+        {
+            "name": name,
+            "lead_s": lead_s,
+            "issued_ts": issued_ts,
+            "start_ts": series.start_ts,
+            "series": pack_covariate(series.values),
+        }
+        for (lead_s, issued_ts), series in changed.items()
+    ]
+    if rows:
+        key = (table.c.name == name, table.c.lead_s == bindparam("lead"), table.c.issued_ts == bindparam("issued"))
+        connection.execute(delete(table).where(*key), [{"lead": lead, "issued": issued} for lead, issued in changed])
+        connection.execute(insert(table), rows)
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, int]:

@@ -25,9 +25,11 @@ class HealthBook:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def succeeded(self, source: str, at: int) -> None:
-        """Note a good answer. Raises StoreError."""
+    def succeeded(self, source: str, at: int) -> bool:
+        """Note a good answer; return whether it ends a row of failures. Raises StoreError."""
+        earlier = self.all().get(source)
         self._put(SourceHealth(source, at, at, 0, ""))
+        return earlier is not None and earlier.failures > 0
 
     def failed(self, source: str, at: int, error: str) -> bool:
         """Note a failure; return whether it is the first in a row. Raises StoreError."""

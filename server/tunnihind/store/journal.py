@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select
@@ -9,11 +10,12 @@ from sqlalchemy import Connection, delete, insert, select
 from tunnihind.store.database import Database
 from tunnihind.store.schema import state as table
 
-type Fact = str | int | float | bool | list[Fact] | dict[str, Fact] | None
+type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
 
 _VERSION: Final = "version"
 _INSTANCE: Final = "instance_id"
 _LAST_REFRESH: Final = "last_refresh"
+_STORED: Final = "prices_stored"
 
 
 class Journal:
@@ -31,6 +33,12 @@ class Journal:
         """Replace a fact. Raises StoreError."""
         with self._database.writing() as connection:
             _write(connection, key, value)
+
+    def write_served(self, key: str, value: Fact) -> None:
+        """Replace a fact that is served to clients. Raises StoreError."""
+        with self._database.writing() as connection:
+            _write(connection, key, value)
+            self.advance(connection)
 
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
@@ -50,14 +58,28 @@ class Journal:
         """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
         self.write(_LAST_REFRESH, at)
 
+    def stored_prices(self, connection: Connection, at: int) -> None:
+        """Say, within the transaction that stores them, that there are new prices."""
+        _write(connection, _STORED, at)
+        self.advance(connection)
+
+    def prices_stored_at(self) -> int | None:
+        """Return when prices were last stored. Raises StoreError."""
+        found = self.read(_STORED)
+        return found if isinstance(found, int) else None
+
     def instance_id(self) -> str:
-        """Return this installation's lasting identity, made at first use. Raises StoreError."""
-        found = self.read(_INSTANCE)
-        if found is None:
-            with self._database.writing() as connection:
-                found = _read(connection, _INSTANCE) or uuid.uuid4().hex
-                _write(connection, _INSTANCE, found)
-        return str(found)
+        """Return this installation's lasting identity. Raises StoreError."""
+        return str(self.read(_INSTANCE))
+
+    def make_instance_id(self) -> None:
+        """Give this installation an identity unless it has one. Raises StoreError."""
+        if self.read(_INSTANCE) is not None:
+            return
+        with self._database.writing() as connection:
+            # Another process may have been quicker.
+            if _read(connection, _INSTANCE) is None:
+                _write(connection, _INSTANCE, uuid.uuid4().hex)
 
 
 def _read(connection: Connection, key: str) -> Fact:

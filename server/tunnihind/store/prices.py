@@ -63,7 +63,7 @@ class PriceBook:
             with self._database.writing() as connection:
                 part = _add(connection, list(span), source, seen_ts)
                 if part.stored:
-                    self._journal.advance(connection)
+                    self._journal.stored_prices(connection, seen_ts)
             added += part
         return added
 

@@ -51,11 +51,11 @@ class Quarantine:
             )
         return earlier is None or earlier.released_ts is not None or earlier.reason != case.reason
 
-    def release(self, source: str, zone: str, day: date, at: int) -> bool:
-        """Note that a day has passed after all; return whether it had been held. Raises StoreError."""
+    def release(self, source: str, zone: str, day: date, at: int) -> None:
+        """Note that a day has passed after all. Raises StoreError."""
         held = (table.c.source == source, table.c.zone == zone, table.c.day == day, table.c.released_ts.is_(None))
         with self._database.writing() as connection:
-            return connection.execute(update(table).where(*held).values(released_ts=at)).rowcount > 0
+            connection.execute(update(table).where(*held).values(released_ts=at))
 
     def held(self) -> list[Quarantined]:
         """Return the cases that are still held, newest delivery day first. Raises StoreError."""

@@ -1,15 +1,20 @@
 """The archive of forecast runs, each exactly as it was issued."""
 
 import json
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
+import msgspec
 from sqlalchemy import Row, Select, insert, select
 
+from tunnihind.forecast.backtest import BacktestScore
 from tunnihind.forecast.run import Run
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_prices
 from tunnihind.store.schema import runs as table
+
+_SCORE: Final = "backtest"
 
 
 class RunArchive:
@@ -50,6 +55,15 @@ class RunArchive:
             query = query.where(table.c.made_at <= as_of)
         with self._database.reading() as connection:
             return [_run(row) for row in connection.execute(query)]
+
+    def keep_score(self, score: BacktestScore | None) -> None:
+        """Keep the model's newest backtest in place of the last one. Raises StoreError."""
+        self._journal.write_served(_SCORE, None if score is None else asdict(score))
+
+    def score(self) -> BacktestScore | None:
+        """Return the model's newest backtest. Raises StoreError."""
+        found = self._journal.read(_SCORE)
+        return None if found is None else msgspec.convert(found, BacktestScore)
 
 
 def _newest_first() -> Select[Any]:

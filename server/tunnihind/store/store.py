@@ -32,6 +32,8 @@ class Store:
 
             upgrade(self.database)
         self.journal = Journal(self.database)
+        if not read_only:
+            self.journal.make_instance_id()
         self.prices = PriceBook(self.database, self.journal)
         self.covariates = CovariateBook(self.database)
         self.runs = RunArchive(self.database, self.journal)

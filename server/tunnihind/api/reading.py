@@ -1,0 +1,35 @@
+"""Reads from the store what the API answers from."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from tunnihind.api.view import Percentiles, View
+from tunnihind.forecast.run import Run
+from tunnihind.market import DAY_S, floor_hour
+from tunnihind.store.store import Store
+
+HISTORY_S: Final = 15 * DAY_S
+"""A day more than the longest history that is served."""
+
+
+def read_view(store: Store, now: int) -> View:
+    """Return what is known at present. Raises StoreError."""
+    since = floor_hour(now) - HISTORY_S
+    runs = store.runs.since(since, as_of=now)
+    return View(
+        version=str(store.journal.version()),
+        settled=store.prices.archive(since, zones=("ee",)).everything().settled(),
+        past=as_issued(runs),
+        run=runs[0] if runs else store.runs.newest(as_of=now),
+        last_refresh=store.journal.last_refresh(),
+        backtest=store.runs.score(),
+    )
+
+
+def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
+    """Return for each hour what the newest run made before that hour said, exactly as issued."""
+    hours: dict[int, Percentiles] = {}
+    for run in sorted(runs, key=lambda run: run.made_at):
+        values = zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+        hours.update({ts: Percentiles(p10, p50, p90) for ts, p10, p50, p90 in values if ts > run.made_at})
+    return dict(sorted(hours.items()))

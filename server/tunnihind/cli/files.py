@@ -1,0 +1,113 @@
+"""`import` and `export`: data from and to files."""
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
+from tunnihind.cli.runs import document, rows
+from tunnihind.errors import StoreError
+from tunnihind.files.covariate_file import read_covariates
+from tunnihind.files.price_file import read_prices
+from tunnihind.known import PriceHistory
+from tunnihind.market import ZONES
+from tunnihind.rehearsal import Rehearsal
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="What to write.")
+
+
+@click.group("import")
+def import_() -> None:
+    """Take history in from a CSV file, plain or gzipped."""
+
+
+@import_.command("prices")
+@click.argument("file", type=_FILE)
+@with_settings(STORE, MARKET)
+def import_prices(settings: Settings, *, file: Path) -> None:
+    """Import prices: columns ts,ee[,lv,lt,fi], EUR/MWh without VAT, hours or quarters.
+
+    ts is the start of the period in unix seconds UTC; an empty cell means unknown. A file with a line that
+    makes no sense is refused whole.
+    """
+    found = read_prices(file, floor_eur_mwh=settings.price_floor, cap_eur_mwh=settings.price_cap)
+    with Store(settings.store_url) as store:
+        added = store.prices.add(found.prices, source="import", seen_ts=int(time.time()))
+    click.echo(f"{file.name}: {found.rows} rows read, {len(found.prices)} prices in them")
+    click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
+    click.echo(f"  skipped: {added.unchanged} known already, {found.empty_cells} empty cells")
+
+
+@import_.command("covariates")
+@click.argument("file", type=_FILE)
+@with_settings(STORE)
+def import_covariates(settings: Settings, *, file: Path) -> None:
+    """Import forecasts as they were issued: columns issued_ts,target_ts,NAME[,NAME...].
+
+    Instants are unix seconds UTC; an empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
+    <variable>@<point>. A file with a line that makes no sense is refused whole.
+    """
+    found = read_covariates(file)
+    with Store(settings.store_url) as store:
+        added = store.covariates.add(found.series)
+    click.echo(f"{file.name}: {found.rows} rows read, {found.values} values in them")
+    click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
+    click.echo(f"  skipped: {found.values - added} known already, {found.empty_cells} empty cells")
+    if found.late:
+        click.echo(f"  kept, but no forecasts: {found.late} values issued after their hour")
+
+
+@click.group()
+def export() -> None:
+    """Write data to standard output."""
+
+
+@export.command("prices")
+@_FORMAT
+@with_settings(STORE, AS_OF)
+def export_prices(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
+    """Write all settled hours: ts,ee,lv,lt,fi, EUR/MWh without VAT."""
+    with Store(settings.store_url, read_only=True) as store:
+        archive = store.prices.archive()
+    history = archive.everything() if as_of is None else archive.as_of(as_of)
+    hours = _hours(history)
+    columns = ("ts", *ZONES)
+    if format == "json":
+        click.echo(json.dumps({"prices": [dict(zip(columns, hour, strict=True)) for hour in hours]}))
+    else:
+        _write_csv(columns, hours)
+
+
+@export.command("forecast")
+@_FORMAT
+@with_settings(STORE, AS_OF)
+def export_forecast(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
+    """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
+    with Store(settings.store_url, read_only=True) as store:
+        run = store.runs.newest() if as_of is None else Rehearsal.of(store, as_of).run()
+    if run is None:
+        raise StoreError("there is no forecast yet: `tunnihind forecast` makes one")
+    if format == "json":
+        click.echo(json.dumps(document(run)))
+    else:
+        _write_csv(("ts", "p10", "p50", "p90"), rows(run))
+
+
+def _hours(history: PriceHistory) -> list[Sequence[float | None]]:
+    by_zone = [history.settled(zone) for zone in ZONES]
+    instants = sorted(set().union(*by_zone))
+    return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[float | None]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)

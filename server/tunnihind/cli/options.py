@@ -1,0 +1,137 @@
+"""The options: each declared once, on every command that uses it, and in the environment as `TUNNIHIND_…`."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Concatenate, Final, override
+
+import click
+
+from tunnihind.cli.logs import set_up_logging
+from tunnihind.errors import SettingsError
+from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
+
+_DEFAULTS: Final = Settings()
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Instant(click.ParamType[int]):
+    """An instant such as 2025-12-15T10:00:00Z, as unix seconds."""
+
+    name = "instant"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read ISO 8601 with Z or an offset."""
+        if isinstance(value, int):
+            return value
+        try:
+            instant = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no instant; write it like 2025-12-15T10:00:00Z", param, ctx)
+        if instant.tzinfo is None:
+            self.fail(f"{value!r} has no time zone; for UTC write {value}Z", param, ctx)
+        return int(instant.astimezone(UTC).timestamp())
+
+
+INSTANT: Final = Instant()
+
+
+def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
+    """Declare an option that the environment can give too; `parameter` is its name in the code, if another."""
+    variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
+    switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
+    declarations = [switch] if parameter is None else [switch, parameter]
+    return click.option(*declarations, envvar=variable, show_envvar=True, **attributes)
+
+
+def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own attributes
+    default = getattr(_DEFAULTS, name.replace("-", "_"))
+    shown: dict[str, Any] = {"show_default": True} if default not in {"", None} else {}
+    return option(name, default=default, help=help_text, **shown, **attributes)
+
+
+COMMON: Final = (
+    option("log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True),
+    option("log-format", type=click.Choice(["text", "json"]), default="text", show_default=True),
+)
+
+STORE: Final = (
+    _setting("database-url", "Where the data is kept: an SQLAlchemy address.  [default: SQLite in your data folder]"),
+)
+
+MARKET: Final = (
+    _setting("price-floor", "Lowest price that can be, EUR/MWh.", type=float),
+    _setting("price-cap", "Highest price that can be, EUR/MWh.", type=float),
+)
+
+SOURCES: Final = (
+    *MARKET,
+    _setting("elering-url", "Base URL of Elering's API."),
+    _setting("entsoe-url", "Address of ENTSO-E's API."),
+    _setting("entsoe-token", "Security token for ENTSO-E, the second opinion and fallback."),
+    option(
+        "entsoe-token-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="File that holds the security token for ENTSO-E.",
+    ),
+    _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API."),
+    _setting("open-meteo-previous-runs-url", "Base URL of Open-Meteo's Previous Runs API."),
+    _setting("weather", "Fetch weather for the forecast.", is_switch=True),
+    _setting("contact", "Your address, for the User-Agent by which sources know you."),
+    _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
+)
+
+SERVER: Final = (
+    _setting("host", "Address to listen on."),
+    _setting("port", "Port to listen on.", type=click.IntRange(0, 65535)),
+    _setting("public-url", "URL by which clients know the server.  [default: http://localhost and the port]"),
+    _setting(
+        "vat-rate", "VAT in consumer prices, 0.22 by specification; the law says 0.24 since 2025-07-01.", type=float
+    ),
+    _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
+    _setting("rate-limit", "Requests a second that one client may make; 0 for no limit.", type=float),
+    _setting("trust-proxy", "Believe X-Forwarded-For, as behind a reverse proxy of yours.", is_switch=True),
+    _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
+    _setting("access-log", "Log every request.", is_switch=True),
+)
+
+AS_OF: Final = (option("as-of", type=INSTANT, help="Show the world as known at an instant: 2025-12-15T10:00:00Z."),)
+
+
+def with_settings[**P, R](
+    *groups: tuple[Decorator, ...],
+) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
+    """Give a command the options of the groups and those that all have.
+
+    It takes the settings they make as its first argument. Logging is set up before it runs.
+    """
+
+    def decorate(command: Callable[Concatenate[Settings, P], R]) -> Callable[P, R]:
+        @functools.wraps(command)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+            set_up_logging(str(kwargs.pop("log_level")), str(kwargs.pop("log_format")))
+            return command(_take_settings(kwargs), *args, **kwargs)
+
+        decorated: Callable[..., Any] = wrapped
+        for declare in reversed([declare for group in (*groups, COMMON) for declare in group]):
+            decorated = declare(decorated)
+        return decorated
+
+    return decorate
+
+
+def _take_settings(given: dict[str, Any]) -> Settings:
+    """Take what makes the settings out of a command's arguments."""
+    token_file: Path | None = given.pop("entsoe_token_file", None)
+    names = {field.name for field in dataclasses.fields(Settings)}
+    chosen = {name: given.pop(name) for name in list(given) if name in names}
+    if token_file is not None:
+        chosen["entsoe_token"] = token_file.read_text().strip()
+    try:
+        return Settings(**chosen)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from error

@@ -1,0 +1,36 @@
+"""Progress of long work: a bar on a terminal, lines elsewhere."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import Progress as Bar
+from rich.progress import TaskID
+
+from tunnihind.cli.logs import STDERR
+from tunnihind.service.observing import LoggedProgress, Progress
+
+
+class Bars:
+    """A bar for each kind of work, there as long as it is not done."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._tasks: dict[str, TaskID] = {}
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Move a bar, and take it away at the end."""
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done, total=total)
+        if done == total:
+            self._bar.remove_task(self._tasks.pop(what))
+
+
+@contextmanager
+def shown_progress() -> Iterator[Progress]:
+    """Show progress in the way that suits standard error."""
+    if not STDERR.is_terminal:
+        yield LoggedProgress()
+        return
+    with Bar(console=STDERR, transient=True) as bar:
+        yield Bars(bar)

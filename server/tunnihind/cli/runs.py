@@ -1,0 +1,46 @@
+"""A forecast run as a document, as rows and as a drawing."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from tunnihind.forecast.run import Run
+from tunnihind.market import LOCAL_TZ
+
+_WIDTH: Final = 48
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return a run as `forecast --json` and `export forecast --format json` write it."""
+    hours = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
+    return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, "hours": hours}
+
+
+def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
+    """Yield start, p10, p50 and p90 of every hour."""
+    yield from zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+
+
+def drawing(run: Run) -> RenderableType:
+    """Return a run as a table with a band for each hour, in Estonian time."""
+    table = Table(title="EUR/MWh without VAT, Estonian time", box=None, pad_edge=False)
+    for name in ("hour", "p10", "p50", "p90"):
+        table.add_column(name, justify="right")
+    low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
+    table.add_column(f"{low:.0f} to {high:.0f}")
+    for ts, p10, p50, p90 in rows(run):
+        hour = datetime.fromtimestamp(ts, LOCAL_TZ).strftime("%a %d.%m. %H:%M")
+        table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
+    return table
+
+
+def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
+    """Draw p10 to p90 as a line and p50 as a mark on a scale from `low` to `high`."""
+    at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
+    line = [" "] * _WIDTH
+    line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)
+    line[at[1]] = "●"
+    return "".join(line)

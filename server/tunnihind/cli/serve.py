@@ -1,0 +1,48 @@
+"""`serve` and `ingest`: the commands that work with upstream sources."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+import click
+
+from tunnihind.cli.options import AS_OF, SERVER, SOURCES, STORE, option, with_settings
+from tunnihind.cli.progress import shown_progress
+from tunnihind.service.live import ingest_once, serve_demo, serve_live
+from tunnihind.service.rehearse import serve_rehearsal
+from tunnihind.settings import Settings
+
+
+@click.command()
+@option("demo", is_flag=True, help="Serve a simulated market, with no network and nothing kept.")
+@option("no-pipeline", is_flag=True, help="Fetch nothing: serve what the database holds and others bring into it.")
+@with_settings(STORE, SERVER, SOURCES, AS_OF)
+def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
+    """Serve the API and the pages, and keep prices and forecast fresh."""
+    if demo and (no_pipeline or as_of is not None):
+        raise click.UsageError("--demo goes neither with --no-pipeline nor with --as-of")
+    with shown_progress() as progress:
+        if as_of is not None:
+            _run(serve_rehearsal(settings, as_of))
+        elif demo:
+            _run(serve_demo(settings, progress))
+        else:
+            _run(serve_live(settings, progress, with_pipeline=not no_pipeline))
+
+
+@click.command()
+@with_settings(STORE, SOURCES)
+def ingest(settings: Settings) -> None:
+    """Do one pass of the pipeline: fetch what is missing, make a forecast, and exit."""
+    with shown_progress() as progress:
+        if not _run(ingest_once(settings, progress)):
+            raise click.ClickException("not everything could be fetched: see above, and `tunnihind status`")
+
+
+def _run[Result](work: Coroutine[Any, Any, Result]) -> Result:
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop  # noqa: PLC0415  not on every platform
+
+    return uvloop.run(work)

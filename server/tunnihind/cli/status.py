@@ -1,0 +1,113 @@
+"""What `status` shows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tunnihind.market import HOUR_S, LOCAL_TZ
+from tunnihind.store.health import SourceHealth
+from tunnihind.store.lease import Holder
+from tunnihind.store.quarantine import Quarantined
+from tunnihind.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a store at an instant; instants are unix seconds UTC."""
+
+    now: int
+    database: str
+    database_bytes: int | None
+    prices: int
+    settled_until: int | None
+    last_refresh: int | None
+    forecast_made_at: int | None
+    forecast_until: int | None
+    forecast_tier: str | None
+    forecast_inputs: Mapping[str, Any] | None
+    covariates: Mapping[str, int]
+    sources: Sequence[SourceHealth]
+    quarantine: Sequence[Quarantined]
+    pipeline: Holder | None
+
+
+def read_status(store: Store, now: int, *, is_past: bool) -> Status:
+    """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
+    prices = store.prices.archive(zones=("ee",))
+    settled = (prices.as_of(now) if is_past else prices.everything()).newest_settled_hour()
+    run = store.runs.newest(as_of=now)
+    path = store.database.path
+    return Status(
+        now=now,
+        database=str(store.database),
+        database_bytes=path.stat().st_size if path is not None and path.exists() else None,
+        prices=store.prices.count(),
+        settled_until=None if settled is None else settled + HOUR_S,
+        last_refresh=_until(store.journal.last_refresh(), now),
+        forecast_made_at=None if run is None else run.made_at,
+        forecast_until=None if run is None else run.end_ts,
+        forecast_tier=None if run is None else run.tier,
+        forecast_inputs=None if run is None else run.inputs,
+        covariates=store.covariates.newest_issues(now),
+        sources=() if is_past else tuple(store.health.all().values()),
+        quarantine=tuple(case for case in store.quarantine.held() if case.first_seen_ts <= now),
+        pipeline=None if is_past else store.lease().holder(),
+    )
+
+
+def describe(status: Status) -> Iterator[str]:
+    """Yield the lines that people read."""
+    size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
+    yield f"database    {status.database}{size}, {status.prices} prices"
+    yield f"settled     {_until_text(status.settled_until)}"
+    yield f"refreshed   {_age(status.last_refresh, status.now)}"
+    yield f"forecast    {_forecast(status)}"
+    yield f"covariates  {_covariates(status)}"
+    yield f"pipeline    {_pipeline(status)}"
+    for source in status.sources:
+        trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
+        yield f"source      {source.source}: last good answer {_age(source.ok_ts, status.now)}{trouble}"
+    for case in status.quarantine:
+        yield f"held back   {case.zone.upper()} {case.day} from {case.source}: {case.detail} ({case.reason})"
+    if not status.quarantine:
+        yield "held back   nothing"
+
+
+def _until(instant: int | None, now: int) -> int | None:
+    return instant if instant is not None and instant <= now else None
+
+
+def _local(instant: int) -> str:
+    return datetime.fromtimestamp(instant, LOCAL_TZ).strftime("%Y-%m-%d %H:%M")
+
+
+def _until_text(instant: int | None) -> str:
+    return "no price yet" if instant is None else f"until {_local(instant)} Estonian time"
+
+
+def _age(instant: int | None, now: int) -> str:
+    if instant is None:
+        return "never"
+    minutes = max(now - instant, 0) // 60
+    return f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"  # noqa: PLR2004
+
+
+def _forecast(status: Status) -> str:
+    if status.forecast_made_at is None or status.forecast_until is None:
+        return "none yet"
+    made = _age(status.forecast_made_at, status.now)
+    return f"made {made} by tier {status.forecast_tier}, until {_local(status.forecast_until)}"
+
+
+def _covariates(status: Status) -> str:
+    if not status.covariates:
+        return "none"
+    newest = max(status.covariates.values())
+    return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}"
+
+
+def _pipeline(status: Status) -> str:
+    if status.pipeline is None:
+        return "not running"
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {_age(status.pipeline.beat_ts, status.now)}"

@@ -1,0 +1,89 @@
+"""Covariates from a file, as they were issued: `issued_ts,target_ts,NAME[,NAME...]`."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tunnihind.files.table import Table, open_table
+from tunnihind.known import IssuedSeries
+from tunnihind.market import HOUR_S
+
+_ISSUED: Final = "issued_ts"
+_TARGET: Final = "target_ts"
+_NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
+_LONGEST_HOURS: Final = 24 * 60
+"""No forecast reaches further; a mistyped instant would make a series of a million hours."""
+
+type _Values = dict[tuple[str, int], dict[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class CovariateFile:
+    """A file's series by name, how many values they hold, how many of these were `late`, and the empty cells.
+
+    A value issued after its hour had begun is kept, and is never used as a forecast.
+    """
+
+    rows: int
+    values: int
+    late: int
+    empty_cells: int
+    series: Mapping[str, Sequence[IssuedSeries]]
+
+
+def read_covariates(path: Path) -> CovariateFile:
+    """Read a whole covariate file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
+    with open_table(path) as table:
+        names = _names(table)
+        rows, empty, values = _collect(table, names)
+    series: dict[str, list[IssuedSeries]] = defaultdict(list)
+    for (name, issued), by_target in sorted(values.items()):
+        series[name].append(_series(issued, by_target))
+    late = sum(target < issued for (_, issued), by_target in values.items() for target in by_target)
+    return CovariateFile(rows, rows * len(names) - empty, late, empty, series)
+
+
+def _names(table: Table) -> list[str]:
+    for column in (_ISSUED, _TARGET):
+        if column not in table.columns:
+            raise table.refuse(column, "the column is missing")
+    names = [name for name in table.columns if name not in {_ISSUED, _TARGET}]
+    if not names:
+        raise table.refuse(_TARGET, "there is no column with values")
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise table.refuse(
+                name, "not a covariate's name, like ee_wind_mw, lv_load_da_mw or wind_speed_100m@ee_west"
+            )
+    return names
+
+
+def _collect(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
+    rows = empty = 0
+    values: _Values = defaultdict(dict)
+    for row in table.rows():
+        rows += 1
+        issued, target = row.instant(_ISSUED, 1), row.instant(_TARGET, HOUR_S)
+        if abs(target - issued) > _LONGEST_HOURS * HOUR_S:
+            raise row.error(_TARGET, f"{target} is more than {_LONGEST_HOURS // 24} days from its issue {issued}")
+        for name in names:
+            value = row.number(name)
+            if value is None:
+                empty += 1
+                continue
+            if values[name, issued].setdefault(target, value) != value:
+                raise row.error(name, f"another value for the same issue and target stands further up: {value:g}")
+    return rows, empty, values
+
+
+def _series(issued_ts: int, by_target: Mapping[int, float]) -> IssuedSeries:
+    start = min(by_target)
+    values = np.full((max(by_target) - start) // HOUR_S + 1, np.nan, np.float32)
+    for target, value in by_target.items():
+        values[(target - start) // HOUR_S] = value
+    return IssuedSeries(issued_ts, start, values)

@@ -1,0 +1,109 @@
+"""Makes forecast runs from the store, in a process of its own so that serving never stutters."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import asynccontextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from typing import Final, Protocol
+
+from tunnihind.errors import StoreError
+from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
+from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.market import DAY_S
+from tunnihind.store.store import Store
+
+MEMORY_S: Final = 400 * DAY_S
+"""How much history a forecast is given."""
+
+
+class Modeller(Protocol):
+    """Puts the model to work on what was known at an instant."""
+
+    async def run(self, as_of: int) -> Run | None:
+        """Return the run, None where nothing is known. Raises StoreError."""
+
+    async def score(self, as_of: int) -> BacktestScore | None:
+        """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
+
+
+def forecaster() -> Forecaster:
+    """Return the served model."""
+    return LastWeeksMean()
+
+
+def make_run(store: Store, as_of: int) -> Run | None:
+    """Make a run of what `store` knew at an instant. Raises StoreError."""
+    return forecaster().forecast(store.archive(as_of - MEMORY_S).as_of(as_of))
+
+
+def score(store: Store, as_of: int) -> BacktestScore | None:
+    """Backtest the model over the 90 days before an instant. Raises StoreError."""
+    return recent_score(store.archive(as_of - SCORE_DAYS * DAY_S - MEMORY_S), forecaster(), as_of)
+
+
+class ProcessModeller:
+    """Works in a process of its own, started at the first one; a crashed one is replaced."""
+
+    def __init__(self, database_url: str) -> None:
+        self._database_url = database_url
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def run(self, as_of: int) -> Run | None:
+        """Return the run, None where nothing is known. Raises StoreError."""
+        return await self._work(make_run, as_of)
+
+    async def score(self, as_of: int) -> BacktestScore | None:
+        """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
+        return await self._work(score, as_of)
+
+    async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
+        if self._pool is None:
+            # Spawned, because a forked child would share the database's connections and the server's sockets.
+            self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_follow_parent)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._pool, _with_store, self._database_url, work, as_of)
+        except BrokenProcessPool as error:
+            self.close()
+            raise StoreError("the process that makes forecasts has died; the next forecast starts another") from error
+
+    def close(self) -> None:
+        """Stop the process."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+@asynccontextmanager
+async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
+    """Make runs in a process of its own within this context."""
+    modeller = ProcessModeller(database_url)
+    try:
+        yield modeller
+    finally:
+        modeller.close()
+
+
+def _follow_parent() -> None:
+    """Leave Ctrl-C to the server, and end with it, also when it is killed and can say nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
+    with Store(database_url, read_only=True) as store:
+        return work(store, as_of)

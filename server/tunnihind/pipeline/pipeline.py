@@ -1,0 +1,161 @@
+"""The pipeline: does what the schedule says is due, and outlives whatever goes wrong."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Final
+
+from tunnihind.clock import Clock
+from tunnihind.errors import RateLimited, SourceError, TunnihindError
+from tunnihind.market import delivery_day
+from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.pipeline.modelling import Modeller
+from tunnihind.pipeline.observer import Nobody, Observer
+from tunnihind.pipeline.prices import PriceIngest
+from tunnihind.pipeline.schedule import Job, Situation, Tries, due_jobs, next_day, next_due, price_window
+from tunnihind.pipeline.situation import MONTHS_DONE, YEARS_DONE, Reach, note_done, read_situation
+from tunnihind.sources.base import CovariateSource, PriceSource
+from tunnihind.sources.gate import Limits
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+LONGEST_NAP_S: Final = 30.0
+"""The plan is looked at again at least so often: the clock may jump, and `import` may bring prices."""
+
+
+class Pipeline:
+    """Keeps the store's prices, covariates and forecasts fresh."""
+
+    def __init__(
+        self,
+        store: Store,
+        price_sources: Sequence[PriceSource],
+        covariate_sources: Sequence[CovariateSource],
+        modeller: Modeller,
+        clock: Clock,
+        *,
+        reach: Reach,
+        limits: Limits,
+        observer: Observer | None = None,
+    ) -> None:
+        self._store = store
+        self._modeller = modeller
+        self._clock = clock
+        self._reach = reach if covariate_sources else replace(reach, first_month=None)
+        self._observer = observer or Nobody()
+        self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
+        self._covariates = CovariateIngest(store, covariate_sources, clock, self._observer)
+        self._tries: dict[Job, Tries] = {}
+
+    async def run(self, on_change: Callable[[], None]) -> None:
+        """Work until cancelled, telling after every job that the store may have changed."""
+        while True:
+            if await self.step():
+                on_change()
+            else:
+                await self._clock.sleep(await self._nap())
+
+    async def catch_up(self, on_change: Callable[[], None] = lambda: None) -> bool:
+        """Do all that is due once; return whether all of it went well."""
+        while await self.step():
+            on_change()
+        return not any(tries.failures for tries in self._tries.values())
+
+    async def step(self) -> bool:
+        """Do the most pressing job, if any is due; return whether there was one."""
+        now = self._now()
+        try:
+            situation = await self._situation(now)
+        except TunnihindError as error:
+            _LOG.error("the pipeline can't see where it stands: %s", error)
+            return False
+        due = due_jobs(situation, now)
+        if due:
+            await self._try(due[0], situation, now)
+        return bool(due)
+
+    async def _nap(self) -> float:
+        now = self._now()
+        try:
+            wait = next_due(await self._situation(now), now) - now
+        except TunnihindError:
+            return LONGEST_NAP_S
+        return max(1.0, min(wait, LONGEST_NAP_S))
+
+    async def _situation(self, now: int) -> Situation:
+        return await asyncio.to_thread(read_situation, self._store, self._reach, dict(self._tries), now)
+
+    async def _try(self, job: Job, situation: Situation, now: int) -> None:
+        before = self._tries.get(job, Tries())
+        try:
+            await self._do(job, situation, now)
+        except TunnihindError as error:
+            self._failed(job, before, error)
+        except Exception as error:  # noqa: BLE001  a bug in one job must stop neither the others nor the serving
+            _LOG.exception("%s failed", job)
+            self._failed(job, before, error)
+        else:
+            self._tries[job] = Tries(tried_ts=now, ok_ts=now)
+
+    def _failed(self, job: Job, before: Tries, error: Exception) -> None:
+        now = self._now()
+        not_before = now + int(error.retry_after_s) if isinstance(error, RateLimited) else 0
+        self._tries[job] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
+        if isinstance(error, TunnihindError) and not isinstance(error, SourceError) and before.failures == 0:
+            _LOG.error("%s: %s; it will be tried again", job, error)
+
+    async def _do(self, job: Job, situation: Situation, now: int) -> None:
+        match job:
+            case Job.PRICES:
+                await self._fetch(*price_window(situation, now))
+            case Job.WEATHER:
+                await self._covariates.ingest()
+            case Job.FORECAST:
+                await self._forecast(now)
+            case Job.HELD_DAYS:
+                for day in situation.held_days:
+                    await self._fetch(day, day)
+            case Job.PRICE_HISTORY:
+                await self._fill_year(situation.missing_years[0], len(situation.missing_years), now)
+            case Job.WEATHER_HISTORY:
+                await self._fill_month(situation.missing_months[0], len(situation.missing_months), now)
+            case Job.BACKTEST:
+                await self._backtest(now)
+            case Job.THIN:
+                await asyncio.to_thread(self._store.thin, now)
+
+    async def _fetch(self, first: date, last: date) -> None:
+        added = await self._prices.ingest(first, last)
+        if added.stored:
+            _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
+
+    async def _forecast(self, now: int) -> None:
+        run = await self._modeller.run(now)
+        if run is not None:
+            await asyncio.to_thread(self._store.runs.add, run)
+            _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
+
+    async def _backtest(self, now: int) -> None:
+        score = await self._modeller.score(now)
+        await asyncio.to_thread(self._store.runs.keep_score, score)
+
+    async def _fill_year(self, year: int, missing: int, now: int) -> None:
+        last = min(date(year, 12, 31), next_day(now))
+        await self._fetch(date(year, 1, 1), last)
+        await asyncio.to_thread(note_done, self._store.journal, YEARS_DONE, str(year))
+        total = delivery_day(now).year - self._reach.first_year + 1
+        self._observer.history_filled("prices", total - missing + 1, total)
+
+    async def _fill_month(self, month: date, missing: int, now: int) -> None:
+        today = datetime.fromtimestamp(now, UTC).date()
+        await self._covariates.fill_month(month, today)
+        await asyncio.to_thread(note_done, self._store.journal, MONTHS_DONE, str(month))
+        first = self._reach.first_month or month
+        total = (today.year - first.year) * 12 + today.month - first.month + 1
+        self._observer.history_filled("weather", total - missing + 1, total)
+
+    def _now(self) -> int:
+        return int(self._clock.now())

@@ -1,0 +1,86 @@
+"""The world as it was known on a past day, for `--as-of`: no network, nothing written to the store."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+from tunnihind.api.reading import HISTORY_S, as_issued
+from tunnihind.api.view import View
+from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.known import Archive, PriceHistory
+from tunnihind.market import delivery_day, floor_hour
+from tunnihind.pipeline.modelling import MEMORY_S, forecaster
+from tunnihind.store.store import Store
+
+BACKCAST_AT: Final = time(9)
+"""UTC; a back-cast run is made before each past day's auction."""
+
+BACKCAST_DAYS: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Shows what was known at `instant` and at the instants that follow it, as far as the archive knows."""
+
+    instant: int
+    archive: Archive
+    forecaster: Forecaster
+    earlier_runs: tuple[Run, ...]
+
+    @classmethod
+    def of(cls, store: Store, instant: int) -> Rehearsal:
+        """Prepare a rehearsal from the instant on. Raises StoreError."""
+        archived = store.runs.since(instant - HISTORY_S, as_of=instant)
+        return cls(instant, _archive(store, instant), forecaster(), (*backcasts(store, instant), *archived))
+
+    def run(self, at: int | None = None) -> Run | None:
+        """Make the run of an instant, by default the first."""
+        return self.forecaster.forecast(self.archive.as_of(self.instant if at is None else at))
+
+    def prices(self, at: int | None = None) -> PriceHistory:
+        """Return the prices known at an instant, by default the first."""
+        return self.archive.prices.as_of(self.instant if at is None else at)
+
+    def known_since(self, at: int) -> int | None:
+        """Return when the newest of the prices known at an instant became known."""
+        seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
+        return int(seen[-1]) if seen.size else None
+
+    def view(self, at: int, runs: tuple[Run, ...]) -> View:
+        """Return what was known at an instant; `runs` are those made in this rehearsal."""
+        since = floor_hour(at) - HISTORY_S
+        known_since = self.known_since(at)
+        return View(
+            version=f"{known_since}-{runs[-1].made_at if runs else None}",
+            settled={ts: price for ts, price in self.prices(at).settled().items() if ts >= since},
+            past=as_issued((*self.earlier_runs, *runs)),
+            run=runs[-1] if runs else None,
+            last_refresh=known_since,
+        )
+
+
+def backcasts(store: Store, instant: int) -> Iterator[Run]:
+    """Yield a run a day for the days before the instant that have none in the store, oldest first.
+
+    They are enough to cover 14 days of past hours. Raises StoreError.
+    """
+    archived = store.runs.since(instant - HISTORY_S, as_of=instant)
+    done = {delivery_day(run.made_at) for run in archived}
+    archive, model = _archive(store, instant), forecaster()
+    for at in _backcast_instants(instant):
+        run = None if delivery_day(at) in done else model.forecast(archive.as_of(at))
+        if run is not None:
+            yield run
+
+
+def _archive(store: Store, instant: int) -> Archive:
+    return store.archive(instant - HISTORY_S - MEMORY_S)
+
+
+def _backcast_instants(instant: int) -> Iterator[int]:
+    today = datetime.fromtimestamp(instant, UTC).date()
+    for back in range(BACKCAST_DAYS + 1, -1, -1):
+        at = int(datetime.combine(today - timedelta(days=back), BACKCAST_AT, UTC).timestamp())
+        if at < instant:
+            yield at

@@ -1,0 +1,27 @@
+"""Work that goes on beside the serving."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let work go on within this context; a bug that ends it is logged and does not end the serving."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(_report)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await task
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _LOG.error("background work has ended: please report this", exc_info=error)

@@ -1,0 +1,69 @@
+"""Runs the pipeline in one server only, whichever of those on the same database comes first."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from tunnihind.clock import Clock
+from tunnihind.errors import StoreError
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.store.lease import Lease
+
+_LOG: Final = logging.getLogger(__name__)
+
+CLAIM_EVERY_S: Final = 20.0
+
+
+class Guard:
+    """Starts the pipeline while this process holds the lease, and stops it when it doesn't."""
+
+    def __init__(self, lease: Lease, pipeline: Pipeline, clock: Clock, *, on_change: Callable[[], None]) -> None:
+        self._lease = lease
+        self._pipeline = pipeline
+        self._clock = clock
+        self._on_change = on_change
+        self._work: asyncio.Task[None] | None = None
+        self._was_told: str | None = None
+
+    async def run(self) -> None:
+        """Claim the lease again and again until cancelled; then give it up."""
+        try:
+            while True:
+                await self._claim()
+                await self._clock.sleep(CLAIM_EVERY_S)
+        finally:
+            await self._stop()
+            with suppress(StoreError):
+                await asyncio.to_thread(self._lease.release)
+
+    async def _claim(self) -> None:
+        try:
+            is_ours = await asyncio.to_thread(self._lease.claim, int(self._clock.now()))
+            holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
+        except StoreError as error:
+            self._tell(f"{error}; serving what is known, without a pipeline for now")
+            return
+        if is_ours:
+            self._start()
+        elif holder is not None:
+            await self._stop()
+            self._tell(f"process {holder.pid} on {holder.host} runs the pipeline on this database; serving without one")
+
+    def _start(self) -> None:
+        self._was_told = None
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._pipeline.run(self._on_change))
+
+    async def _stop(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._work
+            self._work = None
+
+    def _tell(self, text: str) -> None:
+        if text != self._was_told:
+            _LOG.warning(text)
+        self._was_told = text

@@ -1,0 +1,67 @@
+"""Keeps what the API answers from in step with the store."""
+
+import asyncio
+import logging
+from typing import Final
+
+from tunnihind.api.reading import read_view
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.view import View
+from tunnihind.clock import Clock
+from tunnihind.errors import StoreError
+from tunnihind.market import floor_hour
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+LOOK_AGAIN_S: Final = 5.0
+"""How soon what another process writes to the store is seen: an import, or the server that runs the pipeline."""
+
+
+class Keeper:
+    """Shows the snapshot a new view whenever the store has changed."""
+
+    def __init__(self, store: Store, snapshot: Snapshot, clock: Clock) -> None:
+        self._store = store
+        self._snapshot = snapshot
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._shown: tuple[int, ...] | None = None
+        self._is_failing = False
+
+    def poke(self) -> None:
+        """Say that the store may have changed."""
+        self._changed.set()
+
+    async def refresh(self) -> None:
+        """Look at the store; what can't be read leaves the last view in place."""
+        now = int(self._clock.now())
+        try:
+            seen, view = await asyncio.to_thread(self._read, now)
+        except StoreError as error:
+            if not self._is_failing:
+                _LOG.error("%s; answers go on from what was read before", error)
+            self._is_failing = True
+            return
+        self._is_failing = False
+        if view is not None:
+            self._snapshot.show(view)
+            self._shown = seen
+
+    async def run(self) -> None:
+        """Follow the store until cancelled."""
+        while True:
+            self._changed.clear()
+            await self.refresh()
+            # Real time, not the clock's: this only waits for a word from within or a change from without.
+            try:
+                async with asyncio.timeout(LOOK_AGAIN_S):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    def _read(self, now: int) -> tuple[tuple[int, ...], View | None]:
+        """Return what the state of the store was, and a view of it unless that is being shown."""
+        journal = self._store.journal
+        seen = journal.version(), journal.last_refresh() or 0, floor_hour(now)
+        return seen, None if seen == self._shown else read_view(self._store, now)

@@ -1,0 +1,153 @@
+"""The server on real time: over a store, with or without a pipeline of its own."""
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock, SystemClock
+from tunnihind.errors import SchemaError, StoreError
+from tunnihind.market import delivery_day
+from tunnihind.pipeline.modelling import Modeller, process_modeller
+from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.pipeline.situation import Reach
+from tunnihind.rehearsal import backcasts
+from tunnihind.service.background import background
+from tunnihind.service.guard import Guard
+from tunnihind.service.keeper import Keeper
+from tunnihind.service.observing import Progress, ServerObserver
+from tunnihind.service.site import open_site, until_stopped
+from tunnihind.settings import Settings
+from tunnihind.sources.configured import Sources, configured, demo
+from tunnihind.sources.gate import Limits
+from tunnihind.sources.upstream import open_session
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+WEATHER_SINCE: Final = date(2024, 1, 1)
+"""Open-Meteo's Previous Runs reach back to this month."""
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the store for writing, and where that can't be for reading only. Raises SettingsError, StoreError."""
+    try:
+        return Store(settings.store_url)
+    except SchemaError:
+        raise
+    except StoreError as error:
+        store = Store(settings.store_url, read_only=True)
+        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched", error)
+        return store
+
+
+def make_pipeline(
+    settings: Settings, store: Store, sources: Sources, modeller: Modeller, clock: Clock, observer: Observer
+) -> Pipeline:
+    """Put a pipeline together as the settings say."""
+    return Pipeline(
+        store,
+        sources.prices,
+        sources.covariates,
+        modeller,
+        clock,
+        reach=Reach(settings.history_start, max(WEATHER_SINCE, date(settings.history_start, 1, 1))),
+        limits=Limits(settings.price_floor, settings.price_cap),
+        observer=observer,
+    )
+
+
+async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: bool = True) -> None:
+    """Serve until the process is asked to end. Raises SettingsError, StoreError."""
+    clock = SystemClock()
+    with open_store(settings) as store:
+        async with _served(settings, store, clock, with_pipeline=with_pipeline) as (keeper, metrics):
+            if not with_pipeline or store.database.read_only:
+                _LOG.info("serving what is known, without a pipeline")
+                await until_stopped()
+                return
+            observer = ServerObserver(metrics, progress)
+            async with open_session(settings.contact) as session, process_modeller(settings.store_url) as modeller:
+                sources = configured(settings, session, clock)
+                pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
+                async with background(Guard(store.lease(), pipeline, clock, on_change=keeper.poke).run()):
+                    await until_stopped()
+
+
+async def serve_demo(settings: Settings, progress: Progress) -> None:
+    """Serve a simulated market until the process is asked to end. Raises SettingsError, StoreError.
+
+    Its store is always one that is thrown away at the end: made-up prices never get among real ones.
+    """
+    clock = SystemClock()
+    with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:
+        url = f"sqlite:///{Path(folder) / 'demo.db'}"
+        settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
+        with Store(url) as store:
+            async with _served(settings, store, clock, with_pipeline=True) as (keeper, metrics):
+                observer = ServerObserver(metrics, progress)
+                async with process_modeller(url) as modeller:
+                    pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
+                    async with background(_simulate(store, pipeline, clock, keeper)):
+                        await until_stopped()
+
+
+async def ingest_once(settings: Settings, progress: Progress) -> bool:
+    """Do one pass of the pipeline; return whether all went well. Raises SettingsError, StoreError."""
+    clock = SystemClock()
+    with Store(settings.store_url) as store:
+        lease = store.lease()
+        if not lease.claim(int(clock.now())):
+            raise StoreError("a running server keeps this database up to date already")
+        try:
+            observer = ServerObserver(Metrics(), progress)
+            async with open_session(settings.contact) as session, process_modeller(settings.store_url) as modeller:
+                sources = configured(settings, session, clock)
+                return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
+        finally:
+            lease.release()
+
+
+async def _simulate(store: Store, pipeline: Pipeline, clock: Clock, keeper: Keeper) -> None:
+    """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
+    await pipeline.catch_up(keeper.poke)
+    now = int(clock.now())
+
+    def add_backcasts() -> None:
+        for run in backcasts(store, now):
+            store.runs.add(run)
+
+    await asyncio.to_thread(add_backcasts)
+    keeper.poke()
+    await pipeline.run(keeper.poke)
+
+
+@asynccontextmanager
+async def _served(
+    settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool
+) -> AsyncIterator[tuple[Keeper, Metrics]]:
+    """Answer from the store within this context."""
+    snapshot = Snapshot(settings, clock)
+    metrics = Metrics()
+    keeper = Keeper(store, snapshot, clock)
+    await keeper.refresh()
+    async with (
+        open_site(
+            settings,
+            snapshot,
+            clock,
+            instance_id=store.journal.instance_id(),
+            metrics=metrics,
+            pipeline_expected=with_pipeline,
+        ),
+        background(keeper.run()),
+    ):
+        yield keeper, metrics

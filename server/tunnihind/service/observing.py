@@ -1,0 +1,44 @@
+"""Shows the pipeline's work in the metrics and as progress."""
+
+import logging
+from typing import Final, Protocol
+
+from tunnihind.api.metrics import Metrics
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Progress(Protocol):
+    """Shows how far long work has come."""
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Show that `done` of `total` parts are done."""
+
+
+class LoggedProgress:
+    """Writes a line for every tenth of the work, where there is no terminal to draw on."""
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Log how many parts are done, if that is news."""
+        if done * 10 // total > (done - 1) * 10 // total:
+            _LOG.info("%s: %d of %d done", what, done, total)
+
+
+class ServerObserver:
+    """Counts into the server's metrics and shows the back-fill's progress."""
+
+    def __init__(self, metrics: Metrics, progress: Progress) -> None:
+        self._metrics = metrics
+        self._progress = progress
+
+    def source_asked(self, source: str, *, answered: bool) -> None:
+        """Count the outcome."""
+        self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
+
+    def gate_refused(self, source: str, reason: str) -> None:
+        """Count the delivery day."""
+        self._metrics.gate_rejections.labels(source, reason).inc()
+
+    def history_filled(self, what: str, done: int, total: int) -> None:
+        """Show the progress."""
+        self._progress.show(f"filling in the history of {what}", done, total)

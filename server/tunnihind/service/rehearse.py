@@ -1,0 +1,68 @@
+"""The server on a past day, whose clock runs on from the instant that was asked for."""
+
+import asyncio
+import logging
+from typing import Final
+
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock, RehearsalClock
+from tunnihind.forecast.run import Run
+from tunnihind.market import floor_hour, iso_utc
+from tunnihind.rehearsal import Rehearsal
+from tunnihind.service.background import background
+from tunnihind.service.site import open_site, until_stopped
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+LOOK_AGAIN_S: Final = 10.0
+
+
+class Player:
+    """Makes, in memory, the runs that a server would have made as the rehearsed day goes on."""
+
+    def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot, clock: Clock) -> None:
+        self._rehearsal = rehearsal
+        self._snapshot = snapshot
+        self._clock = clock
+        self._runs: tuple[Run, ...] = ()
+        self._seen: tuple[int, int | None] | None = None
+
+    async def play(self, now: int) -> None:
+        """Make a run and show it, if the hour or the prices known are others than before."""
+        seen = floor_hour(now), self._rehearsal.known_since(now)
+        if seen == self._seen:
+            return
+        run = await asyncio.to_thread(self._rehearsal.run, now)
+        self._runs = self._runs if run is None else (*self._runs, run)
+        self._snapshot.show(self._rehearsal.view(now, self._runs))
+        self._seen = seen
+
+    async def run(self) -> None:
+        """Follow the clock until cancelled."""
+        while True:
+            await self._clock.sleep(LOOK_AGAIN_S)
+            await self.play(int(self._clock.now()))
+
+
+async def serve_rehearsal(settings: Settings, instant: int) -> None:
+    """Serve what was known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
+    with Store(settings.store_url, read_only=True) as store:
+        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant)
+        clock = RehearsalClock(instant)
+        snapshot = Snapshot(settings, clock)
+        player = Player(rehearsal, snapshot, clock)
+        await player.play(instant)
+        _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
+        site = open_site(
+            settings,
+            snapshot,
+            clock,
+            instance_id=store.journal.instance_id(),
+            metrics=Metrics(),
+            pipeline_expected=False,
+        )
+        async with site, background(player.run()):
+            await until_stopped()

@@ -1,0 +1,74 @@
+"""The API on its port."""
+
+import asyncio
+import errno
+import logging
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+
+from tunnihind.api.app import create_app
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock
+from tunnihind.errors import SettingsError
+from tunnihind.settings import Settings
+
+_LOG: Final = logging.getLogger(__name__)
+
+SHUTDOWN_S: Final = 10.0
+
+
+@asynccontextmanager
+async def open_site(
+    settings: Settings,
+    snapshot: Snapshot,
+    clock: Clock,
+    *,
+    instance_id: str,
+    metrics: Metrics,
+    pipeline_expected: bool,
+) -> AsyncIterator[None]:
+    """Answer on the settings' host and port within this context. Raises SettingsError where that can't be."""
+    app = create_app(
+        settings,
+        snapshot,
+        clock,
+        instance_id=instance_id,
+        metrics=metrics,
+        pipeline_expected=pipeline_expected,
+    )
+    access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
+    runner = Runner(app, access_log=access_log, shutdown_timeout=SHUTDOWN_S)
+    await runner.setup()
+    try:
+        await _listen(runner, settings)
+        _LOG.info("answering at %s", settings.base_url)
+        yield
+    finally:
+        await runner.cleanup()
+
+
+async def until_stopped() -> None:
+    """Return when the process is asked to end."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for wish in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(wish, stopped.set)
+    await stopped.wait()
+    _LOG.info("stopping")
+
+
+async def _listen(runner: Runner, settings: Settings) -> None:
+    try:
+        await web.TCPSite(runner, settings.host, settings.port).start()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            message = f"port {settings.port} is taken by another program: choose another with --port"
+        else:
+            message = f"can't listen on host {settings.host}, port {settings.port}: {error.strerror or error}"
+        raise SettingsError(message) from error
