@@ -1,0 +1,45 @@
+"""The sources that an operator's settings ask for."""
+
+from dataclasses import dataclass
+
+from aiohttp import ClientSession
+
+from tunnihind.clock import Clock
+from tunnihind.settings import Settings
+from tunnihind.sources.base import CovariateSource, PriceSource
+from tunnihind.sources.elering import EleringPrices
+from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices
+from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
+from tunnihind.sources.open_meteo import OpenMeteo
+from tunnihind.sources.simulated import Simulated
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where prices come from, in the order of trust, and where covariates do."""
+
+    prices: tuple[PriceSource, ...]
+    covariates: tuple[CovariateSource, ...]
+
+
+def configured(settings: Settings, session: ClientSession, clock: Clock) -> Sources:
+    """Return the upstreams that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
+
+    `session` is one that `upstream.open_session` opened.
+    """
+    prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
+    covariates: list[CovariateSource] = []
+    if settings.weather:
+        urls = settings.open_meteo_url, settings.open_meteo_previous_runs_url
+        covariates.append(OpenMeteo(session, *urls, clock=clock))
+    if settings.entsoe_token:
+        platform = EntsoePlatform(session, settings.entsoe_url, settings.entsoe_token, clock=clock)
+        prices.append(EntsoePrices(platform))
+        covariates.append(EntsoeForecasts(platform))
+    return Sources(tuple(prices), tuple(covariates))
+
+
+def demo(clock: Clock) -> Sources:
+    """Return the simulated market, which needs no network."""
+    market = Simulated(clock=clock)
+    return Sources((market,), (market,))

@@ -1,0 +1,140 @@
+"""Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for those who have a security token.
+
+The platform answers with whole delivery days and sometimes with more than one auction or resolution for a day.
+Only the first auction of the classification sequence is the coupled day-ahead market (SDAC): another one alone
+is no substitute, as those learnt who took it in July 2026. Of one day's resolutions the one that covers more of it
+is taken, the finer one when they cover it alike; they are never mixed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from aiohttp import ClientSession
+
+from tunnihind.clock import Clock
+from tunnihind.errors import BadAnswer, SourceRefused
+from tunnihind.market import ZONES, Zone, day_end, day_start
+from tunnihind.sources.base import DaySheet, Quote
+from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
+from tunnihind.sources.sheets import day_sheets, days, spans
+from tunnihind.sources.upstream import Manners, Upstream
+
+AREAS: Final[Mapping[str, str]] = {
+    "ee": "10Y1001A1001A39I",
+    "lv": "10YLV-1001A00074",
+    "lt": "10YLT-1001A0008Q",
+    "fi": "10YFI-1--------U",
+    "se3": "10Y1001A1001A46L",
+    "se4": "10Y1001A1001A47J",
+    "pl": "10YPL-AREA-----S",
+}
+"""Energy identification codes (EIC) of the bidding zones."""
+
+_MAX_DAYS: Final = 90
+"""An answer holds at most 100 documents, and a day's prices are one."""
+
+# 400 requests a minute; over it the platform bans for ten minutes.
+_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, leave_alone_s=600.0, max_bytes=16 * 1024 * 1024)
+
+_SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
+
+
+class EntsoePlatform:
+    """The platform's one endpoint, asked with a security token."""
+
+    def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
+        self._upstream = Upstream(session, SOURCE, manners=_MANNERS, secret=token, clock=clock)
+        self._url = base_url
+        self._token = token
+
+    async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
+        """Return the time series of the delivery days from `first` to `last`; none where there is no data.
+
+        A range that the platform finds too long is asked for in halves. Raises SourceError.
+        """
+        params = {
+            **query,
+            "periodStart": _minute(day_start(first)),
+            "periodEnd": _minute(day_end(last)),
+            "securityToken": self._token,
+        }
+        answer = await self._upstream.get(self._url, params, accept=(200, 400))
+        document = parse_document(answer.body)
+        if not isinstance(document, Acknowledgement):
+            return list(document)
+        if document.no_data:
+            return []
+        if document.too_much and first < last:
+            middle = first + (last - first) // 2
+            earlier = await self.series(query, first, middle)
+            return earlier + await self.series(query, middle + timedelta(days=1), last)
+        raise SourceRefused(SOURCE, document.reason, status=answer.status)
+
+
+class EntsoePrices:
+    """ENTSO-E as a source of prices."""
+
+    name = SOURCE
+
+    def __init__(self, platform: EntsoePlatform) -> None:
+        self._platform = platform
+
+    async def prices(self, first: date, last: date) -> list[DaySheet]:
+        """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError."""
+        sheets = []
+        for start, end in spans(first, last, _MAX_DAYS):
+            for zone in ZONES:
+                query = {
+                    "documentType": "A44",
+                    "in_Domain": AREAS[zone],
+                    "out_Domain": AREAS[zone],
+                    "contract_MarketAgreement.type": "A01",
+                }
+                series = await self._platform.series(query, start, end)
+                sheets += price_sheets(zone, series, start, end)
+        return sheets
+
+
+def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
+    """Lay a zone's day-ahead prices on sheets by delivery day. Raises BadAnswer where they aren't EUR/MWh."""
+    quotes: dict[int, list[Quote]] = defaultdict(list)
+    for one in series:
+        if _is_day_ahead(one):
+            _require(one, "currency_Unit.name", "EUR")
+            _require(one, "price_Measure_Unit.name", "MWH")
+            _require(one, "in_Domain.mRID", AREAS[zone])
+            for period in one.periods:
+                quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known())
+    by_step = {
+        step_s: {sheet.day: sheet for sheet in day_sheets(SOURCE, zone, found, first, last)}
+        for step_s, found in quotes.items()
+    }
+    chosen = []
+    for day in days(first, last):
+        steps = [step_s for step_s, sheets in by_step.items() if day in sheets]
+        if steps:
+            best = max(steps, key=lambda step_s: (_covered_s(by_step[step_s][day], step_s), -step_s))
+            chosen.append(by_step[best][day])
+    return chosen
+
+
+def _covered_s(sheet: DaySheet, step_s: int) -> int:
+    return len({quote.ts for quote in sheet.quotes}) * step_s
+
+
+def _is_day_ahead(series: TimeSeries) -> bool:
+    agreement = series.get("contract_MarketAgreement.type") or "A01"
+    sequence = series.get(_SEQUENCE) or "1"
+    return agreement == "A01" and sequence == "1"
+
+
+def _require(series: TimeSeries, attribute: str, value: str) -> None:
+    given = series.get(attribute)
+    if given != value:
+        raise BadAnswer(SOURCE, f"a TimeSeries has {attribute} {given}, not {value}")
+
+
+def _minute(ts: int) -> str:
+    return datetime.fromtimestamp(ts, UTC).strftime("%Y%m%d%H%M")

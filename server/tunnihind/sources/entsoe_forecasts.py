@@ -1,0 +1,134 @@
+"""Day-ahead forecasts of load (document A65) and of wind and solar power (A69) that ENTSO-E publishes.
+
+Names are `<zone>_<load|wind|solar>_da_mw`; values are hourly means in MW. Wind is offshore (B18) and onshore (B19)
+together.
+
+The platform keeps only the last version of each. `current` stamps what it sees with the instant at which it looks.
+`archived` can't know when a version came: it counts it as issued at the latest instant at which Regulation (EU)
+543/2013 lets it be published, load two hours before gate closure (10:00 Brussels time of the day before, article
+6(2)(b)), wind and solar at 18:00 Brussels time of the day before (article 14(2)(d)). Later updates of the same
+forecast hide behind that stamp, so archived values are a little better than what was known then.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Final
+
+import numpy as np
+
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
+from tunnihind.known import IssuedSeries
+from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour
+from tunnihind.sources.entsoe import AREAS, EntsoePlatform
+from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
+from tunnihind.sources.sheets import days, spans
+
+type HourlyMeans = dict[int, float]
+
+_MAX_DAYS: Final = 30
+_LARGEST_MW: Final = 100_000.0
+_SOLAR: Final = "B16"
+_WIND: Final = ("B18", "B19")
+
+_LOAD_DEADLINE: Final = time(10, 0)
+_WIND_AND_SOLAR_DEADLINE: Final = time(18, 0)
+
+
+class EntsoeForecasts:
+    """ENTSO-E as a source of covariates."""
+
+    name = "entsoe-forecasts"
+
+    def __init__(self, platform: EntsoePlatform, zones: Sequence[str] = tuple(AREAS)) -> None:
+        self._platform = platform
+        self._zones = zones
+
+    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+        """Return what is published for today and tomorrow (delivery days), issued `now`. Raises SourceError."""
+        today = delivery_day(now)
+        tomorrow = today + timedelta(days=1)
+        found = await self._hourly(today, tomorrow)
+        return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
+
+    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+        """Return the last versions for the delivery days from `first` to `last`, an issue a day. Raises SourceError."""
+        issues: dict[str, list[IssuedSeries]] = defaultdict(list)
+        for start, end in spans(first, last, _MAX_DAYS):
+            for name, means in (await self._hourly(start, end)).items():
+                for day in days(start, end):
+                    issue = _issue(means, deadline(name, day), day_start(day), day_end(day))
+                    if not np.isnan(issue.values).all():
+                        issues[name].append(issue)
+        return dict(issues)
+
+    async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
+        """Return hourly means by name. What one zone refuses or garbles does not cost the others theirs."""
+        found: dict[str, HourlyMeans] = {}
+        errors: list[SourceError] = []
+        for zone in self._zones:
+            for read in (self._load, self._wind_and_solar):
+                try:
+                    found |= await read(zone, first, last)
+                except RateLimited:
+                    raise
+                except (SourceRefused, BadAnswer) as error:
+                    errors.append(error)
+        if errors and not found:
+            raise errors[0]
+        return {name: means for name, means in found.items() if means}
+
+    async def _load(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
+        query = {"documentType": "A65", "processType": "A01", "outBiddingZone_Domain": AREAS[zone]}
+        series = await self._platform.series(query, first, last)
+        return {f"{zone}_load_da_mw": hourly_means(series)}
+
+    async def _wind_and_solar(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
+        query = {"documentType": "A69", "processType": "A01", "in_Domain": AREAS[zone]}
+        by_type: dict[str | None, list[TimeSeries]] = defaultdict(list)
+        for one in await self._platform.series(query, first, last):
+            by_type[one.get("psrType")].append(one)
+        wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND if psr_type in by_type]
+        return {f"{zone}_wind_da_mw": _together(wind), f"{zone}_solar_da_mw": hourly_means(by_type[_SOLAR])}
+
+
+def deadline(name: str, day: date) -> int:
+    """Return the latest instant at which a delivery day's forecast has to be published."""
+    at = _LOAD_DEADLINE if "_load_" in name else _WIND_AND_SOLAR_DEADLINE
+    return int(datetime.combine(day - timedelta(days=1), at, DELIVERY_TZ).timestamp())
+
+
+def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
+    """Return the mean of every hour that is known in full, MW; a finer resolution wins over a coarser one.
+
+    Raises BadAnswer where the values aren't megawatts.
+    """
+    periods: list[Period] = []
+    for one in series:
+        unit = one.get("quantity_Measure_Unit.name")
+        if unit != "MAW":
+            raise BadAnswer(SOURCE, f"a TimeSeries has quantity_Measure_Unit.name {unit}, not MAW")
+        periods += one.periods
+    means: HourlyMeans = {}
+    for period in sorted(periods, key=lambda period: -period.step_s):
+        by_hour: dict[int, list[float]] = defaultdict(list)
+        for ts, megawatts in period.known():
+            if 0 <= megawatts <= _LARGEST_MW:
+                by_hour[floor_hour(ts)].append(megawatts)
+        whole = HOUR_S // period.step_s
+        means |= {hour: math.fsum(values) / whole for hour, values in by_hour.items() if len(values) == whole}
+    return means
+
+
+def _together(parts: Sequence[HourlyMeans]) -> HourlyMeans:
+    """Add up the parts in the hours that all of them know: the sum of fewer would look like a lull."""
+    if not parts:
+        return {}
+    hours = set(parts[0]).intersection(*parts[1:])
+    return {hour: math.fsum(part[hour] for part in parts) for hour in hours}
+
+
+def _issue(means: HourlyMeans, issued_ts: int, start_ts: int, end_ts: int) -> IssuedSeries:
+    values = [means.get(hour, math.nan) for hour in range(start_ts, end_ts, HOUR_S)]
+    return IssuedSeries(issued_ts, start_ts, np.array(values, np.float32))

@@ -1,0 +1,182 @@
+"""The market documents of the ENTSO-E Transparency Platform (IEC 62325-351), read into time series.
+
+Elements are matched by local name, because the namespace carries a version that changes. Rules of the format:
+
+- a Period is as long as its timeInterval says (a day of a clock change has 23 or 25 hours), never 24 hours;
+- with curve type A03 a value that repeats is left out, to the END of the Period;
+- points come in any order; a value before the first point is unknown, not the next one's.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml.ElementTree
+from defusedxml import DefusedXmlException
+
+from tunnihind.errors import BadAnswer
+from tunnihind.market import HOUR_S, QUARTER_S
+
+SOURCE: Final = "entsoe"
+
+_STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
+_MAX_POINTS: Final = 40_000
+"""A year of quarters has 35 136; what says more is nonsense or malice."""
+
+_ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
+_DOCUMENTS: Final = frozenset({"Publication_MarketDocument", "GL_MarketDocument"})
+_VALUES: Final = ("price.amount", "quantity")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Consecutive values of one step; unknown ones are NaN."""
+
+    start_ts: int
+    step_s: int
+    values: tuple[float, ...]
+
+    def known(self) -> Iterator[tuple[int, float]]:
+        """Yield the known values with the instants at which they begin."""
+        for position, value in enumerate(self.values):
+            if not math.isnan(value):
+                yield self.start_ts + position * self.step_s, value
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSeries:
+    """One series of a document: its periods and its plain attributes by their local name."""
+
+    attributes: dict[str, str]
+    periods: tuple[Period, ...]
+
+    def get(self, name: str) -> str | None:
+        """Return an attribute, None where the document does not give it."""
+        return self.attributes.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """What the platform sends when it sends no data, with its reason."""
+
+    reason: str
+
+    @property
+    def no_data(self) -> bool:
+        """Whether there just is nothing for the asked range."""
+        return "no matching data found" in self.reason.lower()
+
+    @property
+    def too_much(self) -> bool:
+        """Whether a shorter range has to be asked for."""
+        return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
+
+
+def parse_document(body: bytes) -> tuple[TimeSeries, ...] | Acknowledgement:
+    """Read a document. Raises BadAnswer on anything that is not one, a document type declaration included."""
+    try:
+        root = defusedxml.ElementTree.fromstring(body, forbid_dtd=True)
+    except DefusedXmlException:
+        raise BadAnswer(SOURCE, "its XML declares a document type, which no market document does") from None
+    except (ParseError, ValueError, LookupError) as error:
+        raise BadAnswer(SOURCE, f"its answer is not XML: {error}") from error
+    kind = _local(root)
+    if kind == _ACKNOWLEDGEMENT:
+        return Acknowledgement(" ".join(_texts(root, "Reason", "text")) or "no reason given")
+    if kind not in _DOCUMENTS:
+        raise BadAnswer(SOURCE, f"its document is a {kind}, not one of {', '.join(sorted(_DOCUMENTS))}")
+    return tuple(_time_series(element) for element in root if _local(element) == "TimeSeries")
+
+
+def _local(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _children(element: Element, name: str) -> list[Element]:
+    return [child for child in element if _local(child) == name]
+
+
+def _texts(element: Element, *path: str) -> list[str]:
+    found = [element]
+    for name in path:
+        found = [child for parent in found for child in _children(parent, name)]
+    return [(child.text or "").strip() for child in found]
+
+
+def _text(element: Element, *path: str) -> str:
+    texts = _texts(element, *path)
+    if len(texts) != 1 or not texts[0]:
+        raise BadAnswer(SOURCE, f"a {_local(element)} has to have exactly one {'/'.join(path)}, and has {texts}")
+    return texts[0]
+
+
+def _time_series(element: Element) -> TimeSeries:
+    attributes = {_local(child): child.text.strip() for child in element if child.text and child.text.strip()}
+    psr_types = _texts(element, "MktPSRType", "psrType")
+    if psr_types:
+        attributes["psrType"] = psr_types[0]
+    fill = attributes.get("curveType") == "A03"
+    return TimeSeries(attributes, tuple(_period(child, fill=fill) for child in _children(element, "Period")))
+
+
+def _period(element: Element, *, fill: bool) -> Period:
+    start_ts = _instant(_text(element, "timeInterval", "start"))
+    end_ts = _instant(_text(element, "timeInterval", "end"))
+    resolution = _text(element, "resolution")
+    step_s = _STEPS_S.get(resolution)
+    if step_s is None:
+        raise BadAnswer(SOURCE, f"a Period has resolution {resolution}, not one of {', '.join(_STEPS_S)}")
+    count, rest = divmod(end_ts - start_ts, step_s)
+    if rest or not 0 < count <= _MAX_POINTS:
+        raise BadAnswer(SOURCE, f"a Period of {end_ts - start_ts} s can't be cut into steps of {resolution}")
+    return Period(start_ts, step_s, _values(_points(element, count), count, fill=fill))
+
+
+def _values(points: dict[int, float], count: int, *, fill: bool) -> tuple[float, ...]:
+    values = []
+    value = math.nan
+    for position in range(1, count + 1):
+        value = points.get(position, value if fill else math.nan)
+        values.append(value)
+    return tuple(values)
+
+
+def _points(element: Element, count: int) -> dict[int, float]:
+    points: dict[int, float] = {}
+    for point in _children(element, "Point"):
+        position, value = _position(_text(point, "position")), _value(point)
+        if not 1 <= position <= count:
+            raise BadAnswer(SOURCE, f"a Point stands at position {position} of a Period with {count}")
+        if points.setdefault(position, value) != value:
+            raise BadAnswer(SOURCE, f"position {position} of a Period has two values, {points[position]} and {value}")
+    return points
+
+
+def _position(text: str) -> int:
+    # A position has few digits; int() of a very long text is an error of its own.
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
+        raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
+    return int(text)
+
+
+def _value(point: Element) -> float:
+    texts = [text for name in _VALUES for text in _texts(point, name)]
+    try:
+        (value,) = (float(text) for text in texts)
+    except ValueError:
+        raise BadAnswer(SOURCE, f"a Point has to have one number, and has {texts}") from None
+    if not math.isfinite(value):
+        raise BadAnswer(SOURCE, f"a Point has the value {value}")
+    return value
+
+
+def _instant(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadAnswer(SOURCE, f"{text[:40]!r} is not an instant in ISO 8601") from None
+    # The platform's times are UTC, and say so by a Z.
+    return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())

@@ -1,0 +1,221 @@
+"""The plausibility gate: what a source calls a price counts as settled only when it can be one.
+
+Upstreams answer 200 with zeros, half a day, or a day that is shifted by an hour; each of these has happened. A sheet
+is judged alone by `judge`, and against a second source's by `reconcile`. All of it is pure.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from tunnihind.market import (
+    HOUR_S,
+    QUARTER_S,
+    Zone,
+    day_end,
+    day_start,
+    hourly_prices,
+    iso_utc,
+    market_time_unit,
+)
+from tunnihind.sources.base import DaySheet, Quote
+
+_ZERO_HOURS: Final = 20
+_TOLERANCE_EUR_MWH: Final = 0.01
+_TOLERATED_HOURS: Final = 2
+
+
+class Reason(StrEnum):
+    """Why a sheet does not count as settled."""
+
+    NOT_FINITE = "not-finite"
+    OUT_OF_BOUNDS = "out-of-bounds"
+    OFF_GRID = "off-grid"
+    CONTRADICTION = "contradiction"
+    MIXED_SPACING = "mixed-spacing"
+    INCOMPLETE = "incomplete"
+    ZEROS = "zeros"
+    FLAT = "flat"
+    DISAGREEMENT = "disagreement"
+    SHIFTED = "shifted"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The lowest and the highest price that can be, EUR/MWh."""
+
+    floor: float
+    cap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A delivery day that passed: its whole prices (start of period -> EUR/MWh), in order of time, and their step."""
+
+    source: str
+    zone: Zone
+    day: date
+    step_s: int
+    prices: dict[int, float]
+
+    def hours(self) -> dict[int, float]:
+        """Return the hourly prices, means of quarters where the step is one, in full precision."""
+        return hourly_prices(self.prices) if self.step_s == QUARTER_S else self.prices
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A delivery day that did not pass, with the reason for machines and a detail for people.
+
+    `doubted` holds the prices where they are whole and possible and merely not believable (zeros, a flat day): a
+    second source that says the same can confirm them.
+    """
+
+    source: str
+    zone: Zone
+    day: date
+    reason: Reason
+    detail: str
+    doubted: Settled | None = None
+
+
+type Verdict = Settled | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What two sources' verdicts on one zone and day come to."""
+
+    settled: Settled | None
+    refused: tuple[Refused, ...]
+
+
+def judge(sheet: DaySheet, limits: Limits) -> Verdict:
+    """Judge one sheet by itself. The step is inferred from its spacing: a whole hourly day passes at any time."""
+    step_s = _step(sheet)
+    fault = _impossible(sheet.quotes, limits) or _off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet, step_s)
+    if fault:
+        return Refused(sheet.source, sheet.zone, sheet.day, *fault)
+    prices = {quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}
+    settled = Settled(sheet.source, sheet.zone, sheet.day, step_s, prices)
+    doubt = _unbelievable(prices.values(), step_s)
+    return Refused(sheet.source, sheet.zone, sheet.day, *doubt, settled) if doubt else settled
+
+
+def reconcile(first: Verdict, second: Verdict) -> Ruling:
+    """Rule on two verdicts on the same zone and day, given in the order of trust.
+
+    The first source's prices stand; where they were refused, the second's do. What contradicts them is refused. Zeros
+    and flat days stand when both sources say the same.
+    """
+    trusted, other = _prices(first), _prices(second)
+    if isinstance(first, Settled):
+        if isinstance(second, Refused):
+            return Ruling(first, (second,))
+        contradiction = _contradicts(first, second)
+        return Ruling(first, (contradiction,) if contradiction else ())
+    if isinstance(second, Settled):
+        return Ruling(second, (first,))
+    if trusted and other and not _differing(trusted.hours(), other.hours()):
+        return Ruling(trusted, ())
+    return Ruling(None, (first, second))
+
+
+def _prices(verdict: Verdict) -> Settled | None:
+    return verdict if isinstance(verdict, Settled) else verdict.doubted
+
+
+def _step(sheet: DaySheet) -> int:
+    """Return the step that the quotes are spaced by; one quote alone has the day's market time unit."""
+    if len({quote.ts for quote in sheet.quotes}) < 2:  # noqa: PLR2004
+        return market_time_unit(sheet.day)
+    return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in sheet.quotes) else QUARTER_S
+
+
+def _impossible(quotes: Iterable[Quote], limits: Limits) -> tuple[Reason, str] | None:
+    for ts, eur_mwh in quotes:
+        if not math.isfinite(eur_mwh):
+            return Reason.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}"
+        if not limits.floor <= eur_mwh <= limits.cap:
+            bounds = f"{limits.floor:g} to {limits.cap:g}"
+            return Reason.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}"
+    return None
+
+
+def _off_grid(sheet: DaySheet) -> tuple[Reason, str] | None:
+    for ts, _ in sheet.quotes:
+        if ts % QUARTER_S:
+            return Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of a quarter"
+        if not day_start(sheet.day) <= ts < day_end(sheet.day):
+            return Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}"
+    return None
+
+
+def _contradiction(quotes: Iterable[Quote]) -> tuple[Reason, str] | None:
+    prices: dict[int, float] = {}
+    for ts, eur_mwh in quotes:
+        if prices.setdefault(ts, eur_mwh) != eur_mwh:
+            return Reason.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}"
+    return None
+
+
+def _gap(sheet: DaySheet, step_s: int) -> tuple[Reason, str] | None:
+    starts = {quote.ts for quote in sheet.quotes}
+    expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s
+    if len(starts) == expected:
+        return None
+    if step_s == QUARTER_S:
+        lone = [
+            ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
+        ]
+        if len(lone) > 1:
+            return Reason.MIXED_SPACING, f"{len(lone)} hours stand among quarters"
+    unit = "quarters" if step_s == QUARTER_S else "hours"
+    return Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}"
+
+
+def _unbelievable(prices: Iterable[float], step_s: int) -> tuple[Reason, str] | None:
+    values = list(prices)
+    zero_hours = values.count(0.0) * step_s / HOUR_S
+    if zero_hours >= _ZERO_HOURS:
+        return Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00"
+    if min(values) == max(values):
+        return Reason.FLAT, f"every price is {values[0]:g}"
+    return None
+
+
+def _contradicts(first: Settled, second: Settled) -> Refused | None:
+    ours, theirs = first.hours(), second.hours()
+    differing = _differing(ours, theirs)
+    if len(differing) <= _TOLERATED_HOURS:
+        return None
+    shift = _shift(ours, theirs, differing)
+    if shift:
+        direction = "late" if shift > 0 else "early"
+        detail = f"{len(differing)} hours hold the prices of {first.source} an hour too {direction}"
+        return Refused(second.source, second.zone, second.day, Reason.SHIFTED, detail)
+    worst = max(abs(ours[hour] - theirs[hour]) for hour in differing)
+    detail = f"{len(differing)} hours differ from {first.source}, by up to {worst:.2f} EUR/MWh"
+    return Refused(second.source, second.zone, second.day, Reason.DISAGREEMENT, detail)
+
+
+def _shift(ours: dict[int, float], theirs: dict[int, float], differing: list[int]) -> int:
+    """Return by how many seconds their prices stand too late where they differ; 0 where a shift is no explanation.
+
+    A clock change handled wrongly moves all hours after it, and puts something else into the hour that it opens.
+    """
+    for shift in (HOUR_S, -HOUR_S):
+        moved = {hour: ours[hour - shift] for hour in differing if hour - shift in ours}
+        explained = len(moved) - len(_differing(moved, theirs))
+        if len(differing) - explained <= _TOLERATED_HOURS:
+            return shift
+    return 0
+
+
+def _differing(ours: dict[int, float], theirs: dict[int, float]) -> list[int]:
+    """Return the hours in both whose prices differ by more than a rounding."""
+    # Half a cent's worth of float dust must not make 0.01 into more than 0.01.
+    return [hour for hour in ours if hour in theirs and abs(ours[hour] - theirs[hour]) > _TOLERANCE_EUR_MWH + 1e-9]

@@ -1,0 +1,38 @@
+"""From a source's loose quotes to one sheet per delivery day."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+
+from tunnihind.market import Zone, day_end, day_start
+from tunnihind.sources.base import DaySheet, Quote
+
+
+def days(first: date, last: date) -> Iterator[date]:
+    """Yield every day from `first` to `last`, both included."""
+    for offset in range((last - first).days + 1):
+        yield first + timedelta(days=offset)
+
+
+def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]:
+    """Cut a range of days into consecutive ranges of at most `max_days`."""
+    start = first
+    while start <= last:
+        end = min(last, start + timedelta(days=max_days - 1))
+        yield start, end
+        start = end + timedelta(days=1)
+
+
+def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date) -> list[DaySheet]:
+    """Lay quotes, in any order, on sheets for the delivery days from `first` to `last`; others are dropped.
+
+    A quote that was given twice stands once; two prices for one period are both kept, for the gate to refuse.
+    """
+    ordered = sorted(set(quotes))
+    sheets = []
+    for day in days(first, last):
+        low = bisect_left(ordered, (day_start(day),))
+        high = bisect_left(ordered, (day_end(day),))
+        if low < high:
+            sheets.append(DaySheet(source, zone, day, tuple(ordered[low:high])))
+    return sheets

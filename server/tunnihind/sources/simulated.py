@@ -1,0 +1,101 @@
+"""The simulated market as a source of prices and covariates: `serve --demo` and tests run on it with no network."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+
+import numpy as np
+
+from tunnihind.clock import Clock, SystemClock
+from tunnihind.known import Floats, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit, publication_time
+from tunnihind.sources.base import DaySheet, Quote
+from tunnihind.sources.sheets import days
+from tunnihind.sources.simulated_market import SimulatedMarket
+from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+
+_FORECAST_DAYS: Final = 10
+_LEAD_DAYS: Final = 7
+_SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
+
+
+class Simulated:
+    """A world that only this process knows, as its upstreams would show it at the clock's time."""
+
+    name = "simulated"
+
+    def __init__(self, seed: int = 1, *, clock: Clock | None = None) -> None:
+        self._market = SimulatedMarket(seed)
+        self._clock = clock or SystemClock()
+
+    async def prices(self, first: date, last: date) -> list[DaySheet]:
+        """Return a whole sheet per zone and delivery day that is published: 12:55 Brussels time of the day before."""
+        now = self._clock.now()
+        published = [day for day in days(first, last) if publication_time(day) <= now]
+        sheets = []
+        for step_s in (HOUR_S, QUARTER_S):
+            sheets += self._sheets([day for day in published if market_time_unit(day) == step_s], step_s)
+        return sheets
+
+    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+        """Return the weather forecast from the start of today (UTC) on, 10 days, issued `now`."""
+        start_ts = now // DAY_S * DAY_S
+        ts = _hours(start_ts, start_ts + _FORECAST_DAYS * DAY_S)
+        lead_days = np.maximum(ts - now, 0.0) / DAY_S
+        weights = np.clip(lead_days - np.arange(_FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
+        series = {}
+        for variable, point in _SERIES:
+            error = (weights * self._revisions(variable, point, ts, _FORECAST_DAYS)).sum(axis=0)
+            values = _forecast(variable, self._truth(variable, point, ts), error)
+            series[covariate_name(variable, point)] = IssuedSeries(now, start_ts, values)
+        return series
+
+    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+        """Return the weather of the UTC days from `first` to `last` as forecast 7 to 1 days ahead, until now."""
+        start_ts = _midnight(first)
+        ts = _hours(start_ts, _midnight(last) + DAY_S)
+        now = self._clock.now()
+        series: dict[str, list[IssuedSeries]] = {}
+        for variable, point in _SERIES:
+            truth = self._truth(variable, point, ts)
+            errors = self._revisions(variable, point, ts, _LEAD_DAYS).cumsum(axis=0)
+            for lead_s, error in zip(range(DAY_S, (_LEAD_DAYS + 1) * DAY_S, DAY_S), errors, strict=True):
+                issued = ts <= now + lead_s
+                if issued.any():
+                    values = _forecast(variable, truth, error)[issued]
+                    issue = IssuedSeries(start_ts - lead_s, start_ts, values, lead_s)
+                    series.setdefault(covariate_name(variable, point), []).insert(0, issue)
+        return series
+
+    def _truth(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
+        return self._market.weather(variable, point, ts + HOUR_S / 2)
+
+    def _revisions(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats, days: int) -> Floats:
+        return self._market.revisions(covariate_name(variable, point), ts, days)
+
+    def _sheets(self, delivery_days: Sequence[date], step_s: int) -> list[DaySheet]:
+        if not delivery_days:
+            return []
+        starts = np.arange(day_start(delivery_days[0]), day_end(delivery_days[-1]), step_s, dtype=np.int64)
+        prices = self._market.prices(starts.astype(np.float64) + step_s / 2)
+        sheets = []
+        for zone, row in zip(ZONES, prices, strict=True):
+            quotes = [Quote(*quote) for quote in zip(starts.tolist(), row.tolist(), strict=True)]
+            for day in delivery_days:
+                low, high = ((edge - int(starts[0])) // step_s for edge in (day_start(day), day_end(day)))
+                sheets.append(DaySheet(self.name, zone, day, tuple(quotes[low:high])))
+        return sheets
+
+
+def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    # Errors that multiply leave a calm calm and a night dark.
+    forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
+    return np.clip(forecast, variable.low, variable.high).astype(np.float32)
+
+
+def _hours(start_ts: int, end_ts: int) -> Floats:
+    return np.arange(start_ts, end_ts, HOUR_S, dtype=np.float64)
+
+
+def _midnight(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())

@@ -1,0 +1,179 @@
+"""A synthetic market with known structure: weather, wind and solar power, load, and four coupled prices.
+
+Everything is a pure function of time and a seed, for any instant from 1970 on. What a forecaster can find in it:
+
+- wind speed is lognormal around a seasonal mean, driven by weather of three days shared within a region;
+- radiation follows the sun's elevation and a cloudiness of a day or so; temperature season, hour and weather;
+- load follows the Estonian clock, the weekend and the cold below 15 degrees;
+- a price is a supply curve of the residual load (load less wind and solar power, as a share of the mean load) of
+  the Baltic and the Finnish zones, mixed by how well a zone is linked to each; times a level that drifts over
+  months; plus noise. Midday in summer can be at or below zero, a calm cold evening spikes.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+
+from tunnihind.known import Floats
+from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, QUARTER_S, ZONES, Zone
+from tunnihind.sources.noise import Noise
+from tunnihind.sources.weather_points import POINTS, WeatherPoint, WeatherVariable
+
+_YEAR_S: Final = 365.25 * DAY_S
+_COLDEST_S: Final = 20 * DAY_S
+_SOLSTICE_S: Final = -10 * DAY_S
+
+# The supply curve: residual load as a share of the mean load, and the price at it.
+_RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
+_EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
+
+# Load by the hour of the Estonian clock, as a share of the day's mean.
+_LOAD_SHAPE: Final = (
+    *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
+    *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
+)
+_WEEKEND: Final = 0.92
+_SATURDAY: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Fleet:
+    """A zone's mean load, what a degree of cold adds to it, and its power that costs nothing to run; MW."""
+
+    load_mw: float
+    heating_mw: float
+    firm_mw: float
+    wind_mw: float
+    solar_mw: float
+    city: str
+    baltic_share: float
+
+
+_FLEETS: Final[dict[Zone, _Fleet]] = {
+    "ee": _Fleet(850.0, 14.0, 0.0, 1000.0, 900.0, "ee_tallinn", 0.7),
+    "lv": _Fleet(760.0, 11.0, 120.0, 300.0, 500.0, "lv_riga", 0.9),
+    "lt": _Fleet(1350.0, 16.0, 0.0, 2000.0, 1900.0, "lt_kaunas", 0.95),
+    "fi": _Fleet(8300.0, 130.0, 3000.0, 8000.0, 1400.0, "fi_helsinki", 0.1),
+}
+
+
+class SimulatedMarket:
+    """The truth of the simulated world. Instants `ts` are unix seconds UTC in arrays of shape (n,)."""
+
+    def __init__(self, seed: int) -> None:
+        self._noise = Noise(seed)
+
+    def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
+        """Return a weather variable at a point in its own unit, shape (n,)."""
+        match variable.name:
+            case "wind_speed_100m":
+                return self.wind_speed(point, ts)
+            case "temperature_2m":
+                return self.temperature(point, ts)
+            case _:
+                return self.radiation(point, ts)
+
+    def wind_speed(self, point: WeatherPoint, ts: Floats) -> Floats:
+        """Return the wind speed at hub height, m/s."""
+        driver = self._driver("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
+        mean = 7.6 + 0.9 * _season(ts)
+        speed: Floats = np.clip(mean * np.exp(0.42 * driver - 0.09), 0.1, 40.0)
+        return speed
+
+    def temperature(self, point: WeatherPoint, ts: Floats) -> Floats:
+        """Return the air temperature, degrees Celsius."""
+        mean = 7.5 - 0.9 * (point.latitude - 57.0) - 11.0 * _season(ts)
+        solar_time = ts + point.longitude / 360.0 * DAY_S
+        daily = (2.8 - 1.8 * _season(ts)) * np.cos(2 * np.pi * (solar_time / DAY_S - 15 / 24))
+        temperature: Floats = mean + daily + 4.0 * self._driver("temperature", point, ts, 96 * HOUR_S, 24 * HOUR_S)
+        return temperature
+
+    def radiation(self, point: WeatherPoint, ts: Floats) -> Floats:
+        """Return the shortwave radiation on the ground, W/m2."""
+        clouds = self._driver("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
+        clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
+        return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
+
+    def prices(self, ts: Floats) -> Floats:
+        """Return the prices of the quarters or hours around the instants `ts`, EUR/MWh, shape (zones, n)."""
+        residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
+        baltic = _share(residual, ("ee", "lv", "lt"))
+        finnish = _share(residual, ("fi",))
+        level = np.exp(0.2 * self._noise.smooth("level", ts, 75 * DAY_S))
+        hour, quarter = (ts // HOUR_S).astype(np.int64), (ts // QUARTER_S).astype(np.int64)
+        common = 4.0 * self._noise.white("hour", hour) + 1.5 * self._noise.white("quarter", quarter)
+        rows = []
+        for zone in ZONES:
+            share = _FLEETS[zone].baltic_share
+            supply = np.interp(share * baltic + (1 - share) * finnish, _RESIDUAL, _EUR_MWH)
+            own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
+            rows.append(level * supply + common + own)
+        return np.clip(np.round(rows, 2), PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH) + 0.0
+
+    def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
+        """Return what each further day of lead adds to a forecast's error, in units of a day's, shape (days, n).
+
+        The error at a lead is their sum up to it, so that forecasts close in on the truth as time goes on.
+        """
+        return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
+
+    def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
+        """Mix weather that all points share, that of the point's country, and its own; variance 1."""
+        country = point.name[:2]
+        return (
+            0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
+            + 0.60 * self._noise.smooth(f"{kind}/{country}", ts, wide_s)
+            + 0.46 * self._noise.smooth(f"{kind}/{point.name}", ts, local_s)
+        )
+
+    def _residual_mw(self, zone: Zone, ts: Floats) -> Floats:
+        fleet = _FLEETS[zone]
+        points = [point for point in POINTS if point.name.startswith(zone)]
+        city = next(point for point in points if point.name == fleet.city)
+        farms = [point for point in points if "wind" in point.why]
+        wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
+        cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
+        load = fleet.load_mw * load_shape(ts) + fleet.heating_mw * cold
+        sun = 0.85e-3 * self.radiation(city, ts)
+        return np.asarray(load - fleet.firm_mw - fleet.wind_mw * wind - fleet.solar_mw * sun)
+
+
+def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
+    """Return the sine of the sun's elevation (declination by a cosine of the year, no equation of time)."""
+    declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
+    hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
+    latitude = np.radians(point.latitude)
+    noon = np.cos(latitude) * np.cos(declination)
+    height: Floats = np.sin(latitude) * np.sin(declination) + noon * np.cos(hour_angle)
+    return height
+
+
+def _season(ts: Floats) -> Floats:
+    """Return 1 in the coldest days of January and -1 half a year later."""
+    season: Floats = np.cos(2 * np.pi * (ts - _COLDEST_S) / _YEAR_S)
+    return season
+
+
+def load_shape(ts: Floats) -> Floats:
+    """Return the load of a mild day as a share of its mean, by the Estonian clock, shape (n,)."""
+    days, day_of = np.unique(ts // DAY_S, return_inverse=True)
+    # The night on which the clock changes is not worth its own offset.
+    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(LOCAL_TZ) for day in days.tolist()]
+    offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
+    local = ts + offsets[day_of]
+    weekday = (local // DAY_S + 3) % 7
+    hours = np.arange(25) + 0.5
+    shape = np.interp(local % DAY_S / HOUR_S, hours, (*_LOAD_SHAPE, _LOAD_SHAPE[0]), left=0.83)
+    return np.asarray(np.where(weekday >= _SATURDAY, _WEEKEND, 1.0) * shape)
+
+
+def _power_curve(wind_speed: Floats) -> Floats:
+    """Return the share of its power that a wind farm gives: from 3 m/s, full from 12.5 m/s, off above 27 m/s."""
+    return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
+
+
+def _share(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
+    total: Floats = np.sum([residual[zone] for zone in zones], axis=0)
+    return total / sum(_FLEETS[zone].load_mw for zone in zones)

@@ -1,0 +1,188 @@
+import json
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.upstream import FakeElering
+from tests.server.upstream.elering import csv_quotes, flat_quotes
+from tunnihind.errors import BadAnswer, SourceRefused
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time
+from tunnihind.sources.base import DaySheet
+from tunnihind.sources.elering import EleringPrices, parse_prices
+from tunnihind.sources.gate import Limits, Refused, Settled, judge
+
+DAY = date(2025, 12, 15)
+ROW = '{"success":true,"data":{"ee":[{"timestamp":%s,"price":%s}]}}'
+
+
+async def fetch(session: ClientSession, server: FakeElering, first: date, last: date) -> list[DaySheet]:
+    return await EleringPrices(session, f"{server.url}/api").prices(first, last)
+
+
+async def test_all_four_zones_come_in_one_request_as_sheets_by_delivery_day(session: ClientSession) -> None:
+    quotes = flat_quotes(DAY - timedelta(days=1), DAY + timedelta(days=2), QUARTER_S)
+    async with FakeElering(quotes) as server:
+        sheets = await fetch(session, server, DAY, DAY + timedelta(days=1))
+    assert len(server.requests) == 1
+    assert {(sheet.zone, sheet.day) for sheet in sheets} == {
+        (zone, day) for zone in ZONES for day in (DAY, DAY + timedelta(days=1))
+    }
+    for sheet in sheets:
+        assert sheet.source == "elering"
+        assert dict(sheet.quotes) == {
+            ts: price for ts, price in quotes[sheet.zone].items() if day_start(sheet.day) <= ts < day_end(sheet.day)
+        }
+
+
+async def test_asks_in_utc_up_to_the_last_second_of_the_day_because_the_end_is_included(session: ClientSession) -> None:
+    async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
+        await fetch(session, server, DAY, DAY)
+    assert server.requests == [{"start": "2025-12-14T23:00:00Z", "end": "2025-12-15T22:59:59Z"}]
+
+
+@pytest.mark.parametrize(
+    ("day", "step_s", "quotes"),
+    [
+        (date(2026, 3, 29), QUARTER_S, 92),
+        (date(2025, 10, 26), QUARTER_S, 100),
+        (date(2025, 3, 30), HOUR_S, 23),
+        (date(2024, 10, 27), HOUR_S, 25),
+    ],
+)
+async def test_days_of_a_clock_change_are_whole(session: ClientSession, day: date, step_s: int, quotes: int) -> None:
+    around = flat_quotes(day - timedelta(days=1), day + timedelta(days=1), step_s)
+    async with FakeElering(around) as server:
+        sheets = await fetch(session, server, day, day)
+    assert [len(sheet.quotes) for sheet in sheets] == [quotes] * len(ZONES)
+
+
+async def test_years_are_asked_for_in_pieces_that_the_source_allows(session: ClientSession) -> None:
+    first, last = date(2021, 1, 1), date(2025, 3, 1)
+    async with FakeElering(flat_quotes(first, last, HOUR_S)) as server:
+        sheets = await fetch(session, server, first, last)
+    spans = [[datetime.fromisoformat(query[edge]) for edge in ("start", "end")] for query in server.requests]
+    assert len(spans) == 5
+    assert all(end - start < timedelta(days=365) for start, end in spans)
+    estonian = [sheet.day for sheet in sheets if sheet.zone == "ee"]
+    assert estonian == [first + timedelta(days=n) for n in range((last - first).days + 1)]
+
+
+async def test_a_day_that_is_not_published_has_no_sheet(session: ClientSession) -> None:
+    tomorrow = DAY + timedelta(days=1)
+    quotes = flat_quotes(DAY, tomorrow, QUARTER_S)
+    async with FakeElering(quotes, now=lambda: publication_time(tomorrow) - 1) as server:
+        sheets = await fetch(session, server, DAY, tomorrow)
+    assert {sheet.day for sheet in sheets} == {DAY}
+
+
+async def test_part_of_a_day_is_a_sheet_for_the_gate_to_refuse(session: ClientSession) -> None:
+    async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
+        server.cut(DAY, 12)
+        sheets = await fetch(session, server, DAY, DAY)
+    verdict = judge(sheets[0], Limits(-500, 4000))
+    assert isinstance(verdict, Refused)
+    assert (verdict.reason, verdict.detail) == ("incomplete", "12 of 96 quarters")
+
+
+async def test_a_day_of_zeros_is_a_sheet_for_the_gate_to_refuse(session: ClientSession) -> None:
+    async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
+        server.zero(DAY)
+        sheets = await fetch(session, server, DAY, DAY)
+    verdict = judge(sheets[0], Limits(-500, 4000))
+    assert isinstance(verdict, Refused)
+    assert verdict.reason == "zeros"
+
+
+async def test_a_burst_of_503_costs_nothing(session: ClientSession) -> None:
+    async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
+        server.fail(times=3, status=503)
+        assert len(await fetch(session, server, DAY, DAY)) == len(ZONES)
+
+
+async def test_a_refusal_carries_the_words_of_the_source(session: ClientSession) -> None:
+    async with FakeElering({}) as server:
+        server.say(b'{"status":400,"messages":["Maximum period is 1 year"]}', status=400)
+        with pytest.raises(SourceRefused, match="Maximum period is 1 year"):
+            await fetch(session, server, DAY, DAY)
+
+
+async def test_rows_may_come_in_any_order(session: ClientSession) -> None:
+    starts = list(range(day_start(DAY), day_end(DAY), HOUR_S))
+    rows = [{"timestamp": ts, "price": ts % 7} for ts in reversed(starts)]
+    async with FakeElering({}) as server:
+        server.say(json.dumps({"success": True, "data": {"ee": rows}}).encode())
+        (sheet,) = await fetch(session, server, DAY, DAY)
+    assert [quote.ts for quote in sheet.quotes] == starts
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (ROW % ("1765753200", '"12.5"'), r"\$\.data\.ee\[0\]\.price"),
+        (ROW % ("1765753200", "null"), r"\$\.data\.ee\[0\]\.price"),
+        (ROW % ("1765753200", "NaN"), "malformed"),
+        (ROW % ("1765753200", "1e999"), r"\$\.data\.ee\[0\]\.price"),
+        (ROW % ("1765753200000", "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
+        (ROW % ("0", "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
+        (ROW % ('"2025-12-15T00:00:00Z"', "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
+        ('{"success":true,"data":{"ee":{}}}', r"\$\.data\.ee"),
+        ('{"success":false,"messages":[]}', "no success"),
+        ('{"success":true}', "no prices"),
+        ("{}", "success"),
+        ("<html>Just a moment...</html>", "malformed"),
+        ("", "truncated"),
+        ("[" * 100_000, "object"),
+    ],
+)
+def test_a_malformed_answer_is_refused_with_its_place(body: str, place: str) -> None:
+    with pytest.raises(BadAnswer, match=f"^elering: .*{place}"):
+        parse_prices(body.encode())
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["ee", "data", "price"]), inner),
+    max_leaves=8,
+)
+row_like = st.dictionaries(st.sampled_from(["timestamp", "price"]), json_values)
+answer_like = st.fixed_dictionaries({"success": json_values, "data": st.fixed_dictionaries({"ee": st.lists(row_like)})})
+
+
+@given(body=st.binary() | st.text().map(str.encode) | (json_values | answer_like).map(json.dumps).map(str.encode))
+def test_no_answer_raises_anything_but_bad_answer(body: bytes) -> None:
+    with suppress(BadAnswer):
+        parse_prices(body)
+
+
+@pytest.mark.parametrize(
+    ("file", "day", "verdict"),
+    [
+        ("nps_price_15min_2025-12-05_partial92.json", date(2025, 12, 5), "92 of 96 quarters"),
+        ("nps_price_15min_2026-03-29_dst_spring_partial.json", date(2026, 3, 29), "88 of 92 quarters"),
+        ("nps_price_15min_2026-08-22_partial.json", date(2026, 8, 22), "88 of 96 quarters"),
+        ("nps_price_hourly_2024-11-11.json", date(2024, 11, 11), "settled"),
+        ("nps_price_hourly_2024-11-11.json", date(2024, 11, 17), "18 of 24 hours"),
+    ],
+)
+async def test_recorded_answers(session: ClientSession, shared: Path, file: str, day: date, verdict: str) -> None:
+    async with FakeElering({}) as server:
+        server.say((shared / "fixtures/elering" / file).read_bytes())
+        sheets = await fetch(session, server, day, day)
+    for judged in (judge(sheet, Limits(-500, 4000)) for sheet in sheets):
+        assert verdict == ("settled" if isinstance(judged, Settled) else judged.detail)
+
+
+async def test_real_quarters_of_a_clock_change_arrive_as_they_are(session: ClientSession, shared: Path) -> None:
+    day = date(2025, 10, 26)
+    quotes = csv_quotes(shared / "data/prices_15min.csv")
+    async with FakeElering(quotes) as server:
+        sheets = await fetch(session, server, day, day)
+    assert [len(sheet.quotes) for sheet in sheets] == [100] * len(ZONES)
+    for sheet in sheets:
+        assert all(quotes[sheet.zone][ts] == price for ts, price in sheet.quotes)
+        assert datetime.fromtimestamp(sheet.quotes[0].ts, UTC).hour == 22

@@ -1,0 +1,23 @@
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests.server.upstream.elering import csv_quotes
+from tunnihind.market import ZONES
+from tunnihind.sources.base import Quote
+from tunnihind.sources.gate import Limits, Reason, Refused, judge
+from tunnihind.sources.sheets import day_sheets
+
+
+@pytest.mark.parametrize("file", ["prices_hourly.csv", "prices_15min.csv"])
+def test_no_true_day_since_2021_is_refused_but_for_holes_in_the_data(shared: Path, file: str) -> None:
+    quotes = csv_quotes(shared / "data" / file)
+    refused = []
+    for zone in ZONES:
+        pairs = [Quote(*pair) for pair in quotes[zone].items()]
+        sheets = day_sheets("history", zone, pairs, date(2021, 8, 31), date(2025, 12, 31))
+        assert sheets
+        refused += [judge(sheet, Limits(-500.0, 4000.0)) for sheet in sheets]
+    reasons = {verdict.reason for verdict in refused if isinstance(verdict, Refused)}
+    assert reasons <= {Reason.INCOMPLETE}

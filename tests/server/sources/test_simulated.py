@@ -1,0 +1,182 @@
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from tests.server.sources.conftest import StillClock
+from tunnihind.known import Floats, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, publication_time
+from tunnihind.sources.base import DaySheet
+from tunnihind.sources.gate import Limits, Settled, judge
+from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
+from tunnihind.sources.weather_points import POINTS, VARIABLES
+
+DAY = date(2025, 12, 15)
+LATER = StillClock(4_200_000_000)
+FIRST, LAST = date(2024, 1, 1), date(2025, 12, 31)
+
+
+async def year(seed: int = 1) -> list[DaySheet]:
+    return await Simulated(seed, clock=LATER).prices(FIRST, LAST)
+
+
+def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
+    hours: dict[int, float] = {}
+    for sheet in sheets:
+        if sheet.zone == zone:
+            verdict = judge(sheet, Limits(-500, 4000))
+            assert isinstance(verdict, Settled)
+            hours |= verdict.hours()
+    return hours
+
+
+async def test_every_day_of_every_zone_passes_the_gate() -> None:
+    sheets = await year()
+    assert len(sheets) == ((LAST - FIRST).days + 1) * len(ZONES)
+    for zone in ZONES:
+        assert list(hours_of(sheets, zone)) == list(range(day_start(FIRST), day_end(LAST), HOUR_S))
+
+
+@pytest.mark.parametrize(
+    ("day", "quotes"),
+    [
+        (date(2021, 1, 1), 24),
+        (date(2025, 3, 30), 23),
+        (date(2025, 9, 30), 24),
+        (date(2025, 10, 1), 96),
+        (date(2025, 10, 26), 100),
+        (date(2026, 3, 29), 92),
+        (date(2099, 12, 31), 96),
+    ],
+)
+async def test_days_are_traded_in_the_unit_of_their_time(day: date, quotes: int) -> None:
+    sheets = await Simulated(clock=LATER).prices(day, day)
+    assert [len(sheet.quotes) for sheet in sheets] == [quotes] * len(ZONES)
+
+
+async def test_a_day_is_the_same_whatever_it_is_asked_with() -> None:
+    alone = await Simulated(clock=LATER).prices(DAY, DAY)
+    assert alone == [sheet for sheet in await year() if sheet.day == DAY]
+    assert alone != await Simulated(2, clock=LATER).prices(DAY, DAY)
+
+
+async def test_tomorrow_is_published_at_five_to_one_in_brussels() -> None:
+    tomorrow = DAY + timedelta(days=1)
+    clock = StillClock(publication_time(tomorrow) - 1)
+    source = Simulated(clock=clock)
+    assert {sheet.day for sheet in await source.prices(DAY, tomorrow)} == {DAY}
+    await clock.sleep(1)
+    assert {sheet.day for sheet in await source.prices(DAY, tomorrow + timedelta(days=5))} == {DAY, tomorrow}
+
+
+async def test_prices_have_the_level_and_the_extremes_of_a_real_market() -> None:
+    sheets = await year()
+    for zone in ZONES:
+        prices = np.array(list(hours_of(sheets, zone).values()))
+        assert 55 < prices.mean() < 110
+        assert 0.005 < (prices <= 0).mean() < 0.10
+        assert np.percentile(prices, 99.9) > 180
+        assert prices.min() > -100
+
+
+async def test_zones_are_coupled_but_not_one() -> None:
+    sheets = await year()
+    prices = np.array([list(hours_of(sheets, zone).values()) for zone in ZONES])
+    correlation = np.corrcoef(prices)
+    assert correlation[ZONES.index("lv"), ZONES.index("lt")] > 0.95
+    assert 0.6 < correlation[ZONES.index("ee"), ZONES.index("fi")] < 0.95
+
+
+async def test_wind_lowers_prices_and_evenings_raise_them() -> None:
+    hours = hours_of(await year())
+    ts = np.array(list(hours), np.float64)
+    prices = np.array(list(hours.values()))
+    lithuanian = next(point for point in POINTS if point.name == "lt_west")
+    wind = SimulatedMarket(1).wind_speed(lithuanian, ts + HOUR_S / 2)
+    assert np.corrcoef(wind, prices)[0, 1] < -0.3
+    utc_hour = ts // HOUR_S % 24
+    assert prices[utc_hour == 16].mean() > prices[utc_hour == 1].mean() + 20
+
+
+async def test_a_price_of_last_week_is_a_fair_but_beatable_forecast() -> None:
+    prices = np.array(list(hours_of(await year()).values()))
+    assert 20 < np.abs(prices[168:] - prices[:-168]).mean() < 60
+
+
+async def test_the_forecast_of_the_weather_reaches_as_far_as_the_real_one() -> None:
+    now = day_start(DAY) + 12 * HOUR_S + 77
+    found = await Simulated(clock=LATER).current(now)
+    assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
+    for issue in found.values():
+        assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (now, now // DAY_S * DAY_S, 0)
+        assert issue.values.size == 240
+        assert np.isfinite(issue.values).all()
+
+
+def instants(start_ts: float, hours: int) -> Floats:
+    return start_ts + HOUR_S * np.arange(hours, dtype=np.float64)
+
+
+def truth_of(name: str, issue: IssuedSeries) -> Floats:
+    variable = next(one for one in VARIABLES if name.startswith(one.name))
+    point = next(one for one in POINTS if name.endswith(one.name))
+    ts = instants(issue.start_ts + HOUR_S / 2, issue.values.size)
+    return SimulatedMarket(1).weather(variable, point, ts)
+
+
+async def test_archived_forecasts_err_more_the_longer_their_lead() -> None:
+    found = await Simulated(clock=LATER).archived(FIRST, date(2024, 12, 31))
+    for name in ("wind_speed_100m@ee_parnu", "temperature_2m@ee_tallinn", "shortwave_radiation@lt_kaunas"):
+        issues = found[name]
+        assert [issue.lead_s // DAY_S for issue in issues] == [7, 6, 5, 4, 3, 2, 1]
+        errors = [float(np.abs(issue.values - truth_of(name, issue)).mean()) for issue in issues]
+        assert errors == sorted(errors, reverse=True)
+        assert errors[0] > 1.8 * errors[-1] > 0
+
+
+async def test_the_live_forecast_agrees_with_the_archived_one_of_its_lead() -> None:
+    now = int(day_start(DAY)) // DAY_S * DAY_S
+    market = Simulated(clock=StillClock(now))
+    name = "wind_speed_100m@fi_narpes"
+    live = (await market.current(now))[name]
+    archived = {issue.lead_s // DAY_S: issue for issue in (await market.archived(DAY, DAY + timedelta(days=7)))[name]}
+    for lead in range(1, 8):
+        at = now + lead * DAY_S
+        issue = archived[lead]
+        assert live.values[24 * lead] == pytest.approx(issue.values[(at - issue.start_ts) // HOUR_S])
+
+
+async def test_no_archived_forecast_is_issued_in_the_future() -> None:
+    now = day_start(DAY) + 1800
+    found = await Simulated(clock=StillClock(now)).archived(DAY, DAY + timedelta(days=3))
+    for issues in found.values():
+        for issue in issues:
+            last_ts = issue.start_ts + (issue.values.size - 1) * HOUR_S
+            assert last_ts - issue.lead_s <= now
+
+
+def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None:
+    tallinn = next(point for point in POINTS if point.name == "ee_tallinn")
+    june = 1_750_464_000.0  # 2025-06-21T00:00Z
+    heights = sun_height(tallinn, instants(june, 24))
+    assert int(heights.argmax()) == 10
+    assert np.degrees(np.arcsin(heights.max())) == pytest.approx(54.0, abs=0.5)
+    assert sun_height(tallinn, np.array([june + 182 * DAY_S]))[0] < -0.5
+
+
+def test_the_load_follows_the_estonian_clock_over_its_changes() -> None:
+    midnight = day_start(date(2025, 10, 20)) - HOUR_S
+    half_past = midnight + HOUR_S / 2
+    before = load_shape(instants(half_past, 24))
+    after = load_shape(instants(half_past + 7 * DAY_S + HOUR_S, 24))
+    assert before == pytest.approx(after)
+    assert int(before.argmax()) == 18
+
+
+def test_weekends_need_less_load() -> None:
+    monday = day_start(date(2025, 10, 13)) - HOUR_S
+    by_day = load_shape(instants(monday, 168)).reshape(7, 24).mean(axis=1)
+    assert by_day[:5] == pytest.approx(by_day[0])
+    assert by_day[5:] == pytest.approx(0.92 * by_day[0])
