@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import SourceError
+from tunnihind.errors import RateLimited, SourceError
+from tunnihind.market import DAY_S
 from tunnihind.pipeline.observer import Observer
 from tunnihind.store.store import Store
 
@@ -20,20 +21,43 @@ class Exchange:
         self._store = store
         self._clock = clock
         self._observer = observer
+        self._failing: set[str] = set()
+        self._left_alone: dict[str, tuple[int, RateLimited]] = {}
 
-    async def ask[Answer](self, source: str, question: Awaitable[Answer]) -> Answer:
-        """Return the source's answer. Raises SourceError, StoreError."""
+    async def ask[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
+        """Return the source's answer. Raises SourceError, StoreError.
+
+        The first failure in a row is a line in the log, with the `advice` for whoever reads it. A source that
+        asked to be left alone is not asked before that time is over, and fails as it did.
+        """
+        self._leave_alone(source)
         try:
-            answer = await question
+            answer = await question()
         except SourceError as error:
-            self._observer.source_asked(source, answered=False)
-            is_news = await asyncio.to_thread(self._store.health.failed, source, self._now(), str(error))
-            _LOG.log(logging.WARNING if is_news else logging.DEBUG, "%s; it will be asked again", error)
+            await self._failed(source, error, advice)
             raise
+        self._failing.discard(source)
         self._observer.source_asked(source, answered=True)
         if await asyncio.to_thread(self._store.health.succeeded, source, self._now()):
             _LOG.info("%s answers again", source)
         return answer
+
+    def _leave_alone(self, source: str) -> None:
+        until, error = self._left_alone.get(source, (0, None))
+        left_s = until - self._now()
+        # No source is heard to ask for more than a day: what is further off was noted before the clock was set back.
+        if error is not None and 0 < left_s <= DAY_S:
+            raise RateLimited(source, error.problem, status=error.status, retry_after_s=left_s)
+
+    async def _failed(self, source: str, error: SourceError, advice: str) -> None:
+        self._observer.source_asked(source, answered=False)
+        if isinstance(error, RateLimited):
+            self._left_alone[source] = self._now() + int(error.retry_after_s), error
+        await asyncio.to_thread(self._store.health.failed, source, self._now(), str(error))
+        # Once in every start of the server, so that the newest log tells what is wrong.
+        level = logging.DEBUG if source in self._failing else logging.WARNING
+        self._failing.add(source)
+        _LOG.log(level, "%s; it will be asked again%s", error, advice)
 
     def _now(self) -> int:
         return int(self._clock.now())

@@ -75,9 +75,9 @@ class ProcessModeller:
             raise StoreError("the process that makes forecasts has died; the next forecast starts another") from error
 
     def close(self) -> None:
-        """Stop the process."""
+        """Stop the process, whatever it is at: it only reads, and the server's end must not wait for a backtest."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.terminate_workers()
             self._pool = None
 
 

@@ -15,7 +15,7 @@ from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.schedule import Job, Situation, Tries, due_jobs, next_day, next_due, price_window
-from tunnihind.pipeline.situation import MONTHS_DONE, YEARS_DONE, Reach, note_done, read_situation
+from tunnihind.pipeline.situation import MONTHS_FILLED, YEARS_FILLED, Reach, note_filled, read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
@@ -49,6 +49,7 @@ class Pipeline:
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
         self._covariates = CovariateIngest(store, covariate_sources, clock, self._observer)
         self._tries: dict[Job, Tries] = {}
+        self._is_blind = False
 
     async def run(self, on_change: Callable[[], None]) -> None:
         """Work until cancelled, telling after every job that the store may have changed."""
@@ -62,7 +63,7 @@ class Pipeline:
         """Do all that is due once; return whether all of it went well."""
         while await self.step():
             on_change()
-        return not any(tries.failures for tries in self._tries.values())
+        return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
     async def step(self) -> bool:
         """Do the most pressing job, if any is due; return whether there was one."""
@@ -70,8 +71,11 @@ class Pipeline:
         try:
             situation = await self._situation(now)
         except TunnihindError as error:
-            _LOG.error("the pipeline can't see where it stands: %s", error)
+            if not self._is_blind:
+                _LOG.error("the pipeline can't see where it stands: %s; it will look again", error)
+            self._is_blind = True
             return False
+        self._is_blind = False
         due = due_jobs(situation, now)
         if due:
             await self._try(due[0], situation, now)
@@ -119,9 +123,9 @@ class Pipeline:
                 for day in situation.held_days:
                     await self._fetch(day, day)
             case Job.PRICE_HISTORY:
-                await self._fill_year(situation.missing_years[0], len(situation.missing_years), now)
+                await self._fill_year(_next(situation.missing_years, situation.of(job)), situation, now)
             case Job.WEATHER_HISTORY:
-                await self._fill_month(situation.missing_months[0], len(situation.missing_months), now)
+                await self._fill_month(_next(situation.missing_months, situation.of(job)), situation, now)
             case Job.BACKTEST:
                 await self._backtest(now)
             case Job.THIN:
@@ -142,20 +146,25 @@ class Pipeline:
         score = await self._modeller.score(now)
         await asyncio.to_thread(self._store.runs.keep_score, score)
 
-    async def _fill_year(self, year: int, missing: int, now: int) -> None:
+    async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))
         await self._fetch(date(year, 1, 1), last)
-        await asyncio.to_thread(note_done, self._store.journal, YEARS_DONE, str(year))
+        await asyncio.to_thread(note_filled, self._store.journal, YEARS_FILLED, str(year), now)
         total = delivery_day(now).year - self._reach.first_year + 1
-        self._observer.history_filled("prices", total - missing + 1, total)
+        self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
-    async def _fill_month(self, month: date, missing: int, now: int) -> None:
+    async def _fill_month(self, month: date, situation: Situation, now: int) -> None:
         today = datetime.fromtimestamp(now, UTC).date()
         await self._covariates.fill_month(month, today)
-        await asyncio.to_thread(note_done, self._store.journal, MONTHS_DONE, str(month))
+        await asyncio.to_thread(note_filled, self._store.journal, MONTHS_FILLED, str(month), now)
         first = self._reach.first_month or month
         total = (today.year - first.year) * 12 + today.month - first.month + 1
-        self._observer.history_filled("weather", total - missing + 1, total)
+        self._observer.history_filled("weather", total - len(situation.missing_months) + 1, total)
 
     def _now(self) -> int:
         return int(self._clock.now())
+
+
+def _next[Chunk](missing: Sequence[Chunk], tries: Tries) -> Chunk:
+    """Return the chunk to fill: the first, or after failures the next ones, for one must not keep out all others."""
+    return missing[tries.failures % len(missing)]

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
-from tunnihind.market import Zone, day_end, day_start, hours_of
+from tunnihind.market import ZONES, Zone, day_start, floor_hour
 from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
 from tunnihind.sources.base import DaySheet, PriceSource
@@ -20,6 +21,10 @@ from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
+
+_NOTHING_YET: Final = (
+    ". Until then there are no prices to serve; `tunnihind serve --demo` serves a simulated market without a network"
+)
 
 type _Day = tuple[Zone, date]
 
@@ -54,19 +59,24 @@ class PriceIngest:
         answers = [answer for answer in asked if not isinstance(answer, SourceError)]
         if not answers:
             raise next(answer for answer in asked if isinstance(answer, SourceError))
-        return await asyncio.to_thread(self._keep, answers, first, last)
+        return await asyncio.to_thread(self._keep, answers)
 
     async def _ask(self, source: PriceSource, first: date, last: date) -> Sequence[DaySheet] | SourceError:
         try:
-            return await self._exchange.ask(source.name, source.prices(first, last))
+            question = partial(source.prices, first, last)
+            return await self._exchange.ask(source.name, question, advice=await self._advice())
         except SourceError as error:
             return error
 
-    def _keep(self, answers: Sequence[Sequence[DaySheet]], first: date, last: date) -> Added:
+    async def _advice(self) -> str:
+        has_prices = await asyncio.to_thread(self._store.journal.prices_stored_at) is not None
+        return "" if has_prices else _NOTHING_YET
+
+    def _keep(self, answers: Sequence[Sequence[DaySheet]]) -> Added:
         now = int(self._clock.now())
         judged = self._judge(sheet for answer in answers for sheet in answer)
         rulings = {day: _rule(verdicts) for day, verdicts in judged.items()}
-        added = self._keep_settled(rulings, self._settled_already(first, last), now)
+        added = self._keep_settled((ruling.settled for ruling in rulings.values() if ruling.settled), now)
         self._keep_refused(judged, rulings, now)
         self._store.journal.refreshed(now)
         return added
@@ -77,28 +87,28 @@ class PriceIngest:
             judged[sheet.zone, sheet.day].append(_Judged(sheet, judge(sheet, self._limits)))
         return judged
 
-    def _settled_already(self, first: date, last: date) -> set[tuple[Zone, int]]:
-        history = self._store.prices.archive(day_start(first)).everything()
-        zones: tuple[Zone, ...] = ("ee", "lv", "lt", "fi")
-        return {(zone, hour) for zone in zones for hour in history.settled(zone) if hour < day_end(last)}
-
-    def _keep_settled(self, rulings: dict[_Day, Ruling], already: set[tuple[Zone, int]], now: int) -> Added:
-        prices: dict[str, list[Price]] = defaultdict(list)
-        for (zone, day), ruling in rulings.items():
-            settled = ruling.settled
-            if settled is None or (
-                self._is_second_hand(settled) and all((zone, ts) in already for ts in hours_of(day))
-            ):
-                continue
-            prices[settled.source] += [Price(zone, ts, settled.step_s, price) for ts, price in settled.prices.items()]
+    def _keep_settled(self, days: Iterable[Settled], now: int) -> Added:
+        """Keep the prices of settled days; those of a fallback fill gaps and correct nothing."""
+        by_source: dict[str, list[Settled]] = defaultdict(list)
+        for day in days:
+            by_source[day.source].append(day)
         added = Added()
-        for source, rows in prices.items():
-            added += self._store.prices.add(rows, source=source, seen_ts=now)
+        for source, given in by_source.items():
+            is_fallback = source != self._sources[0].name
+            taken = self._hours_since(min(day.day for day in given)) if is_fallback else frozenset()
+            prices = (
+                Price(day.zone, ts, day.step_s, price)
+                for day in given
+                for ts, price in day.prices.items()
+                if (day.zone, floor_hour(ts)) not in taken
+            )
+            added += self._store.prices.add(prices, source=source, seen_ts=now)
         return added
 
-    def _is_second_hand(self, settled: Settled) -> bool:
-        """Return whether the prices are a fallback's, which fills gaps but corrects nothing."""
-        return settled.source != self._sources[0].name
+    def _hours_since(self, day: date) -> frozenset[tuple[Zone, int]]:
+        """Return the hours of all zones that are settled already."""
+        history = self._store.prices.archive(day_start(day)).everything()
+        return frozenset((zone, hour) for zone in ZONES for hour in history.settled(zone))
 
     def _keep_refused(self, judged: dict[_Day, list[_Judged]], rulings: dict[_Day, Ruling], now: int) -> None:
         held = {(case.source, case.zone, case.day) for case in self._store.quarantine.held()}

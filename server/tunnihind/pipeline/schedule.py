@@ -31,7 +31,7 @@ CORRECTION_DAYS: Final = 2
 """Prices of so many past days are asked for again, because they get corrected."""
 
 CATCH_UP_DAYS: Final = 14
-"""What a stop of the server left out is made up for in one go up to this age; the back-fill does the rest."""
+"""What a stop of the server left out is made up for in one go up to this age; the back-fill reaches further."""
 
 
 class Job(StrEnum):
@@ -63,7 +63,7 @@ class Situation:
 
     `settled_through` is the delivery day up to which EE has no gap of late, `stored_ts` when prices were last
     stored, `run_made_at` the newest forecast's instant; `held_days` failed the gate; `missing_years` and
-    `missing_months` (first days) are still to be back-filled, the first of them next.
+    `missing_months` (first days) are to be back-filled, the first of them next.
     """
 
     settled_through: date | None = None
@@ -110,15 +110,16 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
     Minute by minute only the day that is awaited; otherwise the last 48 hours too, and what a stop of the
-    server has left out.
+    server has left out. With nothing settled of late that is all there is to ask for.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if is_publication_watch(now) and situation.settled_through == today:
         return tomorrow, tomorrow
-    first = today - timedelta(days=CORRECTION_DAYS)
-    if situation.settled_through is not None:
-        first = min(first, situation.settled_through + timedelta(days=1))
-    return max(first, today - timedelta(days=CATCH_UP_DAYS)), tomorrow
+    oldest = today - timedelta(days=CATCH_UP_DAYS)
+    if situation.settled_through is None:
+        return oldest, tomorrow
+    gap = situation.settled_through + timedelta(days=1)
+    return max(oldest, min(gap, today - timedelta(days=CORRECTION_DAYS))), tomorrow
 
 
 def next_day(now: float) -> date:
@@ -189,6 +190,8 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    if situation.run_made_at is None or situation.run_made_at < situation.stored_ts <= now:
+    # A forecaster that had too little to go by made no run, and is asked no sooner for that.
+    made = [ts for ts in (situation.run_made_at, situation.of(Job.FORECAST).ok_ts) if ts is not None and ts <= now]
+    if not made or max(made) < situation.stored_ts <= now:
         return -inf
-    return floor_hour(situation.run_made_at) + HOUR_S
+    return floor_hour(max(made)) + HOUR_S

@@ -2,20 +2,27 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from tunnihind.known import PriceHistory
-from tunnihind.market import ZONE, day_start, delivery_day, hours_of
+from tunnihind.market import DAY_S, ZONE, day_end, day_start, delivery_day, hours_of
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS, CORRECTION_DAYS, Job, Situation, Tries, next_day
 from tunnihind.store.journal import Journal
 from tunnihind.store.store import Store
 
-YEARS_DONE: Final = "years of prices filled"
-MONTHS_DONE: Final = "months of weather filled"
+YEARS_FILLED: Final = "years of prices filled"
+MONTHS_FILLED: Final = "months of weather filled"
 
 HELD_DAYS: Final = 30
 """For how long a delivery day that failed the gate is asked for again."""
+
+YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
+"""A year that was filled before its end is filled again so long after: a longer stop leaves a gap that the ordinary
+fetches no longer reach."""
+
+MONTH_LASTS_S: Final = DAY_S
+"""The same of a month of weather, whose live forecasts can't be had again after any stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +72,39 @@ def _to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))
 
 
-def note_done(journal: Journal, key: str, chunk: str) -> None:
-    """Note that a chunk of history needs no more filling. Raises StoreError."""
-    journal.write(key, sorted({*_done(journal, key), chunk}))
+def note_filled(journal: Journal, key: str, chunk: str, at: int) -> None:
+    """Note that a chunk of history holds what there was at an instant. Raises StoreError."""
+    journal.write(key, {**_filled(journal, key), chunk: at})
 
 
-def _done(journal: Journal, key: str) -> set[str]:
+def _filled(journal: Journal, key: str) -> dict[str, int]:
+    """Return when each chunk was last filled."""
     found = journal.read(key)
-    return {str(chunk) for chunk in found} if isinstance(found, list) else set()
+    return {chunk: at for chunk, at in found.items() if isinstance(at, int)} if isinstance(found, dict) else {}
+
+
+def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
+    """Return whether a chunk has no gap: it was filled after its end, or so lately that the rest is being kept up."""
+    return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)
 
 
 def _missing_years(journal: Journal, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years still to be filled, the newest first: a forecast needs those most."""
-    done = _done(journal, YEARS_DONE)
-    return tuple(year for year in range(delivery_day(now).year, first_year - 1, -1) if str(year) not in done)
+    """Return the calendar years to be filled, the newest first: a forecast needs those most."""
+    filled = _filled(journal, YEARS_FILLED)
+    years = range(delivery_day(now).year, first_year - 1, -1)
+    ends = {year: day_end(date(year, 12, 31)) for year in years}
+    return tuple(year for year in years if not _is_whole(filled.get(str(year)), ends[year], YEAR_LASTS_S, now))
 
 
 def _missing_months(journal: Journal, first: date, now: int) -> tuple[date, ...]:
-    done = _done(journal, MONTHS_DONE)
-    months = []
-    month = datetime.fromtimestamp(now, UTC).date().replace(day=1)
-    while month >= first:
-        if str(month) not in done:
-            months.append(month)
-        month = (month - timedelta(days=1)).replace(day=1)
-    return tuple(months)
+    """Return the first days of the calendar months (UTC) to be filled, the newest first."""
+    filled = _filled(journal, MONTHS_FILLED)
+    missing = []
+    end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
+    while end > first:
+        month = (end - timedelta(days=1)).replace(day=1)
+        end_ts = datetime.combine(end, time(), UTC).timestamp()
+        if not _is_whole(filled.get(str(month)), end_ts, MONTH_LASTS_S, now):
+            missing.append(month)
+        end = month
+    return tuple(missing)

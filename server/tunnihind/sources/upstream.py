@@ -74,7 +74,7 @@ def open_session(contact: str) -> ClientSession:
 
 
 def _log_retry(details: RetryDetails) -> None:
-    _LOG.info("%s; trying again in %.1f s", details.caused_by, details.wait_for)
+    _LOG.debug("%s; trying again in %.1f s", details.caused_by, details.wait_for)
 
 
 class Upstream:
