@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from tunnihind.api.reading import HISTORY_S, as_issued
+from tunnihind.api.reading import HISTORY_S, as_issued, served
 from tunnihind.api.view import View
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
-from tunnihind.market import delivery_day, floor_hour
+from tunnihind.market import delivery_day
 from tunnihind.pipeline.modelling import MEMORY_S, forecaster
 from tunnihind.store.store import Store
 
@@ -49,12 +49,11 @@ class Rehearsal:
 
     def view(self, at: int, runs: tuple[Run, ...]) -> View:
         """Return what was known at an instant; `runs` are those made in this rehearsal."""
-        since = floor_hour(at) - HISTORY_S
         known_since = self.known_since(at)
         return View(
             version=f"{known_since}-{runs[-1].made_at if runs else None}",
-            settled={ts: price for ts, price in self.prices(at).settled().items() if ts >= since},
-            past=as_issued((*self.earlier_runs, *runs)),
+            settled=served(self.prices(at), at),
+            issued=as_issued((*self.earlier_runs, *runs)),
             run=runs[-1] if runs else None,
             last_refresh=known_since,
         )

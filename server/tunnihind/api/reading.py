@@ -5,6 +5,7 @@ from typing import Final
 
 from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
+from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, floor_hour
 from tunnihind.store.store import Store
 
@@ -15,15 +16,27 @@ HISTORY_S: Final = 15 * DAY_S
 def read_view(store: Store, now: int) -> View:
     """Return what is known at present. Raises StoreError."""
     since = floor_hour(now) - HISTORY_S
+    newest = store.prices.newest("ee") or since
+    prices = store.prices.archive(min(since, newest - DAY_S), zones=("ee",)).everything()
     runs = store.runs.since(since, as_of=now)
     return View(
         version=str(store.journal.version()),
-        settled=store.prices.archive(since, zones=("ee",)).everything().settled(),
-        past=as_issued(runs),
+        settled=served(prices, now),
+        issued=as_issued(runs),
         run=runs[0] if runs else store.runs.newest(as_of=now),
         last_refresh=store.journal.last_refresh(),
         backtest=store.runs.score(),
     )
+
+
+def served(history: PriceHistory, now: int) -> dict[int, float]:
+    """Return the settled hours that answers at `now` can hold.
+
+    The newest is among them however old it is: it decides how far the forecast is public.
+    """
+    newest = history.newest_settled_hour()
+    since = floor_hour(now) - HISTORY_S
+    return {ts: price for ts, price in history.settled().items() if ts >= since or ts == newest}
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:

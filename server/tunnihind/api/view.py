@@ -20,14 +20,15 @@ class Percentiles(NamedTuple):
 class View:
     """The data behind every answer, as of the moment it was read from the store.
 
-    `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time, 14 days back and all that is
-    known ahead. `past` holds, for each past hour and the current one, the freshest forecast made before that
-    hour, exactly as issued. `run` is the newest forecast run. `version` changes whenever any of them does.
+    `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time: 14 days back, all that is known
+    ahead, and the newest known ones however old. `issued` holds for each hour, past or to come, the freshest
+    forecast made before that hour, exactly as issued. `run` is the newest forecast run. `version` changes whenever
+    any of them does.
     """
 
     version: str
     settled: Mapping[int, float] = field(default_factory=dict)
-    past: Mapping[int, Percentiles] = field(default_factory=dict)
+    issued: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None

@@ -84,6 +84,14 @@ class PriceBook:
             eur_mwh=rows[:, 4],
         )
 
+    def newest(self, zone: Zone) -> int | None:
+        """Return the start of the last period that has a price. Raises StoreError."""
+        with self._database.reading() as connection:
+            newest: int | None = connection.execute(
+                select(func.max(table.c.ts)).where(table.c.zone == zone)
+            ).scalar_one()
+        return newest
+
     def count(self) -> int:
         """Return how many versions are kept."""
         with self._database.reading() as connection:

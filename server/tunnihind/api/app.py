@@ -1,0 +1,80 @@
+"""The application: what there is, and at which path."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from tunnihind import __version__
+from tunnihind.api import routes
+from tunnihind.api.manners import preflight
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.openapi import openapi_document
+from tunnihind.api.problems import Problems
+from tunnihind.api.rate_limit import limit_rate
+from tunnihind.api.representation import unchanging
+from tunnihind.api.service_models import About
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock
+from tunnihind.settings import Settings
+from tunnihind.web.pages import SummaryPage, reference_page
+
+NAME: Final = "Tunnihind"
+
+METRICS: Final = web.AppKey("metrics", Metrics)
+PROBLEMS: Final = web.AppKey("problems", Problems)
+
+
+def create_app(
+    settings: Settings,
+    snapshot: Snapshot,
+    clock: Clock,
+    *,
+    instance_id: str,
+    metrics: Metrics | None = None,
+    pipeline_expected: bool = True,
+) -> web.Application:
+    """Build the application that answers from `snapshot`.
+
+    Run it with `tunnihind.api.server.Runner`, which adds the manners that all of it shares.
+    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server.
+    """
+    metrics = metrics or Metrics()
+    metrics.watch(snapshot, clock)
+    problems = Problems(settings.base_url)
+    app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
+    app[METRICS], app[PROBLEMS] = metrics, problems
+    handlers = {
+        "/api/v1/forecast": routes.forecast(snapshot, problems),
+        "/api/series": routes.series(snapshot, problems),
+        "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
+        **_documents(settings, instance_id),
+        "/": routes.ready_made(SummaryPage(settings, snapshot, clock)),
+    }
+    if settings.metrics:
+        handlers["/metrics"] = routes.exposition(metrics)
+    for path, handler in handlers.items():
+        app.router.add_get(path, handler)
+        app.router.add_options(path, preflight)
+    return app
+
+
+def _documents(settings: Settings, instance_id: str) -> Mapping[str, Handler]:
+    """Return the handlers of what stays the same while the server runs."""
+    document = openapi_document(settings)
+    about = About(
+        name=NAME,
+        version=__version__,
+        instance_id=instance_id,
+        vat_rate=settings.vat_rate,
+        attribution=settings.attribution_text,
+        public_url=settings.base_url,
+    )
+    return {
+        "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
+        "/api/about": routes.ready_made(unchanging(msgspec.json.encode(about))),
+        "/docs": routes.ready_made(reference_page(document)),
+        "/healthz": routes.healthz,
+    }

@@ -1,0 +1,52 @@
+"""Whether the data is there and fresh, by the server's own clock."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import asdict
+
+from tunnihind.api.problems import Problems
+from tunnihind.api.service_models import NotReady, Readiness
+from tunnihind.api.view import View
+from tunnihind.market import HOUR_S, floor_hour
+
+_STALE_AFTER_S: Final = 3 * HOUR_S
+
+
+def judge(view: View, now: int, *, pipeline_expected: bool) -> Readiness:
+    """Judge a view at `now`; only a server with a pipeline is expected to have refreshed lately."""
+    reasons = list(_reasons(view, now, pipeline_expected=pipeline_expected))
+    settled = view.newest_settled
+    return Readiness(
+        ready=not reasons,
+        now=now,
+        settled_age_s=None if settled is None else max(now - settled - HOUR_S, 0),
+        forecast_age_s=_age(view.run.made_at if view.run else None, now),
+        refresh_age_s=_age(view.last_refresh, now),
+        reasons=reasons,
+    )
+
+
+def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
+    """Describe what isn't ready as a 503 problem with the ages."""
+    problem = problems.describe(503, f"Data is missing or stale: {'; '.join(readiness.reasons)}.")
+    return NotReady(**asdict(problem), **asdict(readiness))
+
+
+def _age(instant: int | None, now: int) -> int | None:
+    return None if instant is None else max(now - instant, 0)
+
+
+def _reasons(view: View, now: int, *, pipeline_expected: bool) -> Iterator[str]:
+    if floor_hour(now) not in view.settled:
+        yield "there is no settled price for the current hour"
+    if view.run is None:
+        yield "there is no forecast"
+    elif now - view.run.made_at > _STALE_AFTER_S:
+        yield f"the forecast is {(now - view.run.made_at) // HOUR_S} h old"
+    if not pipeline_expected:
+        return
+    if view.last_refresh is None:
+        yield "the data has never been refreshed"
+    elif now - view.last_refresh > _STALE_AFTER_S:
+        yield f"the data was last refreshed {(now - view.last_refresh) // HOUR_S} h ago"

@@ -1,0 +1,87 @@
+"""The resources and their handlers: pick ready bytes, and refuse what the specification refuses."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from tunnihind.api.answers import DEFAULT_DAYS, history_days
+from tunnihind.api.headers import headers
+from tunnihind.api.health import as_problem, judge
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.negotiation import Coding
+from tunnihind.api.problems import Problems, problem_answer
+from tunnihind.api.representation import JSON, Representation, accepted_coding, reply
+from tunnihind.api.service_models import Health
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock
+
+_DAYS: Final = re.compile(r"[0-9]{1,2}")
+_ALIVE: Final = msgspec.json.encode(Health(status="ok"))
+
+
+def forecast(snapshot: Snapshot, problems: Problems) -> Handler:
+    """Handle `GET /api/v1/forecast`."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        # A bare `?` leaves nothing here: it is no query string.
+        if request.rel_url.raw_query_string:
+            return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
+        return reply(request, snapshot.forecast(accepted_coding(request)))
+
+    return handle
+
+
+def series(snapshot: Snapshot, problems: Problems) -> Handler:
+    """Handle `GET /api/series`; parameters other than `days` are ignored."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        given = request.query.getall("days", [])
+        if len(given) > 1:
+            return problems.answer(400, "`days` is given more than once: give it once, or leave it out.")
+        if given and not _DAYS.fullmatch(given[0]):
+            return problems.answer(400, f"`days` is {given[0][:20]!r}: give one or two digits, 2 to 14.")
+        days = history_days(int(given[0])) if given else DEFAULT_DAYS
+        return reply(request, snapshot.series(days, accepted_coding(request)))
+
+    return handle
+
+
+def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
+    """Handle a resource whose representations are at hand."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return reply(request, representations(accepted_coding(request)))
+
+    return handle
+
+
+async def healthz(_request: web.Request) -> web.Response:
+    """Handle `GET /healthz`: the process answers, and that is all it says."""
+    return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
+
+
+def readyz(snapshot: Snapshot, clock: Clock, problems: Problems, *, pipeline_expected: bool) -> Handler:
+    """Handle `GET /readyz`."""
+
+    async def handle(_request: web.Request) -> web.Response:
+        readiness = judge(snapshot.view, int(clock.now()), pipeline_expected=pipeline_expected)
+        if not readiness.ready:
+            return problem_answer(as_problem(readiness, problems))
+        body = msgspec.json.encode(readiness)
+        return web.Response(body=body, headers=headers("no-store", content_type=JSON))
+
+    return handle
+
+
+def exposition(metrics: Metrics) -> Handler:
+    """Handle `GET /metrics`."""
+
+    async def handle(_request: web.Request) -> web.Response:
+        return web.Response(body=metrics.exposition(), headers=headers("no-store", content_type=CONTENT_TYPE_LATEST))
+
+    return handle

@@ -1,0 +1,259 @@
+"""What a request costs: `/api/v1/forecast` against a bare aiohttp handler that returns as many bytes.
+
+    uv run --no-sync python tests/benchmarks/bench_requests.py [--seconds 4] [--rounds 5] [--requests 1000000]
+
+Each server is a process of its own on the loopback, with uvloop and without an access log. They are driven in
+turns (ours, bare, ours, bare …) by `wrk` where it is installed, by a plain socket client otherwise. The largest
+body there can be is served: 35 settled and 72 forecast hours. All work is bounded in count and in time.
+"""
+
+import asyncio
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+import numpy as np
+import uvloop
+from aiohttp import web
+
+from tunnihind.api.app import create_app
+from tunnihind.api.negotiation import CODINGS, Coding
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.view import Percentiles, View
+from tunnihind.clock import RehearsalClock
+from tunnihind.forecast.run import Run
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.settings import Settings
+
+HOST: Final = "127.0.0.1"
+OURS_PORT: Final = 18_701
+BARE_PORT: Final = 18_702
+CONNECTIONS: Final = 16
+HOUR: Final = 1_765_792_800
+MEMORY_TIME_LIMIT_S: Final = 300
+
+
+class Load(NamedTuple):
+    """What one round of requests showed."""
+
+    requests: int
+    per_second: float
+    p99_ms: float
+
+
+def largest_view() -> View:
+    """Return a view with the most hours there can be: 35 settled ahead, 14 days back, 9 days forecast."""
+    past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
+    hours = 9 * 24
+    median = -1234.56 + np.arange(hours) / 7
+    run = Run.of(
+        made_at=HOUR - 600,
+        tier="benchmark",
+        start_ts=HOUR + HOUR_S,
+        percentiles=np.array([median - 111.11, median, median + 111.11]),
+        inputs={},
+    )
+    return View(
+        version="benchmark",
+        settled={ts: -1234.56 + (ts // HOUR_S) % 97 / 7 for ts in range(past.start, HOUR + 35 * HOUR_S, HOUR_S)},
+        issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},
+        run=run,
+        last_refresh=HOUR - 700,
+    )
+
+
+async def _serve(runner: web.AppRunner, port: int) -> None:
+    await runner.setup()
+    await web.TCPSite(runner, HOST, port).start()
+    await asyncio.Event().wait()
+
+
+async def serve_ours() -> None:
+    """Serve our application."""
+    settings = Settings()
+    clock = RehearsalClock(HOUR + 10)
+    snapshot = Snapshot(settings, clock)
+    snapshot.show(largest_view())
+    app = create_app(settings, snapshot, clock, instance_id="benchmark")
+    await _serve(Runner(app, access_log=None), OURS_PORT)
+
+
+async def serve_bare(size: int) -> None:
+    """Serve `size` bytes with nothing around them."""
+    body = b"x" * size
+
+    async def handle(_request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_get("/api/v1/forecast", handle)
+    await _serve(web.AppRunner(app, access_log=None), BARE_PORT)
+
+
+@contextmanager
+def _server(port: int, *arguments: str) -> Iterator[int]:
+    """Run one of the servers as a process, and give its id."""
+    process = subprocess.Popen([sys.executable, __file__, *arguments])
+    try:
+        _wait_for(port)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait_for(port: int) -> None:
+    async def connect() -> None:
+        _, writer = await asyncio.open_connection(HOST, port)
+        writer.close()
+
+    for _ in range(100):
+        try:
+            asyncio.run(connect())
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise click.ClickException(f"no server came up on port {port}")
+
+
+def drive(port: int, coding: Coding, seconds: int) -> Load:
+    """Send requests for some seconds over a fixed number of connections."""
+    if shutil.which("wrk"):
+        return _wrk(port, coding, seconds)
+    return asyncio.run(_sockets(port, coding, seconds))
+
+
+def _wrk(port: int, coding: Coding, seconds: int) -> Load:
+    url = f"http://{HOST}:{port}/api/v1/forecast"
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-H", f"Accept-Encoding: {coding}", url]
+    report = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 30).stdout
+    if "Non-2xx" in report:
+        raise click.ClickException(report)
+    per_second, requests = re.search(r"Requests/sec:\s+([\d.]+)", report), re.search(r"(\d+) requests in", report)
+    p99 = re.search(r"99%\s+([\d.]+)(us|ms|s)", report)
+    if not (per_second and requests and p99):
+        raise click.ClickException(f"wrk's report can't be read:\n{report}")
+    to_ms = {"us": 0.001, "ms": 1.0, "s": 1000.0}[p99[2]]
+    return Load(int(requests[1]), float(per_second[1]), float(p99[1]) * to_ms)
+
+
+async def _sockets(port: int, coding: Coding, seconds: int) -> Load:
+    request = f"GET /api/v1/forecast HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: {coding}\r\n\r\n".encode()
+    started = time.perf_counter()
+    times: list[float] = []
+
+    async def client() -> None:
+        reader, writer = await asyncio.open_connection(HOST, port)
+        while (sent := time.perf_counter()) < started + seconds:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"Content-Length: (\d+)", head)
+            await reader.readexactly(int(length[1]) if length else 0)
+            times.append(time.perf_counter() - sent)
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(CONNECTIONS)))
+    elapsed = time.perf_counter() - started
+    return Load(len(times), len(times) / elapsed, statistics.quantiles(times, n=100)[98] * 1000)
+
+
+def resident_mb(pid: int) -> float:
+    """Return a process's resident memory in MB (Linux)."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    resident = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(resident[1]) / 1024 if resident else float("nan")
+
+
+def compare(coding: Coding, seconds: int, rounds: int) -> float:
+    """Drive both servers in turns, print what they reach, and return the ratio of their best rounds."""
+    size = len(_snapshot().forecast(coding).body)
+    ours: list[Load] = []
+    bare: list[Load] = []
+    with _server(OURS_PORT, "ours"), _server(BARE_PORT, "bare", str(size)):
+        for port in (OURS_PORT, BARE_PORT):
+            drive(port, coding, 1)
+        for _ in range(rounds):
+            ours.append(drive(OURS_PORT, coding, seconds))
+            bare.append(drive(BARE_PORT, coding, seconds))
+    # Whatever else runs on the machine can only slow a round down: the best one is the least disturbed.
+    ratio = max(load.per_second for load in ours) / max(load.per_second for load in bare)
+    click.echo(f"{coding}, {size} bytes: {ratio:.3f} of the bare handler, best round against best round")
+    for name, loads in (("ours", ours), ("bare", bare)):
+        rates = " ".join(f"{load.per_second:.0f}" for load in loads)
+        p99 = statistics.median(load.p99_ms for load in loads)
+        click.echo(f"  {name}: {rates} requests/s, p99 {p99:.2f} ms")
+    return ratio
+
+
+def _snapshot() -> Snapshot:
+    snapshot = Snapshot(Settings(), RehearsalClock(HOUR + 10))
+    snapshot.show(largest_view())
+    return snapshot
+
+
+def measure_memory(requests: int) -> None:
+    """Print the server's resident memory before and after that many requests."""
+    with _server(OURS_PORT, "ours") as pid:
+        drive(OURS_PORT, "gzip", 1)
+        before = resident_mb(pid)
+        done, deadline = 0, time.monotonic() + MEMORY_TIME_LIMIT_S
+        while done < requests and time.monotonic() < deadline:
+            done += drive(OURS_PORT, "gzip", 10).requests
+        click.echo(f"memory: {before:.1f} MB, after {done} requests {resident_mb(pid):.1f} MB")
+
+
+def measure_encoding(repeats: int = 50) -> None:
+    """Print what it takes to make and encode each answer once."""
+    snapshot = _snapshot()
+    view = largest_view()
+    for coding in CODINGS:
+        for name in ("forecast", "series"):
+            times = []
+            for _ in range(repeats):
+                snapshot.show(view)
+                started = time.perf_counter()
+                made = snapshot.forecast(coding) if name == "forecast" else snapshot.series(14, coding)
+                times.append(time.perf_counter() - started)
+            click.echo(f"{name}, {coding}: {statistics.median(times) * 1000:.2f} ms for {len(made.body)} bytes")
+
+
+@click.group(invoke_without_command=True)
+@click.option("--seconds", default=4, help="Length of each round.")
+@click.option("--rounds", default=5, help="Rounds for each server.")
+@click.option("--requests", default=1_000_000, help="Requests before memory is looked at again.")
+@click.pass_context
+def main(context: click.Context, seconds: int, rounds: int, requests: int) -> None:
+    """Compare, and print the figures."""
+    if context.invoked_subcommand:
+        return
+    measure_encoding()
+    for coding in ("identity", "gzip"):
+        compare(coding, seconds, rounds)
+    measure_memory(requests)
+
+
+@main.command()
+def ours() -> None:
+    """Serve our application."""
+    uvloop.run(serve_ours())
+
+
+@main.command()
+@click.argument("size", type=int)
+def bare(size: int) -> None:
+    """Serve SIZE bytes with nothing around them."""
+    uvloop.run(serve_bare(size))
+
+
+if __name__ == "__main__":
+    main()

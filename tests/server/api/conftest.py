@@ -1,0 +1,53 @@
+"""A server to ask."""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from aiohttp import web
+
+from tests.server.api.support import FakeClock, RunningServer, make_view
+from tunnihind.api.app import create_app
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.view import View
+from tunnihind.settings import Settings
+
+type Serve = Callable[..., Awaitable[RunningServer]]
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Return what starts a server with the given view and settings; without a view it has read nothing yet."""
+    runners: list[Runner] = []
+
+    async def start(
+        view: View | None = None,
+        settings: Settings | None = None,
+        *,
+        blank: bool = False,
+        pipeline_expected: bool = True,
+        access_log: logging.Logger | None = None,
+    ) -> RunningServer:
+        settings = settings or Settings()
+        clock = FakeClock()
+        snapshot = Snapshot(settings, clock)
+        if not blank:
+            snapshot.show(view or make_view())
+        app = create_app(settings, snapshot, clock, instance_id="test", pipeline_expected=pipeline_expected)
+        runner = Runner(app, access_log=access_log, shutdown_timeout=1)
+        runners.append(runner)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+@pytest.fixture
+async def server(serve: Serve) -> RunningServer:
+    """Return a server with settled prices and a forecast."""
+    return await serve()

@@ -1,0 +1,112 @@
+"""A clock, views and a running server for the tests of the API."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from multidict import CIMultiDict
+
+from tunnihind.api.app import METRICS
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.view import Percentiles, View
+from tunnihind.forecast.run import Run
+from tunnihind.market import HOUR_S
+
+HOUR = 1_765_792_800
+"""2025-12-15T10:00:00Z."""
+
+
+class FakeClock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self, now: float = HOUR + 612.25) -> None:
+        self.instant = now
+
+    def now(self) -> float:
+        return self.instant
+
+    async def sleep(self, seconds: float) -> None:
+        self.instant += max(seconds, 0.0)
+
+
+def make_run(medians: Iterable[float], *, start: int = HOUR + HOUR_S, made_at: int = HOUR - 300) -> Run:
+    """Return a run with the given medians and a band of ±10 EUR/MWh around them."""
+    median = np.array(list(medians), np.float64)
+    return Run.of(
+        made_at=made_at,
+        tier="test",
+        start_ts=start,
+        percentiles=np.array([median - 10, median, median + 10]),
+        inputs={},
+    )
+
+
+def make_view(
+    settled: Mapping[int, float] | None = None,
+    run: Run | None = None,
+    *,
+    version: str = "1",
+    issued: Mapping[int, Percentiles] | None = None,
+    last_refresh: int | None = HOUR - 200,
+) -> View:
+    """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days."""
+    if settled is None:
+        settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
+        run = make_run(50 + i % 24 for i in range(120))
+    return View(version=version, settled=settled, issued=issued or {}, run=run, last_refresh=last_refresh)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as it came over the wire."""
+
+    status: int
+    headers: CIMultiDict[str]
+    body: bytes
+
+    @classmethod
+    def parse(cls, message: bytes) -> Answer:
+        head, _, body = message.partition(b"\r\n\r\n")
+        status_line, *lines = head.decode("latin-1").split("\r\n")
+        fields = [line.split(": ", 1) for line in lines]
+        return cls(int(status_line.split()[1]), CIMultiDict([(name, value) for name, value in fields]), body)
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server on a real socket."""
+
+    runner: Runner
+    port: int
+    snapshot: Snapshot
+    clock: FakeClock
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.runner.app[METRICS]
+
+    async def exchange(self, message: bytes) -> bytes:
+        """Send bytes, and return all that comes until the server closes the connection."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(message)
+        received = await reader.read()
+        writer.close()
+        return received
+
+    async def ask(self, target: str, *headers: str, method: str = "GET", close: bool = False) -> Answer:
+        """Send one request over a connection that stays open, and return exactly the bytes of its answer.
+
+        A second request follows, so that a byte too many in the first answer would show.
+        """
+        lines = [f"{method} {target} HTTP/1.1", "Host: test", *headers, *(["Connection: close"] if close else [])]
+        message = "\r\n".join([*lines, "", ""]).encode("latin-1")
+        if close:
+            return Answer.parse(await self.exchange(message))
+        probe = b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+        first, second, rest = (await self.exchange(message + probe)).rpartition(b"HTTP/1.1 200 OK\r\n")
+        assert rest.endswith(b'{"status":"ok"}')
+        assert second
+        return Answer.parse(first)

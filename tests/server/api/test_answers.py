@@ -1,0 +1,258 @@
+import math
+import re
+from datetime import date
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.api.support import HOUR, make_run, make_view
+from tunnihind.api.answers import forecast_response, history_days, series_response
+from tunnihind.api.models import (
+    DayAheadHour,
+    ForecastHour,
+    ForecastResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
+from tunnihind.api.view import Percentiles, View
+from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.forecast.run import Run
+from tunnihind.market import DAY_S, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
+from tunnihind.settings import Settings
+
+SETTINGS = Settings(public_url="https://tunnihind.example")
+SPRING = next(iter(hours_of(date(2025, 3, 30))))
+AUTUMN = next(iter(hours_of(date(2025, 10, 26))))
+
+prices = st.floats(-500, 4000)
+
+
+@st.composite
+def percentiles(draw: st.DrawFn) -> Percentiles:
+    return Percentiles(*sorted(draw(st.lists(prices, min_size=3, max_size=3))))
+
+
+@st.composite
+def runs(draw: st.DrawFn, hour: int) -> Run:
+    start = hour + draw(st.integers(-120, 24)) * HOUR_S
+    medians = draw(st.lists(st.floats(-490, 3990), min_size=1, max_size=220))
+    return make_run(medians, start=start, made_at=start - draw(st.integers(1, 7200)))
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> tuple[View, int]:
+    """Draw a view and an instant, on days of 23, 24 and 25 hours, with gaps, and with anything missing."""
+    hour = draw(st.sampled_from([HOUR, SPRING, AUTUMN])) + draw(st.integers(-2, 26)) * HOUR_S
+    now = hour + draw(st.sampled_from([0, 1, 1800, 3599]))
+    offsets = st.integers(-16 * 24, 35)
+    settled = draw(st.dictionaries(offsets, prices, max_size=60))
+    issued = draw(st.dictionaries(st.integers(-16 * 24, 48), percentiles(), max_size=40))
+    view = View(
+        version="drawn",
+        settled={hour + offset * HOUR_S: price for offset, price in settled.items()},
+        issued={hour + offset * HOUR_S: point for offset, point in issued.items()},
+        run=draw(st.none() | runs(hour)),
+        last_refresh=draw(st.none() | st.just(now - 60)),
+        backtest=draw(st.none() | st.just(BacktestScore(24.8, 51.2, 0.515, 24))),
+    )
+    return view, now
+
+
+def run_hours(view: View) -> list[int]:
+    return list(view.run.hours()) if view.run else []
+
+
+@given(situations())
+def test_day_ahead_holds_every_settled_hour_from_the_current_one_in_order(situation: tuple[View, int]) -> None:
+    view, now = situation
+    served = [hour.ts for hour in forecast_response(view, now, SETTINGS).day_ahead]
+    assert served == sorted(ts for ts in view.settled if ts > now - HOUR_S)
+
+
+@given(situations())
+def test_forecast_holds_every_strictly_future_hour_up_to_free_until_in_order(situation: tuple[View, int]) -> None:
+    view, now = situation
+    answer = forecast_response(view, now, SETTINGS)
+    assert [hour.ts for hour in answer.forecast] == [ts for ts in run_hours(view) if now < ts <= answer.free_until]
+
+
+@given(situations())
+def test_gated_says_whether_the_run_holds_hours_past_free_until(situation: tuple[View, int]) -> None:
+    view, now = situation
+    for answer in (forecast_response(view, now, SETTINGS), series_response(view, now, SETTINGS)):
+        assert answer.free_until == free_until(view.newest_settled, now)
+        assert answer.gated == any(ts > answer.free_until for ts in run_hours(view))
+
+
+@given(situations())
+def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[View, int]) -> None:
+    view, now = situation
+    answer = forecast_response(view, now, SETTINGS)
+    series = series_response(view, now, SETTINGS)
+    actuals: list[DayAheadHour | SeriesActual] = [*answer.day_ahead, *series.actuals]
+    for settled in actuals:
+        assert settled.eur_mwh == market_price(view.settled[settled.ts])
+        assert settled.eur_kwh == round(settled.eur_mwh / 1000 * 1.22, 4)
+    points: list[ForecastHour | SeriesForecastPoint] = [*answer.forecast, *series.forecast]
+    for point in points:
+        assert point.p10 <= point.p50 <= point.p90
+        assert (point.p10_kwh, point.p50_kwh, point.p90_kwh) == tuple(
+            consumer_price(value, 0.22) for value in (point.p10, point.p50, point.p90)
+        )
+
+
+@given(situations())
+def test_bodies_decode_strictly_and_hold_neither_minus_zero_nor_a_missing_number(situation: tuple[View, int]) -> None:
+    view, now = situation
+    forecast, series = forecast_response(view, now, SETTINGS), series_response(view, now, SETTINGS)
+    assert msgspec.json.decode(msgspec.json.encode(forecast), type=ForecastResponse) == forecast
+    assert msgspec.json.decode(msgspec.json.encode(series), type=SeriesResponse) == series
+    assert not re.search(rb"-0\.0+[,}]|NaN|Infinity", msgspec.json.encode([forecast, series]))
+
+
+@given(situations(), st.integers(0, 99))
+def test_actuals_hold_the_window_of_whole_days_and_all_that_is_settled_ahead(
+    situation: tuple[View, int], days: int
+) -> None:
+    view, now = situation
+    start = floor_hour(now) - min(max(days, 2), 14) * DAY_S
+    served = [actual.ts for actual in series_response(view, now, SETTINGS, days).actuals]
+    assert served == sorted(ts for ts in view.settled if ts >= start)
+
+
+@given(situations(), st.integers(2, 14))
+def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[View, int], days: int) -> None:
+    view, now = situation
+    answer = series_response(view, now, SETTINGS, days)
+    served = [point.ts for point in answer.forecast]
+    current = floor_hour(now)
+    assert served == sorted(set(served))
+    assert [ts for ts in served if ts > now] == [ts for ts in run_hours(view) if now < ts <= answer.free_until]
+    issued = {ts for ts in view.issued if current - days * DAY_S <= ts <= current}
+    assert issued <= set(served)
+    for point in answer.forecast:
+        if point.ts in issued:
+            assert (point.p10, point.p50, point.p90) == tuple(map(market_price, view.issued[point.ts]))
+
+
+@given(situations())
+def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tuple[View, int]) -> None:
+    view, now = situation
+    answer = series_response(view, now, SETTINGS)
+    ahead = {ts: market_price(price) for ts, price in view.settled.items() if ts >= floor_hour(now)}
+    assert (answer.current.ts if answer.current else None) == (floor_hour(now) if floor_hour(now) in ahead else None)
+    assert (answer.cheapest is None, answer.priciest is None) == (not ahead, not ahead)
+    if answer.cheapest and answer.priciest:
+        assert answer.cheapest.eur_mwh == min(ahead.values())
+        assert answer.priciest.eur_mwh == max(ahead.values())
+        assert {answer.cheapest.ts, answer.priciest.ts} <= set(ahead)
+
+
+@given(situations())
+def test_summary_of_forecast_hours_looks_past_the_newest_settled_one(situation: tuple[View, int]) -> None:
+    view, now = situation
+    answer = series_response(view, now, SETTINGS)
+    newest = max(view.settled, default=0)
+    medians = {point.ts: point.p50 for point in answer.forecast if point.ts > max(newest, now)}
+    assert (answer.cheapest_forecast is None, answer.priciest_forecast is None) == (not medians, not medians)
+    if answer.cheapest_forecast and answer.priciest_forecast:
+        assert answer.cheapest_forecast.p50 == min(medians.values())
+        assert answer.priciest_forecast.p50 == max(medians.values())
+
+
+@given(situations(), st.integers(0, 3599))
+def test_within_an_hour_only_now_and_a_moving_free_until_change(situation: tuple[View, int], second: int) -> None:
+    view, now = situation
+    start = floor_hour(now)
+
+    def shown(at: int) -> tuple[object, object]:
+        forecast, series = forecast_response(view, at, SETTINGS), series_response(view, at, SETTINGS)
+        return (
+            msgspec.structs.replace(forecast, now=0, free_until=0),
+            msgspec.structs.replace(series, now=0, free_until=0),
+        )
+
+    assert shown(start) == shown(start + second)
+
+
+def test_at_the_top_of_an_hour_its_price_is_current_and_its_forecast_is_past() -> None:
+    view = make_view({HOUR: 10.0}, make_run([1.0, 2.0], start=HOUR))
+    answer = forecast_response(view, HOUR, SETTINGS)
+    assert [hour.ts for hour in answer.day_ahead] == [HOUR]
+    assert [hour.ts for hour in answer.forecast] == [HOUR + HOUR_S]
+    before = forecast_response(view, HOUR - 1, SETTINGS)
+    assert [hour.ts for hour in before.forecast] == [HOUR, HOUR + HOUR_S]
+
+
+def test_with_nothing_known_lists_are_empty_and_the_window_starts_at_the_current_hour() -> None:
+    answer = forecast_response(View("empty"), HOUR + 99, SETTINGS)
+    assert (answer.day_ahead, answer.forecast, answer.made_at, answer.last_refresh) == ([], [], None, None)
+    assert answer.free_until == HOUR + 48 * HOUR_S
+    assert not answer.gated
+
+
+def test_free_until_is_capped_at_72_hours_after_now_without_being_floored() -> None:
+    view = make_view({HOUR + 35 * HOUR_S: 1.0}, None)
+    assert forecast_response(view, HOUR + 99, SETTINGS).free_until == HOUR + 99 + 72 * HOUR_S
+
+
+def test_an_hour_exactly_at_free_until_is_served_and_the_next_one_gates() -> None:
+    view = make_view({HOUR: 1.0}, make_run([5.0] * 48))
+    answer = forecast_response(view, HOUR + 5, SETTINGS)
+    assert answer.forecast[-1].ts == answer.free_until
+    assert not answer.gated
+    assert forecast_response(make_view({HOUR: 1.0}, make_run([5.0] * 49)), HOUR + 5, SETTINGS).gated
+
+
+def test_a_run_that_is_over_gives_no_forecast() -> None:
+    answer = forecast_response(make_view({HOUR: 1.0}, make_run([5.0], start=HOUR - 90 * HOUR_S)), HOUR, SETTINGS)
+    assert answer.forecast == []
+    assert answer.made_at is not None
+
+
+def test_an_hour_begun_since_the_view_was_read_shows_what_had_been_said_before_it() -> None:
+    issued = {HOUR: Percentiles(1.0, 2.0, 3.0), HOUR + HOUR_S: Percentiles(-5.0, 5.0, 15.0)}
+    view = make_view({}, make_run([5.0, 6.0, 7.0]), issued=issued)
+    points = series_response(view, HOUR + HOUR_S + 1, SETTINGS).forecast
+    assert [(point.ts, point.p50) for point in points[:2]] == [(HOUR, 2.0), (HOUR + HOUR_S, 5.0)]
+
+
+@pytest.mark.parametrize(("asked", "served"), [(0, 2), (1, 2), (2, 2), (7, 7), (14, 14), (15, 14), (99, 14)])
+def test_days_are_clamped_into_2_to_14(asked: int, served: int) -> None:
+    assert history_days(asked) == served
+
+
+def test_a_tiny_negative_price_is_served_as_zero_without_a_sign() -> None:
+    answer = forecast_response(make_view({HOUR: -0.004}, None), HOUR, SETTINGS)
+    price = answer.day_ahead[0]
+    assert (price.eur_mwh, math.copysign(1, price.eur_mwh), math.copysign(1, price.eur_kwh)) == (0.0, 1.0, 1.0)
+
+
+def test_consumer_prices_use_the_vat_rate_that_is_set() -> None:
+    answer = forecast_response(make_view({HOUR: 100.0}, None), HOUR, Settings(vat_rate=0.24))
+    assert answer.day_ahead[0].eur_kwh == 0.124
+
+
+def test_the_largest_forecast_body_fits_into_what_home_assistant_keeps_of_a_rest_sensor() -> None:
+    settled = {HOUR + i * HOUR_S: -1234.56 - i / 100 for i in range(35)}
+    view = View(
+        "largest",
+        settled=settled,
+        run=make_run([-1234.56 - i / 100 for i in range(200)]),
+        last_refresh=HOUR,
+        backtest=BacktestScore(27.111234567890123, 55.721234567890123, 0.51345678901234567, 24),
+    )
+    answer = forecast_response(view, HOUR + 3599, Settings(public_url=f"https://{'a' * 60}.example"))
+    assert (len(answer.day_ahead), len(answer.forecast)) == (35, 72)
+    assert len(msgspec.json.encode(answer)) < 16_384
+
+
+def test_the_days_of_23_and_25_hours_are_served_hour_by_hour() -> None:
+    for day, hours in ((date(2025, 3, 30), 23), (date(2025, 10, 26), 25)):
+        starts = hours_of(day)
+        view = make_view(dict.fromkeys(starts, 1.0), None)
+        assert [hour.ts for hour in forecast_response(view, starts[0], SETTINGS).day_ahead] == list(starts)
+        assert len(starts) == hours

@@ -1,0 +1,314 @@
+"""HTTP as it is on the wire, where a client library would hide it."""
+
+import asyncio
+import gzip
+import json
+import logging
+import re
+from compression import zstd
+
+import pytest
+
+from tests.server.api.conftest import Serve
+from tests.server.api.support import HOUR, Answer, RunningServer
+from tunnihind.api.negotiation import Coding
+from tunnihind.api.representation import Representation
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.view import View
+
+EVERY_ANSWER = {
+    "Access-Control-Allow-Origin": "*",
+    "Server": "Tunnihind",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
+}
+
+RESOURCES = ["/api/v1/forecast", "/api/series", "/api/openapi.json", "/api/about", "/", "/docs"]
+
+
+def check_manners(answer: Answer) -> None:
+    assert EVERY_ANSWER.items() <= dict(answer.headers).items()
+    assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
+    assert len(answer.headers) == len(set(map(str.lower, answer.headers)))
+
+
+def check_problem(answer: Answer, status: int) -> None:
+    check_manners(answer)
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    problem = json.loads(answer.body)
+    assert problem["status"] == status
+    assert problem["type"].endswith(f"/docs#problem-{status}")
+    assert problem["title"]
+    assert problem["detail"]
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+async def test_a_resource_is_served_with_its_length_and_validators(server: RunningServer, path: str) -> None:
+    answer = await server.ask(path)
+    check_manners(answer)
+    assert answer.status == 200
+    assert int(answer.headers["Content-Length"]) == len(answer.body) > 0
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert answer.headers["ETag"].startswith('W/"')
+    assert "Date" in answer.headers
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+@pytest.mark.parametrize("close", [False, True])
+async def test_codings_are_sent_as_they_are_labelled(server: RunningServer, path: str, close: bool) -> None:
+    plain = await server.ask(path, close=close)
+    zipped = await server.ask(path, "Accept-Encoding: gzip", close=close)
+    modern = await server.ask(path, "Accept-Encoding: gzip, br, zstd", close=close)
+    assert "Content-Encoding" not in plain.headers
+    assert (zipped.headers["Content-Encoding"], modern.headers["Content-Encoding"]) == ("gzip", "zstd")
+    assert gzip.decompress(zipped.body) == zstd.decompress(modern.body) == plain.body
+
+
+async def test_accept_encoding_in_several_lines_counts_as_one_list(server: RunningServer) -> None:
+    answer = await server.ask("/api/v1/forecast", "Accept-Encoding: br", "Accept-Encoding: gzip")
+    assert answer.headers["Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("path", [*RESOURCES, "/healthz", "/readyz"])
+async def test_head_gives_the_fields_of_get_and_no_body(server: RunningServer, path: str) -> None:
+    got, head = await server.ask(path), await server.ask(path, method="HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["Content-Length"] == str(len(got.body))
+    assert {name: value for name, value in head.headers.items() if name != "Date"} == {
+        name: value for name, value in got.headers.items() if name != "Date"
+    }
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_known_tag_gets_304_with_the_same_cache_fields(server: RunningServer, path: str, method: str) -> None:
+    got = await server.ask(path)
+    opaque = got.headers["ETag"].removeprefix("W/")
+    for known in (f"W/{opaque}", opaque, f'"no", W/{opaque}', "*"):
+        answer = await server.ask(path, f"If-None-Match: {known}", method=method)
+        check_manners(answer)
+        assert (answer.status, answer.body) == (304, b"")
+        assert "Content-Type" not in answer.headers
+        assert "Content-Length" not in answer.headers
+        for name in ("ETag", "Cache-Control", "Vary"):
+            assert answer.headers[name] == got.headers[name]
+
+
+async def test_a_tag_from_before_the_full_hour_gets_the_new_answer(server: RunningServer) -> None:
+    tag = (await server.ask("/api/v1/forecast")).headers["ETag"]
+    server.clock.instant = HOUR + 3600
+    answer = await server.ask("/api/v1/forecast", f"If-None-Match: {tag}")
+    assert answer.status == 200
+    assert json.loads(answer.body)["now"] == HOUR + 3600
+
+
+async def test_a_poll_with_nothing_new_stays_304_while_now_moves(server: RunningServer) -> None:
+    tag = (await server.ask("/api/v1/forecast")).headers["ETag"]
+    server.clock.instant += 60
+    assert (await server.ask("/api/v1/forecast", f"If-None-Match: {tag}")).status == 304
+
+
+async def test_http_1_0_and_closing_connections_are_answered_alike(server: RunningServer) -> None:
+    old = Answer.parse(await server.exchange(b"GET /api/v1/forecast HTTP/1.0\r\n\r\n"))
+    closing = await server.ask("/api/v1/forecast", close=True)
+    assert old.body == closing.body == (await server.ask("/api/v1/forecast")).body
+    assert closing.headers["Connection"] == "close"
+
+
+async def test_a_bare_question_mark_is_no_query_string(server: RunningServer) -> None:
+    assert (await server.ask("/api/v1/forecast?")).status == 200
+
+
+@pytest.mark.parametrize("query", ["a", "=", "&", "days=7", "%20", "?"])
+async def test_any_query_string_on_the_forecast_is_refused(server: RunningServer, query: str) -> None:
+    check_problem(await server.ask(f"/api/v1/forecast?{query}"), 400)
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("", 14),
+        ("?", 14),
+        ("?days=0", 2),
+        ("?days=1", 2),
+        ("?days=02", 2),
+        ("?days=3", 3),
+        ("?days=%37", 7),
+        ("?d%61ys=7", 7),
+        ("?days=14", 14),
+        ("?days=15", 14),
+        ("?days=99", 14),
+        ("?Days=x&other=1&days=5", 5),
+        ("?day=x", 14),
+    ],
+)
+async def test_days_of_one_or_two_digits_are_clamped(
+    server: RunningServer, query: str, days: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    series = Snapshot.series
+
+    def spy(snapshot: Snapshot, window: int, coding: Coding) -> Representation:
+        asked.append(window)
+        return series(snapshot, window, coding)
+
+    monkeypatch.setattr(Snapshot, "series", spy)
+    assert (await server.ask(f"/api/series{query}")).status == 200
+    assert asked == [days]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "days=",
+        "days",
+        "days=100",
+        "days=007",
+        "days=abc",
+        "days=-1",
+        "days=+7",
+        "days=%2B7",
+        "days=7.0",
+        "days=7%0A",
+        "days=%207",
+        "days=%D9%A7",
+        "days=%FF",
+        "days=7&days=7",
+        "days=7&d%61ys=8",
+    ],
+)
+async def test_days_that_are_not_one_or_two_digits_are_refused(server: RunningServer, query: str) -> None:
+    answer = await server.ask(f"/api/series?{query}")
+    check_problem(answer, 400)
+    assert "`days`" in json.loads(answer.body)["detail"]
+
+
+@pytest.mark.parametrize("path", ["/nope", "/api/v1/forecast/", "/api/v2/forecast", "/api", "//"])
+async def test_an_unknown_path_is_a_404_problem(server: RunningServer, path: str) -> None:
+    check_problem(await server.ask(path), 404)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE"])
+async def test_a_method_that_writes_is_a_405_problem_with_allow(server: RunningServer, method: str) -> None:
+    answer = await server.ask("/api/v1/forecast", method=method)
+    check_problem(answer, 405)
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.parametrize("path", [*RESOURCES, "/healthz", "/readyz", "/metrics"])
+async def test_a_preflight_is_answered_for_every_path(server: RunningServer, path: str) -> None:
+    answer = await server.ask(
+        path,
+        "Origin: https://example.com",
+        "Access-Control-Request-Method: GET",
+        "Access-Control-Request-Headers: if-none-match",
+        method="OPTIONS",
+    )
+    check_manners(answer)
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.headers["Access-Control-Allow-Methods"] == answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert answer.headers["Access-Control-Allow-Headers"] == "*"
+    assert answer.headers["Access-Control-Max-Age"] == "86400"
+
+
+async def test_a_preflight_of_an_unknown_path_is_a_404_problem(server: RunningServer) -> None:
+    check_problem(await server.ask("/nope", method="OPTIONS"), 404)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"garbage\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"GET /api/v1/forecast HTTP/1.1\r\nHost test\r\n\r\n",
+        b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\nHost: test\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: test\r\nX: " + b"a" * 10_000 + b"\r\n\r\n",
+    ],
+    ids=["words", "TLS", "no colon", "long address", "long field"],
+)
+async def test_what_is_not_http_gets_a_problem_and_a_closed_connection(
+    server: RunningServer, message: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    check_problem(Answer.parse(await server.exchange(message)), 400)
+    assert not [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}]
+
+
+async def test_an_expectation_nobody_can_meet_is_a_417_problem(server: RunningServer) -> None:
+    check_problem(await server.ask("/api/v1/forecast", "Expect: miracles", close=True), 417)
+
+
+async def test_a_mistake_of_ours_is_a_500_problem_without_its_traceback(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_snapshot: Snapshot, _coding: str) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(Snapshot, "forecast", fail)
+    answer = await server.ask("/api/v1/forecast")
+    check_problem(answer, 500)
+    assert b"secret" not in answer.body
+    assert b"Traceback" not in answer.body
+    assert "secret detail" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/series", "/readyz", "/"])
+async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve, path: str) -> None:
+    server = await serve(blank=True)
+    answer = await server.ask(path)
+    check_problem(answer, 503)
+    assert int(answer.headers["Retry-After"]) > 0
+    assert (await server.ask("/healthz")).status == 200
+
+
+async def test_with_nothing_known_the_forecast_is_empty_and_valid(serve: Serve) -> None:
+    server = await serve(View("empty"))
+    assert json.loads((await server.ask("/api/v1/forecast")).body) == {
+        "zone": "EE",
+        "currency": "EUR",
+        "now": HOUR + 612,
+        "madeAt": None,
+        "lastRefresh": None,
+        "freeUntil": HOUR + 48 * 3600,
+        "gated": False,
+        "backtest": None,
+        "docs": "http://localhost:8080/docs",
+        "dayAhead": [],
+        "forecast": [],
+    }
+
+
+async def test_about_says_who_serves(server: RunningServer) -> None:
+    about = json.loads((await server.ask("/api/about")).body)
+    assert about["instanceId"] == "test"
+    assert about["vatRate"] == 0.22
+    assert about["attribution"] == "Tunnihind (localhost)"
+    assert about["publicUrl"] == "http://localhost:8080"
+
+
+async def test_the_access_log_tells_status_and_size_of_every_answer(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    server = await serve(access_log=logging.getLogger("access"))
+    body = len((await server.ask("/api/v1/forecast")).body)
+    await server.ask("/api/v1/forecast", close=True)
+    logged = [re.search(r'/api/v1/forecast HTTP/1.1" 200 (\d+) ', record.getMessage()) for record in caplog.records]
+    sizes = [int(line[1]) for line in logged if line]
+    assert len(sizes) == 2
+    assert all(body < size < body + 1000 for size in sizes)
+
+
+async def test_a_client_that_reads_nothing_does_not_fill_the_memory(server: RunningServer) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    request = b"GET /api/series HTTP/1.1\r\nHost: test\r\n\r\n"
+    writer.write(request * 20_000)
+    for _ in range(200):
+        await asyncio.sleep(0)
+    connection = server.runner.server.connections[-1] if server.runner.server else None
+    assert connection is not None
+    assert connection.transport is not None
+    assert connection.transport.get_write_buffer_size() < 1_000_000
+    writer.transport.abort()

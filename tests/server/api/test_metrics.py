@@ -1,0 +1,63 @@
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.server.api.conftest import Serve
+from tests.server.api.support import RunningServer
+from tunnihind.api.metrics import Metrics, RequestTally
+from tunnihind.api.view import View
+from tunnihind.settings import Settings
+
+
+async def scrape(server: RunningServer) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    answer = await server.ask("/metrics")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    families = text_string_to_metric_families(answer.body.decode())
+    return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+def labels(**pairs: str) -> frozenset[tuple[str, str]]:
+    return frozenset(pairs.items())
+
+
+async def test_requests_are_counted_by_route_and_status(server: RunningServer) -> None:
+    for target in ("/api/v1/forecast", "/api/v1/forecast", "/api/v1/forecast?x", "/nope/1", "/nope/2"):
+        await server.ask(target)
+    samples = await scrape(server)
+    name = "tunnihind_requests_total"
+    assert samples[name, labels(route="/api/v1/forecast", status="200")] == 2
+    assert samples[name, labels(route="/api/v1/forecast", status="400")] == 1
+    assert samples[name, labels(route="unmatched", status="404")] == 2
+    assert samples["tunnihind_request_duration_seconds_count", labels(route="/api/v1/forecast")] == 3
+
+
+async def test_ages_are_those_of_the_served_data_by_the_servers_clock(server: RunningServer) -> None:
+    samples = await scrape(server)
+    assert samples["tunnihind_settled_age_seconds", labels()] == 0
+    assert samples["tunnihind_forecast_age_seconds", labels()] == 912
+    assert samples["tunnihind_refresh_age_seconds", labels()] == 812
+
+
+async def test_an_age_of_nothing_is_left_out(serve: Serve) -> None:
+    for server in (await serve(View("empty")), await serve(blank=True)):
+        assert not [name for name, _ in await scrape(server) if name.endswith("_age_seconds")]
+
+
+async def test_metrics_can_be_switched_off(serve: Serve) -> None:
+    server = await serve(settings=Settings(metrics=False))
+    assert (await server.ask("/metrics")).status == 404
+
+
+def test_times_fall_into_cumulated_buckets() -> None:
+    tally = RequestTally()
+    for seconds in (0.00005, 0.0001, 0.002, 5.0):
+        tally.count("/x", 200, seconds)
+    _, durations = tally.collect()
+    counts = {s.labels["le"]: s.value for s in durations.samples if s.name.endswith("_bucket")}
+    assert (counts["0.0001"], counts["0.001"], counts["0.0025"], counts["1.0"], counts["+Inf"]) == (2, 2, 3, 3, 4)
+
+
+def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
+    first, second = Metrics(), Metrics()
+    first.source_outcomes.labels("elering", "ok").inc()
+    assert b'source="elering"' in first.exposition()
+    assert b'source="elering"' not in second.exposition()

@@ -1,0 +1,49 @@
+"""The server against its own description, as a stranger reads it."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.server.api.conftest import Serve
+from tests.server.api.support import make_view
+from tunnihind.api.view import View
+
+
+@pytest.mark.parametrize(
+    ("view", "but"),
+    [
+        pytest.param(make_view(), "", id="data"),
+        # With nothing known readiness is a 503 by design, and any 503 is a fault to schemathesis.
+        pytest.param(View("empty"), "/readyz", id="no data"),
+    ],
+)
+async def test_schemathesis_finds_nothing_with_all_its_checks(
+    serve: Serve, view: View, but: str, tmp_path: Path
+) -> None:
+    server = await serve(view)
+    description = tmp_path / "openapi.json"
+    # From a file, because schemathesis leaves out the operation that it reads a description from.
+    description.write_bytes((await server.ask("/api/openapi.json")).body)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "run",
+        str(description),
+        f"--url=http://127.0.0.1:{server.port}",
+        "--checks=all",
+        "--max-examples=60",
+        "--continue-on-failure",
+        "--generation-deterministic",
+        "--request-timeout=5",
+        "--no-color",
+        *([f"--exclude-path={but}"] if but else []),
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    report, _ = await asyncio.wait_for(process.communicate(), 55)
+    assert process.returncode == 0, report.decode()
+    assert (b"Tested: 5" if but else b"Tested: 6") in report, report.decode()

@@ -1,0 +1,125 @@
+import gzip
+from compression import zstd
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.api.support import HOUR, FakeClock, make_view
+from tunnihind.api import snapshot as snapshot_module
+from tunnihind.api.answers import forecast_response
+from tunnihind.api.models import ForecastResponse
+from tunnihind.api.snapshot import Snapshot, cache_control
+from tunnihind.api.view import View
+from tunnihind.errors import StoreError
+from tunnihind.market import HOUR_S
+from tunnihind.settings import Settings
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def snapshot(clock: FakeClock) -> Snapshot:
+    snapshot = Snapshot(Settings(), clock)
+    snapshot.show(make_view())
+    return snapshot
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The instants for which a forecast answer was made."""
+    instants: list[int] = []
+
+    def spy(view: View, now: int, settings: Settings) -> ForecastResponse:
+        instants.append(now)
+        return forecast_response(view, now, settings)
+
+    monkeypatch.setattr(snapshot_module, "forecast_response", spy)
+    return instants
+
+
+def body(snapshot: Snapshot) -> ForecastResponse:
+    return msgspec.json.decode(snapshot.forecast("identity").body, type=ForecastResponse)
+
+
+def test_a_body_is_made_once_a_second_for_all_codings_and_only_when_asked_for(
+    snapshot: Snapshot, clock: FakeClock, made: list[int]
+) -> None:
+    clock.instant = HOUR + 10.0
+    assert made == []
+    assert snapshot.forecast("identity") is snapshot.forecast("identity")
+    assert snapshot.forecast("gzip") is snapshot.forecast("gzip")
+    clock.instant = HOUR + 10.999
+    snapshot.forecast("zstd")
+    assert made == [HOUR + 10]
+    clock.instant = HOUR + 11.0
+    snapshot.forecast("identity")
+    assert made == [HOUR + 10, HOUR + 11]
+
+
+def test_a_new_view_is_shown_within_the_same_second(snapshot: Snapshot) -> None:
+    before = snapshot.forecast("identity")
+    snapshot.show(make_view({HOUR: 1.0}, version="2"))
+    assert [hour.eur_mwh for hour in body(snapshot).day_ahead] == [1.0]
+    assert snapshot.forecast("identity").tag != before.tag
+
+
+def test_a_clock_that_jumps_back_is_followed(snapshot: Snapshot, clock: FakeClock) -> None:
+    snapshot.forecast("identity")
+    clock.instant -= HOUR_S
+    assert body(snapshot).now == int(clock.instant)
+
+
+def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: FakeClock) -> None:
+    clock.instant = HOUR + HOUR_S - 0.001
+    assert body(snapshot).day_ahead[0].ts == HOUR
+    clock.instant = HOUR + HOUR_S
+    assert body(snapshot).day_ahead[0].ts == HOUR + HOUR_S
+
+
+def test_compressed_bodies_hold_the_plain_one(snapshot: Snapshot) -> None:
+    plain = snapshot.series(14, "identity").body
+    assert gzip.decompress(snapshot.series(14, "gzip").body) == plain
+    assert zstd.decompress(snapshot.series(14, "zstd").body) == plain
+
+
+def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock: FakeClock) -> None:
+    clock.instant = HOUR
+    tag = snapshot.forecast("identity").tag
+    clock.instant = HOUR + 3599.9
+    assert snapshot.forecast("gzip").tag == tag
+    clock.instant = HOUR + 3600
+    assert snapshot.forecast("identity").tag != tag
+
+
+@pytest.mark.parametrize("settings", [Settings(vat_rate=0.24), Settings(public_url="https://other.example")])
+def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: FakeClock) -> None:
+    tags = set()
+    for each in (Settings(), settings):
+        snapshot = Snapshot(each, clock)
+        snapshot.show(make_view())
+        tags.add(snapshot.forecast("identity").tag)
+    assert len(tags) == 2
+
+
+def test_each_window_of_a_series_has_its_own_body_and_tag(snapshot: Snapshot) -> None:
+    assert len({snapshot.series(days, "identity").tag for days in range(2, 15)}) == 13
+
+
+def test_before_the_first_view_there_is_no_answer(clock: FakeClock) -> None:
+    with pytest.raises(StoreError):
+        Snapshot(Settings(), clock).forecast("identity")
+
+
+@given(st.integers(HOUR, HOUR + 2 * HOUR_S))
+def test_fresh_and_stale_time_together_end_exactly_at_the_full_hour(now: int) -> None:
+    directives = dict(part.strip().partition("=")[::2] for part in cache_control(now).split(","))
+    fresh, stale = int(directives["max-age"]), int(directives["stale-while-revalidate"])
+    assert 0 < fresh <= 60
+    assert stale >= 0
+    assert (now + fresh + stale) % HOUR_S == 0
+    assert directives["stale-if-error"] == "86400"
