@@ -13,7 +13,7 @@ _COMMANDS: Final = {
     "ingest": "serve:ingest",
     "import": "files:import_",
     "forecast": "model:forecast",
-    "backtest": "model:backtest",
+    "backtest": "backtest:backtest",
     "export": "files:export",
     "openapi": "inspect:openapi",
     "status": "inspect:status",

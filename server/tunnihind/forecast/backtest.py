@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.daily import days_between
+from tunnihind.forecast.naive import seven_day_mean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scores import Scores
 from tunnihind.known import Archive, Floats, Instants, Known, PriceHistory
@@ -37,7 +38,8 @@ class IssuedForecasts:
     """Forecasts of unpublished hours exactly as they were issued, all arrays of shape (n,).
 
     `lead_days` is the delivery day of the hour less the newest day that its forecast might use: the newest
-    settled one, or the day before where a part of the delivery day was settled already.
+    settled one, or the day before where a part of the delivery day was settled already. `seven_day_mean` is the
+    naive forecast of that name from the same knowledge, NaN where there is none.
     """
 
     issued_ts: Instants
@@ -46,12 +48,13 @@ class IssuedForecasts:
     p10: Floats
     p50: Floats
     p90: Floats
+    seven_day_mean: Floats
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Join forecasts in the order given."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
-        nothing = cls(instants, instants, instants, prices, prices, prices)
+        nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
             *(np.concatenate([getattr(part, column.name) for part in (nothing, *parts)]) for column in fields(cls))
         )
@@ -177,6 +180,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
         p10=run.p10[hours],
         p50=run.p50[hours],
         p90=run.p90[hours],
+        seven_day_mean=seven_day_mean(known.prices, covered),
     )
 
 

@@ -1,0 +1,112 @@
+"""`backtest`: the model under test."""
+
+import csv
+import json
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+
+from tunnihind.cli.backtest_picture import picture
+from tunnihind.cli.backtest_report import document, tables
+from tunnihind.cli.options import STORE, option, with_settings
+from tunnihind.cli.progress import shown_progress
+from tunnihind.errors import StoreError
+from tunnihind.forecast.backtest import BacktestResult
+from tunnihind.forecast.backtest import backtest as walk_forward
+from tunnihind.forecast.report import BacktestReport
+from tunnihind.market import day_start
+from tunnihind.pipeline.modelling import MEMORY_S, forecaster
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+_DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
+_WIDTH: Final = 100
+"""Columns that the tables may take, also where nothing tells how many there are."""
+
+
+_FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before the work is done rather than after it."""
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
+    return path
+
+
+@click.command()
+@option("from", "first", type=_DAY, required=True, help="First delivery day to score.")
+@option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
+@option("issue-at", type=click.DateTime(formats=["%H:%M"]), default="09:00", show_default=True, help="UTC.")
+@option("horizon-days", type=click.IntRange(1, 7), default=7, show_default=True)
+@option("json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours Estonian.")
+@option("plot", type=_FILE, callback=_in_a_folder, metavar="FILE.svg", help="Draw reliability and error by days ahead.")
+@option(
+    "forecasts-out", type=_FILE, callback=_in_a_folder, metavar="FILE.csv", help="Write every forecast to a CSV file."
+)
+@with_settings(STORE)
+def backtest(
+    settings: Settings,
+    *,
+    first: datetime,
+    last: datetime,
+    issue_at: datetime,
+    horizon_days: int,
+    as_json: bool,
+    plot: Path | None,
+    forecasts_out: Path | None,
+) -> None:
+    """Score the model on past delivery days: one forecast a day, each seeing only what was known then."""
+    if last < first:
+        raise click.UsageError("--to lies before --from")
+    result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days)
+    if forecasts_out is not None:
+        _write(result, forecasts_out)
+    report = BacktestReport.of(result)
+    title = f"{first.date()} to {last.date()}, issued {issue_at:%H:%M} UTC"
+    if plot is not None:
+        plot.write_text(picture(report, title), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps({"from": str(first.date()), "to": str(last.date()), **document(report)}))
+    else:
+        _print(report, title)
+
+
+def _walked(settings: Settings, first: date, last: date, issue_at: time, horizon_days: int) -> BacktestResult:
+    """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
+    with Store(settings.store_url, read_only=True) as store:
+        archive = store.archive(day_start(first) - MEMORY_S)
+    with shown_progress() as progress:
+        result = walk_forward(
+            archive,
+            forecaster(),
+            first,
+            last,
+            issue_at=issue_at,
+            horizon_days=horizon_days,
+            progress=lambda done, total: progress.show("backtest", done, total),
+        )
+    if result.scores().n == 0:
+        raise StoreError(f"nothing to score from {first} to {last}: are prices of these days imported?")
+    return result
+
+
+def _write(result: BacktestResult, path: Path) -> None:
+    issued = result.forecasts
+    columns = (issued.issued_ts, issued.target_ts, issued.p10, issued.p50, issued.p90)
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("issued_ts", "target_ts", "p10", "p50", "p90"))
+        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _print(report: BacktestReport, title: str) -> None:
+    console = Console()
+    console.width = max(console.width, _WIDTH)
+    console.print(f"[bold]{title}[/bold], EUR/MWh", highlight=False)
+    for table in tables(report):
+        console.print()
+        console.print(table)

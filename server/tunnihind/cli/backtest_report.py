@@ -1,0 +1,131 @@
+"""A backtest's report as a document and as tables."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from rich.table import Table
+
+from tunnihind.forecast.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.significance import ENOUGH_DAYS, LAGS
+
+_SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
+_TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
+_LEGEND: Final = (
+    "naive: MAE of the price one week earlier; skill: the part of it that is gone;\n"
+    "cover, below, above: share of hours inside, below, above p10 to p90"
+)
+_TEST_LEGEND: Final = (
+    f"on daily mean errors, Newey-West with {LAGS} lags, p two-sided;\n"
+    "t below 0: the model errs less than the naive forecast beside it;\n"
+    f"a dash: fewer than {ENOUGH_DAYS} days, or nothing to tell apart"
+)
+_SMALL_P: Final = 0.001
+
+
+def document(report: BacktestReport) -> dict[str, Any]:
+    """Return a report as `backtest --json` writes it, NaN as null."""
+    return {
+        "leads": _by_label(report.leads),
+        "overall": _scores(report.overall),
+        "months": _by_label(report.months),
+        "hours": _by_label(report.hours),
+        "dieboldMariano": {
+            "weeklyNaive": _comparisons(report.weekly_naive),
+            "sevenDayMean": _comparisons(report.seven_day_mean),
+        },
+    }
+
+
+def tables(report: BacktestReport) -> Iterator[Table]:
+    """Yield the tables of a report, no wider than 100 columns."""
+    overall = {"all": report.overall}
+    leads = {str(lead): scores for lead, scores in report.leads.items()}
+    hours = {f"{hour:02}:00": scores for hour, scores in report.hours.items()}
+    yield _score_table("By days ahead", "ahead", leads | overall, _LEGEND)
+    yield _score_table("By month of delivery", "month", report.months | overall)
+    yield _score_table("By hour of the day, Estonian time", "hour", hours | overall)
+    yield _test_table(report)
+
+
+def _score_table(title: str, label: str, rows: Mapping[str, Scores], legend: str | None = None) -> Table:
+    table = _table(title, (label, *_SCORES), legend)
+    for name, scores in rows.items():
+        table.add_row(name, *_score_cells(scores))
+    return table
+
+
+def _test_table(report: BacktestReport) -> Table:
+    table = _table("Diebold-Mariano tests", ("ahead", *_TESTS), _TEST_LEGEND, column_width=6)
+    for lead, scores in report.leads.items():
+        table.add_row(
+            str(lead), *_test_cells(scores, report.weekly_naive.leads[lead], report.seven_day_mean.leads[lead])
+        )
+    table.add_row("all", *_test_cells(report.overall, report.weekly_naive.overall, report.seven_day_mean.overall))
+    return table
+
+
+def _table(title: str, columns: tuple[str, ...], legend: str | None, column_width: int = 0) -> Table:
+    table = Table(title=title, caption=legend, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.title_justify = table.caption_justify = "left"
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True, min_width=column_width)
+    return table
+
+
+def _score_cells(scores: Scores) -> list[str]:
+    shares = [scores.skill, scores.coverage80, scores.below10, scores.above90]
+    return [
+        str(scores.n),
+        f"{scores.mae:.2f}",
+        f"{scores.baseline_mae:.2f}",
+        *(_number(share, 3) for share in shares),
+        f"{scores.pinball:.2f}",
+        f"{scores.winkler80:.1f}",
+        f"{scores.width:.1f}",
+    ]
+
+
+def _test_cells(scores: Scores, *comparisons: Comparison) -> list[str]:
+    cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
+    for comparison in comparisons:
+        cells += [_number(comparison.benchmark_mae, 2), _number(comparison.test.t, 2), _p(comparison.test.p)]
+    return cells
+
+
+def _number(value: float, decimals: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def _p(p: float) -> str:
+    return f"<{_SMALL_P}" if p < _SMALL_P else _number(p, 3)
+
+
+def _by_label(scores: Mapping[int, Scores] | Mapping[str, Scores]) -> dict[str, Any]:
+    return {str(label): _scores(of_label) for label, of_label in scores.items()}
+
+
+def _scores(scores: Scores) -> dict[str, Any]:
+    return {_camel(name): _or_null(value) for name, value in asdict(scores).items()}
+
+
+def _comparisons(comparisons: Comparisons) -> dict[str, Any]:
+    leads = {str(lead): _comparison(comparison) for lead, comparison in comparisons.leads.items()}
+    return {"leads": leads, "overall": _comparison(comparisons.overall)}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    test = {name: _or_null(value) for name, value in asdict(comparison.test).items()}
+    return {"benchmarkMae": _or_null(comparison.benchmark_mae), **test}
+
+
+def _or_null(value: float) -> float | None:
+    """Return a number as JSON has it, which has no word for NaN but null."""
+    return None if math.isnan(value) else value
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)

@@ -1,0 +1,101 @@
+"""What a backtest says of the model: its scores by lead, month and hour, and its tests against the naive forecasts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.backtest import BacktestResult
+from tunnihind.forecast.scores import Scores, mean_absolute_error
+from tunnihind.forecast.significance import DieboldMariano, diebold_mariano
+from tunnihind.known import Floats, Instants
+from tunnihind.market import LOCAL_TZ, delivery_day
+
+type Rows = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The model against a naive forecast; `benchmark_mae` in EUR/MWh, NaN where no hour of it is known."""
+
+    benchmark_mae: float
+    test: DieboldMariano
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """The model against one naive forecast, by lead day and over all."""
+
+    leads: dict[int, Comparison]
+    overall: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestReport:
+    """The scores of one backtest.
+
+    `months` are those of the delivery day, written like 2025-01; `hours` are those that an Estonian clock shows
+    when the hour starts, 0 to 23. `below_p50` is the share of hours by lead day whose price was below p50.
+    """
+
+    leads: dict[int, Scores]
+    months: dict[str, Scores]
+    hours: dict[int, Scores]
+    overall: Scores
+    below_p50: dict[int, float]
+    weekly_naive: Comparisons
+    seven_day_mean: Comparisons
+
+    @classmethod
+    def of(cls, result: BacktestResult) -> Self:
+        """Score a result in every way."""
+        leads = {lead: scores for lead, scores in result.by_lead().items() if scores.n > 0}
+        return cls(
+            leads=leads,
+            months=_grouped(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
+            hours=_grouped(result, lambda ts: datetime.fromtimestamp(ts, LOCAL_TZ).hour),
+            overall=result.scores(),
+            below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
+            weekly_naive=_comparisons(result, result.baseline, list(leads)),
+            seven_day_mean=_comparisons(result, result.forecasts.seven_day_mean, list(leads)),
+        )
+
+
+def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
+    """Score the hours that share a label together, in the order of the labels."""
+    hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
+    labels = [label(int(ts)) for ts in hours]
+    groups = {group: np.array([other == group for other in labels])[rows] for group in sorted(set(labels))}
+    scored = {group: result.scores(members) for group, members in groups.items()}
+    return {group: scores for group, scores in scored.items() if scores.n > 0}
+
+
+def _share_below_p50(result: BacktestResult, rows: Rows) -> float:
+    known = rows & ~(np.isnan(result.actual) | np.isnan(result.baseline))
+    return float((result.actual[known] < result.forecasts.p50[known]).mean())
+
+
+def _comparisons(result: BacktestResult, benchmark: Floats, leads: list[int]) -> Comparisons:
+    lead_days = result.forecasts.lead_days
+    return Comparisons(
+        leads={lead: _comparison(result, benchmark, lead_days == lead) for lead in leads},
+        overall=_comparison(result, benchmark, np.ones(lead_days.shape, np.bool_)),
+    )
+
+
+def _comparison(result: BacktestResult, benchmark: Floats, rows: Rows) -> Comparison:
+    known = rows & ~(np.isnan(result.actual) | np.isnan(benchmark))
+    actual, p50 = result.actual[known], result.forecasts.p50[known]
+    test = diebold_mariano(
+        np.abs(actual - p50), np.abs(actual - benchmark[known]), _day_numbers(result.forecasts.target_ts[known])
+    )
+    return Comparison(mean_absolute_error(actual, benchmark[known]), test)
+
+
+def _day_numbers(targets: Instants) -> Instants:
+    hours, rows = np.unique(targets, return_inverse=True)
+    numbers: Instants = np.array([delivery_day(int(ts)).toordinal() for ts in hours], np.int64)[rows]
+    return numbers

@@ -1,0 +1,72 @@
+"""Whether one forecast's errors are smaller than another's by more than chance.
+
+The Diebold-Mariano test (Diebold & Mariano 1995, J. Bus. Econ. Stat. 13(3)) in the multivariate form for day-ahead
+prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983): one loss a day, the
+mean over its hours, because the hours of a day are priced in one auction and err together. The days' variance is that
+of Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tunnihind.known import Floats, Instants
+
+LAGS: Final = 7
+"""Days over which errors are taken to persist: a week, as far as the forecast reaches."""
+ENOUGH_DAYS: Final = 28
+"""Days from which the test is made; of fewer, a variance with seven lags says little."""
+
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class DieboldMariano:
+    """The test's outcome over `days` delivery days.
+
+    `t` is negative where the forecast errs less than the benchmark; `p` is two-sided, by the normal distribution.
+    Both are NaN for fewer than `ENOUGH_DAYS` days and where the losses differ by one and the same amount every day.
+    """
+
+    days: int
+    t: float
+    p: float
+
+
+def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lags: int = LAGS) -> DieboldMariano:
+    """Test the losses of a forecast against a benchmark's for the same hours; all arrays of shape (n,).
+
+    `days` numbers the delivery day of each hour. Hours where either loss is unknown (NaN) are left out, and days
+    without any other hour are passed over as if their neighbours touched.
+    """
+    difference = loss - benchmark_loss
+    known = ~np.isnan(difference)
+    daily = _daily_means(difference[known], days[known])
+    if daily.size < ENOUGH_DAYS:
+        return DieboldMariano(daily.size, math.nan, math.nan)
+    variance = long_run_variance(daily, lags) / daily.size
+    mean = float(daily.mean())
+    if variance <= (_ROUNDING * mean) ** 2:
+        return DieboldMariano(daily.size, math.nan, math.nan)
+    t = mean / math.sqrt(variance)
+    return DieboldMariano(daily.size, t, math.erfc(abs(t) / math.sqrt(2)))
+
+
+def long_run_variance(series: Floats, lags: int) -> float:
+    """Return the variance of the mean of a persistent series times its length, never negative.
+
+    Autocovariances up to `lags` count with Bartlett's weights 1 - k / (lags + 1).
+    """
+    centred = series - series.mean()
+    covariances = [float(centred[k:] @ centred[: series.size - k]) / series.size for k in range(lags + 1)]
+    weighted = sum((1 - k / (lags + 1)) * covariances[k] for k in range(1, lags + 1))
+    return max(0.0, covariances[0] + 2 * weighted)
+
+
+def _daily_means(values: Floats, days: Instants) -> Floats:
+    """Return the mean of each day, in the order of the days."""
+    _, rows = np.unique(days, return_inverse=True)
+    means: Floats = np.bincount(rows, weights=values) / np.bincount(rows)
+    return means

@@ -1,0 +1,147 @@
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.server.cli.conftest import Price, Run, lively
+
+SPAN = ("--from", "2024-03-10", "--to", "2024-04-20")
+"""42 delivery days, one of them of 23 hours."""
+HOURS = 42 * 24 - 1
+SCORES = {"n", "mae", "baselineMae", "skill", "coverage80", "below10", "above90", "pinball", "winkler80", "width"}
+
+
+def no_constant(name: str) -> NoReturn:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def strict_json(text: str) -> Any:  # noqa: ANN401  any JSON document
+    return json.loads(text, parse_constant=no_constant)
+
+
+@pytest.fixture
+def lively_market(imported: Callable[[Price], None]) -> None:
+    imported(lively)
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_json_gives_the_scores_by_lead_month_and_hour_and_the_tests(run: Run) -> None:
+    result = run("backtest", *SPAN, "--json")
+    assert result.exit_code == 0
+    document = strict_json(result.stdout)
+    assert list(document) == ["from", "to", "leads", "overall", "months", "hours", "dieboldMariano"]
+    assert (document["from"], document["to"]) == ("2024-03-10", "2024-04-20")
+    assert list(document["leads"]) == [str(lead) for lead in range(1, 8)]
+    assert list(document["months"]) == ["2024-03", "2024-04"]
+    assert list(document["hours"]) == [str(hour) for hour in range(24)]
+    for scores in (document["overall"], *(s for by in ("leads", "months", "hours") for s in document[by].values())):
+        assert set(scores) == SCORES
+    assert {scores["n"] for scores in document["leads"].values()} == {HOURS}
+    for by in ("leads", "months", "hours"):
+        assert sum(scores["n"] for scores in document[by].values()) == document["overall"]["n"] == 7 * HOURS
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_json_tests_the_model_against_both_naive_forecasts_at_every_lead(run: Run) -> None:
+    document = strict_json(run("backtest", *SPAN, "--json").stdout)
+    tests = document["dieboldMariano"]
+    assert list(tests) == ["weeklyNaive", "sevenDayMean"]
+    for against in tests.values():
+        assert list(against["leads"]) == list(document["leads"])
+        for test in (against["overall"], *against["leads"].values()):
+            assert list(test) == ["benchmarkMae", "days", "t", "p"]
+            assert test["days"] == 42
+            assert 0 <= test["p"] <= 1
+    for lead, test in tests["weeklyNaive"]["leads"].items():
+        scores = document["leads"][lead]
+        assert test["benchmarkMae"] == scores["baselineMae"]
+        assert (test["t"] < 0) == (scores["mae"] < scores["baselineMae"])
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_only_the_leads_asked_for_are_scored(run: Run) -> None:
+    document = strict_json(run("backtest", *SPAN, "--json", "--horizon-days", "2").stdout)
+    assert list(document["leads"]) == ["1", "2"]
+
+
+def test_what_is_undefined_on_a_market_of_one_price_is_null_in_json(
+    run: Run, imported: Callable[[Price], None]
+) -> None:
+    imported(lambda _: 50.0)
+    document = strict_json(run("backtest", *SPAN, "--json").stdout)
+    assert document["overall"]["skill"] is None
+    assert document["dieboldMariano"]["weeklyNaive"]["overall"]["t"] is None
+
+
+def test_what_is_undefined_is_a_dash_in_the_tables_and_no_word_in_the_picture(
+    run: Run, imported: Callable[[Price], None], tmp_path: Path
+) -> None:
+    imported(lambda _: 50.0)
+    picture = tmp_path / "backtest.svg"
+    result = run("backtest", *SPAN, "--plot", str(picture))
+    assert result.exit_code == 0
+    assert "–" in result.stdout
+    assert "nan" not in result.stdout
+    assert "nan" not in picture.read_text()
+
+
+@pytest.mark.usefixtures("lively_market")
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_tables_fit_100_columns_with_whole_headings_on_any_terminal(run: Run, columns: int) -> None:
+    lines = run("backtest", *SPAN, columns=columns).stdout.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 100
+    scores = ["n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width"]
+    headings = [line.split() for line in lines]
+    assert all([first, *scores] in headings for first in ("ahead", "month", "hour"))
+    assert ["ahead", "days", "MAE", "naive", "t", "p", "7-day", "mean", "t", "p"] in headings
+    assert not any("…" in line for line in lines)
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_the_tables_have_a_row_for_every_lead_month_and_hour(run: Run) -> None:
+    lines = run("backtest", *SPAN).stdout.splitlines()
+    first_cells = [line.split()[0] for line in lines if line.strip()]
+    assert [first_cells.count(str(lead)) for lead in range(1, 8)] == [2] * 7
+    assert [first_cells.count(month) for month in ("2024-02", "2024-03", "2024-04", "2024-05")] == [0, 1, 1, 0]
+    assert [first_cells.count(f"{hour:02}:00") for hour in range(24)] == [1] * 24
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_the_picture_is_well_formed_and_json_stays_alone_on_standard_output(run: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "backtest.svg"
+    result = run("backtest", *SPAN, "--json", "--plot", str(picture))
+    assert strict_json(result.stdout)["overall"]["n"] == 7 * HOURS
+    root = ET.fromstring(picture.read_bytes())  # noqa: S314  our own
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_every_forecast_goes_into_the_file_asked_for(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "forecasts.csv"
+    assert run("backtest", *SPAN, "--forecasts-out", str(path)).exit_code == 0
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["issued_ts", "target_ts", "p10", "p50", "p90"]
+    assert len(rows) == 7 * HOURS
+    assert all(float(row["p10"]) <= float(row["p50"]) <= float(row["p90"]) for row in rows)
+
+
+@pytest.mark.parametrize("option", ["--plot", "--forecasts-out"])
+def test_a_file_in_a_missing_folder_is_refused_before_the_work(run: Run, tmp_path: Path, option: str) -> None:
+    result = run("backtest", *SPAN, option, str(tmp_path / "missing" / "file"))
+    assert result.exit_code == 2  # and not 1 for the empty database
+    assert "does not exist" in result.stderr
+
+
+def test_nothing_to_score_is_a_failure_with_advice(run: Run) -> None:
+    result = run("backtest", *SPAN)
+    assert result.exit_code == 1
+    assert "are prices of these days imported?" in result.stderr
+
+
+def test_an_end_before_the_start_is_wrong_usage(run: Run) -> None:
+    assert run("backtest", "--from", "2024-03-10", "--to", "2024-03-09").exit_code == 2
