@@ -37,6 +37,7 @@ DEFAULT_VAT_RATE: Final = 0.22
 MODEL_LEAD_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S
 
+_GATE_CLOSURE: Final = time(12, 0)
 _PUBLICATION_TIME: Final = time(12, 55)
 
 
@@ -80,6 +81,12 @@ def market_time_unit(day: date) -> int:
 def publication_time(day: date) -> int:
     """Return when a delivery day's prices are published by rule: 12:55 Brussels time of the day before."""
     return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
+
+
+@lru_cache(maxsize=8192)
+def gate_closure(day: date) -> int:
+    """Return when bidding for a delivery day ends: 12:00 Brussels time of the day before."""
+    return int(datetime.combine(day - timedelta(days=1), _GATE_CLOSURE, DELIVERY_TZ).timestamp())
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:

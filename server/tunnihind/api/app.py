@@ -49,6 +49,7 @@ def create_app(
     handlers = {
         "/api/v1/forecast": routes.forecast(snapshot, problems),
         "/api/series": routes.series(snapshot, problems),
+        "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id),
         "/": routes.ready_made(SummaryPage(settings, snapshot, clock)),

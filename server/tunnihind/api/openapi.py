@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tunnihind.api import models, service_models
+from tunnihind.api import accuracy, models, service_models
 from tunnihind.api.openapi_operations import Document, header_components, paths, response_components
 from tunnihind.market import consumer_price
 from tunnihind.settings import Settings
@@ -21,6 +21,7 @@ _SCHEMAS: Final = (
     models.SeriesResponse,
     models.SeriesActual,
     models.SeriesForecastPoint,
+    accuracy.AccuracyResponse,
     service_models.About,
     service_models.Health,
     service_models.Readiness,

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from tunnihind import __version__
+from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import MAX_DAYS, MIN_DAYS, forecast_response, series_response
 from tunnihind.api.example import EXAMPLE_NOW, EXAMPLE_VIEW
 from tunnihind.api.headers import METHODS
@@ -73,6 +74,19 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "`/api/v1/forecast`.",
             answers=_cached(_content("SeriesResponse", series)) | _problems(400, 405, 429, 500, 503),
             parameters=[_DAYS, _KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/accuracy",
+        _operation(
+            "getAccuracy",
+            "Prices",
+            "How good the forecasts were",
+            "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
+            "each day the last run made before the day-ahead auction counts.",
+            answers=_cached(_content("AccuracyResponse", accuracy_response(EXAMPLE_VIEW, EXAMPLE_NOW)))
+            | _problems(405, 429, 500, 503),
+            parameters=[_KNOWN_TAG],
         ),
     )
 

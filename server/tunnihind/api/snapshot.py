@@ -5,11 +5,12 @@ for one second is right for all requests within it and never spans the top of an
 """
 
 from email.utils import formatdate
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from tunnihind import __version__
+from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.negotiation import Coding
 from tunnihind.api.representation import Representation, opaque_tag, represent
@@ -21,8 +22,8 @@ from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
 
-type _Resource = int | None
-"""The days of a series; None is the forecast."""
+type _Resource = int | Literal["forecast", "accuracy"]
+"""What is asked for; a number is the days of a series."""
 
 
 def cache_control(now: int) -> str:
@@ -61,11 +62,15 @@ class Snapshot:
 
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError before the first view."""
-        return self._current(None, coding)
+        return self._current("forecast", coding)
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series` with a window of 2 to 14 days. Raises StoreError before the first."""
         return self._current(days, coding)
+
+    def accuracy(self, coding: Coding) -> Representation:
+        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before the first view."""
+        return self._current("accuracy", coding)
 
     def _current(self, resource: _Resource, coding: Coding) -> Representation:
         second = int(self._clock.now())
@@ -91,9 +96,13 @@ class Snapshot:
         plain = self._ready.get((resource, "identity"))
         if plain is not None:
             return plain.body
-        if resource is None:
-            return msgspec.json.encode(forecast_response(self.view, self._second, self._settings))
-        return msgspec.json.encode(series_response(self.view, self._second, self._settings, resource))
+        match resource:
+            case "forecast":
+                return msgspec.json.encode(forecast_response(self.view, self._second, self._settings))
+            case "accuracy":
+                return msgspec.json.encode(accuracy_response(self.view, self._second))
+            case days:
+                return msgspec.json.encode(series_response(self.view, self._second, self._settings, days))
 
     def _tag(self, resource: _Resource) -> str:
         """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""

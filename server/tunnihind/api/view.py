@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
 
 
@@ -22,7 +23,8 @@ class View:
 
     `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time: 14 days back, all that is known
     ahead, and the newest known ones however old. `issued` holds for each hour, past or to come, the freshest
-    forecast made before that hour, exactly as issued. `run` is the newest forecast run. `version` changes whenever
+    forecast made before that hour, exactly as issued. `run` is the newest forecast run,
+    `accuracy` how the runs of the last weeks did. `version` changes whenever
     any of them does.
     """
 
@@ -32,6 +34,7 @@ class View:
     run: Run | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
+    accuracy: tuple[WindowScores, ...] = ()
 
     @property
     def newest_settled(self) -> int | None:
