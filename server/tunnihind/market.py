@@ -20,6 +20,7 @@ ZONES: Final[tuple[Zone, ...]] = ("ee", "lv", "lt", "fi")
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400
+WEEK_S: Final = 7 * DAY_S
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 LOCAL_TZ: Final = ZoneInfo("Europe/Tallinn")

@@ -1,6 +1,6 @@
 """The world as it was known on a past day, for `--as-of`: no network, nothing written to the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
@@ -31,8 +31,8 @@ class Rehearsal:
     @classmethod
     def of(cls, store: Store, instant: int) -> Rehearsal:
         """Prepare a rehearsal from the instant on. Raises StoreError."""
-        archived = store.runs.since(instant - HISTORY_S, as_of=instant)
-        return cls(instant, _archive(store, instant), forecaster(), (*backcasts(store, instant), *archived))
+        archive, archived = _archive(store, instant), _archived(store, instant)
+        return cls(instant, archive, forecaster(), (*_missing(archive, archived, instant), *archived))
 
     def run(self, at: int | None = None) -> Run | None:
         """Make the run of an instant, by default the first."""
@@ -60,13 +60,16 @@ class Rehearsal:
 
 
 def backcasts(store: Store, instant: int) -> Iterator[Run]:
-    """Yield a run a day for the days before the instant that have none in the store, oldest first.
+    """Return a run a day for the days before the instant that have none in the store, oldest first.
 
     They are enough to cover 14 days of past hours. Raises StoreError.
     """
-    archived = store.runs.since(instant - HISTORY_S, as_of=instant)
+    return _missing(_archive(store, instant), _archived(store, instant), instant)
+
+
+def _missing(archive: Archive, archived: Iterable[Run], instant: int) -> Iterator[Run]:
     done = {delivery_day(run.made_at) for run in archived}
-    archive, model = _archive(store, instant), forecaster()
+    model = forecaster()
     for at in _backcast_instants(instant):
         run = None if delivery_day(at) in done else model.forecast(archive.as_of(at))
         if run is not None:
@@ -75,6 +78,10 @@ def backcasts(store: Store, instant: int) -> Iterator[Run]:
 
 def _archive(store: Store, instant: int) -> Archive:
     return store.archive(instant - HISTORY_S - MEMORY_S)
+
+
+def _archived(store: Store, instant: int) -> Sequence[Run]:
+    return store.runs.since(instant - HISTORY_S, as_of=instant)
 
 
 def _backcast_instants(instant: int) -> Iterator[int]:

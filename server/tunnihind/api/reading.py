@@ -26,6 +26,7 @@ def read_view(store: Store, now: int) -> View:
         run=runs[0] if runs else store.runs.newest(as_of=now),
         last_refresh=store.journal.last_refresh(),
         backtest=store.runs.score(),
+        accuracy=store.runs.accuracy(),
     )
 
 
@@ -42,7 +43,10 @@ def served(history: PriceHistory, now: int) -> dict[int, float]:
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
     """Return for each hour what the newest run made before that hour said, exactly as issued."""
     hours: dict[int, Percentiles] = {}
-    for run in sorted(runs, key=lambda run: run.made_at):
+    # Newest first, and of two made in the same second the one that comes first: so the store gives them.
+    for run in sorted(runs, key=lambda run: run.made_at, reverse=True):
         values = zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
-        hours.update({ts: Percentiles(p10, p50, p90) for ts, p10, p50, p90 in values if ts > run.made_at})
+        for ts, p10, p50, p90 in values:
+            if ts > run.made_at:
+                hours.setdefault(ts, Percentiles(p10, p50, p90))
     return dict(sorted(hours.items()))

@@ -17,7 +17,7 @@ from tunnihind.forecast.naive import seven_day_mean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scores import Scores
 from tunnihind.known import Archive, Floats, Instants, Known, PriceHistory
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, delivery_day
+from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day
 
 type Progress = Callable[[int, int], None]
 """Told after every forecast how many of how many are done."""
@@ -30,7 +30,6 @@ SCORE_HORIZON_H: Final = 24
 ENOUGH_HOURS: Final = 28 * 24
 """Scored hours from which a `BacktestScore` is given: four weeks, so that each weekday counts four times."""
 
-_WEEK_S: Final = 7 * DAY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class BacktestResult:
     def of(cls, forecasts: IssuedForecasts, truth: PriceHistory) -> Self:
         """Set forecasts against a history."""
         targets = forecasts.target_ts
-        return cls(forecasts, _prices_at(truth, targets), _prices_at(truth, targets - _WEEK_S))
+        return cls(forecasts, _prices_at(truth, targets), _prices_at(truth, targets - WEEK_S))
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
         """Score the forecasts picked by `rows`, all by default."""

@@ -14,14 +14,12 @@ import numpy as np
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scores import Scores
 from tunnihind.known import Floats, PriceHistory
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, delivery_day, gate_closure
+from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day, gate_closure
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 LEADS: Final = range(1, 8)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + max(LEADS)
 """How far back runs are needed."""
-
-_WEEK_S: Final = 7 * DAY_S
 
 type Hours = tuple[Floats, Floats, Floats, Floats, Floats]
 """p10, p50, p90, actual and baseline of the same hours."""
@@ -74,7 +72,7 @@ def _hours(planned_on: Mapping[date, Run], truth: PriceHistory, target: date, le
         return nothing, nothing, nothing, nothing, nothing
     window = slice((start - run.start_ts) // HOUR_S, (end - run.start_ts) // HOUR_S)
     actual = truth.between("ee", start, end)
-    baseline = truth.between("ee", start - _WEEK_S, end - _WEEK_S)
+    baseline = truth.between("ee", start - WEEK_S, end - WEEK_S)
     return run.p10[window], run.p50[window], run.p90[window], actual, baseline
 
 

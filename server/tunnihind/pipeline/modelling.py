@@ -15,8 +15,9 @@ from typing import Final, Protocol
 from tunnihind.errors import StoreError
 from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
 from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.run import Forecaster, Run
-from tunnihind.market import DAY_S
+from tunnihind.market import DAY_S, WEEK_S
 from tunnihind.store.store import Store
 
 MEMORY_S: Final = 400 * DAY_S
@@ -31,6 +32,9 @@ class Modeller(Protocol):
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
+
+    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
+        """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
 
 
 def forecaster() -> Forecaster:
@@ -48,6 +52,13 @@ def score(store: Store, as_of: int) -> BacktestScore | None:
     return recent_score(store.archive(as_of - SCORE_DAYS * DAY_S - MEMORY_S), forecaster(), as_of)
 
 
+def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
+    """Score the runs of the last weeks, exactly as issued. Raises StoreError."""
+    since = as_of - (MEMORY_DAYS + 1) * DAY_S
+    truth = store.prices.archive(since - WEEK_S, zones=("ee",)).as_of(as_of)
+    return live_scores(store.runs.since(since, as_of=as_of), truth)
+
+
 class ProcessModeller:
     """Works in a process of its own, started at the first one; a crashed one is replaced."""
 
@@ -62,6 +73,10 @@ class ProcessModeller:
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
         return await self._work(score, as_of)
+
+    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
+        """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
+        return await self._work(accuracy, as_of)
 
     async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
         if self._pool is None:

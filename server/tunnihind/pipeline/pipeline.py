@@ -22,7 +22,7 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-LONGEST_NAP_S: Final = 30.0
+LONGEST_NAP_S: Final = 10.0
 """The plan is looked at again at least so often: the clock may jump, and `import` may bring prices."""
 
 
@@ -126,8 +126,8 @@ class Pipeline:
                 await self._fill_year(_next(situation.missing_years, situation.of(job)), situation, now)
             case Job.WEATHER_HISTORY:
                 await self._fill_month(_next(situation.missing_months, situation.of(job)), situation, now)
-            case Job.BACKTEST:
-                await self._backtest(now)
+            case Job.SCORES:
+                await self._score(now)
             case Job.THIN:
                 await asyncio.to_thread(self._store.thin, now)
 
@@ -142,9 +142,11 @@ class Pipeline:
             await asyncio.to_thread(self._store.runs.add, run)
             _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
 
-    async def _backtest(self, now: int) -> None:
+    async def _score(self, now: int) -> None:
         score = await self._modeller.score(now)
         await asyncio.to_thread(self._store.runs.keep_score, score)
+        windows = await self._modeller.accuracy(now)
+        await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))

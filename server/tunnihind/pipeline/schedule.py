@@ -43,7 +43,7 @@ class Job(StrEnum):
     HELD_DAYS = "held days"
     PRICE_HISTORY = "price history"
     WEATHER_HISTORY = "weather history"
-    BACKTEST = "backtest"
+    SCORES = "scores"
     THIN = "thinning"
 
 
@@ -162,7 +162,7 @@ def _has_work(job: Job, situation: Situation) -> bool:
             return bool(situation.missing_years)
         case Job.WEATHER_HISTORY:
             return bool(situation.missing_months)
-        case Job.BACKTEST:
+        case Job.SCORES:
             return situation.stored_ts is not None
         case _:
             return True

@@ -13,7 +13,7 @@ _LOG: Final = logging.getLogger(__name__)
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Let work go on within this context; a bug that ends it is logged and does not end the serving."""
     task = asyncio.create_task(work)
-    task.add_done_callback(_report)
+    task.add_done_callback(report)
     try:
         yield
     finally:
@@ -22,6 +22,7 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             await task
 
 
-def _report(task: asyncio.Task[None]) -> None:
+def report(task: asyncio.Task[None]) -> None:
+    """Log the bug that ended a task."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _LOG.error("background work has ended: please report this", exc_info=error)

@@ -9,11 +9,14 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
 from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.service.background import report
 from tunnihind.store.lease import Lease
 
 _LOG: Final = logging.getLogger(__name__)
 
 CLAIM_EVERY_S: Final = 20.0
+LOOK_EVERY_S: Final = 5.0
+"""How soon the end of another holder is noticed; to look costs no write, as a claim of one's own does."""
 
 
 class Guard:
@@ -31,30 +34,35 @@ class Guard:
         """Claim the lease again and again until cancelled; then give it up."""
         try:
             while True:
-                await self._claim()
-                await self._clock.sleep(CLAIM_EVERY_S)
+                is_ours = await self._claim()
+                await self._clock.sleep(CLAIM_EVERY_S if is_ours else LOOK_EVERY_S)
         finally:
             await self._stop()
             with suppress(StoreError):
                 await asyncio.to_thread(self._lease.release)
 
-    async def _claim(self) -> None:
+    async def _claim(self) -> bool:
+        """Start or stop the pipeline by whose it is; return whether it is ours."""
         try:
             is_ours = await asyncio.to_thread(self._lease.claim, int(self._clock.now()))
             holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
         except StoreError as error:
-            self._tell(f"{error}; serving what is known, without a pipeline for now")
-            return
+            self._tell(f"{error}; serving goes on from what is known")
+            return False
         if is_ours:
             self._start()
         elif holder is not None:
             await self._stop()
             self._tell(f"process {holder.pid} on {holder.host} runs the pipeline on this database; serving without one")
+        return is_ours
 
     def _start(self) -> None:
+        if self._was_told is not None:
+            _LOG.info("running the pipeline from now on")
         self._was_told = None
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
+            self._work.add_done_callback(report)
 
     async def _stop(self) -> None:
         if self._work is not None:

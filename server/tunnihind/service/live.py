@@ -44,9 +44,17 @@ def open_store(settings: Settings) -> Store:
     except SchemaError:
         raise
     except StoreError as error:
-        store = Store(settings.store_url, read_only=True)
+        store = _open_to_read(settings, error)
         _LOG.warning("%s; it is opened for reading only, and nothing new is fetched", error)
         return store
+
+
+def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
+    """Open the store for reading; where that can't be either, it is the trouble with writing that has to be known."""
+    try:
+        return Store(settings.store_url, read_only=True)
+    except StoreError:
+        raise trouble from None
 
 
 def make_pipeline(

@@ -1,6 +1,7 @@
 """The archive of forecast runs, each exactly as it was issued."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import msgspec
 from sqlalchemy import Row, Select, insert, select
 
 from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
@@ -15,6 +17,7 @@ from tunnihind.store.packing import pack_prices, unpack_prices
 from tunnihind.store.schema import runs as table
 
 _SCORE: Final = "backtest"
+_ACCURACY: Final = "live scores"
 
 
 class RunArchive:
@@ -64,6 +67,15 @@ class RunArchive:
         """Return the model's newest backtest. Raises StoreError."""
         found = self._journal.read(_SCORE)
         return None if found is None else msgspec.convert(found, BacktestScore)
+
+    def keep_accuracy(self, windows: Sequence[WindowScores]) -> None:
+        """Keep how the runs have done in place of what was kept last. Raises StoreError."""
+        self._journal.write_served(_ACCURACY, msgspec.to_builtins(tuple(windows)))
+
+    def accuracy(self) -> tuple[WindowScores, ...]:
+        """Return how the runs have done, nothing where they were never scored. Raises StoreError."""
+        found = self._journal.read(_ACCURACY)
+        return msgspec.convert(found or (), tuple[WindowScores, ...], str_keys=True)
 
 
 def _newest_first() -> Select[Any]:

@@ -1,0 +1,35 @@
+"""What the tests of the server share: an empty store that is quickly there, and properties without a stopwatch."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tunnihind.store.store import Store
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database with its tables and nothing in them."""
+    path = tmp_path_factory.mktemp("empty") / "tunnihind.db"
+    Store(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture
+def database(empty_database: Path, tmp_path: Path) -> Path:
+    """Return a copy of the empty database."""
+    return Path(shutil.copy(empty_database, tmp_path / "tunnihind.db"))
+
+
+@pytest.fixture
+def store(database: Path) -> Iterator[Store]:
+    """Return an empty store."""
+    with Store(f"sqlite:///{database}") as opened:
+        yield opened

@@ -1,0 +1,61 @@
+"""Prices of 15 and 16 December 2025 on their way from sources into a store, at a time of the test's own."""
+
+from datetime import date, timedelta
+
+from aiohttp import ClientSession
+
+from tests.server.pipeline.support import LIMITS, JumpingClock, Witness, local
+from tests.server.upstream import FakeElering, FakeEntsoe
+from tests.server.upstream.elering import Quotes, flat_quotes
+from tests.server.upstream.entsoe import TOKEN
+from tunnihind.errors import SourceUnreachable
+from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.pipeline.prices import PriceIngest
+from tunnihind.sources.base import PriceSource
+from tunnihind.sources.elering import EleringPrices
+from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices
+from tunnihind.store.prices import Added
+from tunnihind.store.store import Store
+
+TODAY = date(2025, 12, 15)
+TOMORROW = TODAY + timedelta(days=1)
+NOW = local("2025-12-15 14:05")
+DOWN = SourceUnreachable("first", "no answer within 60 s")
+
+
+class Desk:
+    """A store with some sources' prices coming in at a time of the test's own."""
+
+    def __init__(self, store: Store, *sources: PriceSource, now: int = NOW) -> None:
+        self.clock = JumpingClock(now)
+        self.witness = Witness()
+        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.witness)
+
+    async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
+        self.clock.instant += after_s
+        return await self._ingest.ingest(first, last)
+
+
+def elering(session: ClientSession, server: FakeElering) -> EleringPrices:
+    return EleringPrices(session, f"{server.url}/api")
+
+
+def entsoe(session: ClientSession, server: FakeEntsoe) -> EntsoePrices:
+    return EntsoePrices(EntsoePlatform(session, f"{server.url}/api", TOKEN))
+
+
+def two_days(*, level: float = 50.0) -> Quotes:
+    return flat_quotes(TODAY, TOMORROW, QUARTER_S, level=level)
+
+
+def changed(quotes: Quotes, hours: int, by: float, day: date = TODAY) -> Quotes:
+    """Return other quotes for the first hours of a day."""
+    end = day_start(day) + hours * HOUR_S
+    return {
+        zone: {ts: price + by if day_start(day) <= ts < end else price for ts, price in prices.items()}
+        for zone, prices in quotes.items()
+    }
+
+
+def held(store: Store) -> set[tuple[str, str, date, str]]:
+    return {(case.source, case.zone, case.day, case.reason) for case in store.quarantine.held()}

@@ -1,0 +1,210 @@
+"""History: filled in chunks from the newest on, through kills, stops of any length and failing chunks."""
+
+import asyncio
+import logging
+from datetime import date, timedelta
+
+import pytest
+
+from tests.server.pipeline.support import (
+    InProcessModeller,
+    JumpingClock,
+    ScriptedPrices,
+    ScriptedWeather,
+    Witness,
+    estonian_quotes,
+    hourly,
+    live,
+    local,
+    pipeline_of,
+    unsettled_days,
+    utc_midnight,
+)
+from tests.server.upstream.elering import Quotes
+from tunnihind.errors import BadAnswer, SourceRefused
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.pipeline.situation import Reach
+from tunnihind.sources.simulated import Simulated
+from tunnihind.store.store import Store
+
+NOW = local("2025-02-10 10:00")
+
+
+def asked_years(source: ScriptedPrices) -> list[int]:
+    """Return the years that were asked for from their first day on."""
+    return [first.year for first, _ in source.asked if (first.month, first.day) == (1, 1)]
+
+
+async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Store) -> None:
+    clock, witness = JumpingClock(NOW, work_s=0.5), Witness()
+    market = Simulated(clock=clock)
+    reach = Reach(2024, date(2024, 12, 1))
+    pipeline = pipeline_of(
+        store,
+        clock,
+        prices=[market],
+        weather=[market],
+        modeller=InProcessModeller(store),
+        reach=reach,
+        observer=witness,
+    )
+    assert await pipeline.catch_up()
+    for zone in ZONES:
+        assert list(hourly(store, zone)) == list(
+            range(day_start(date(2024, 1, 1)), day_start(date(2025, 2, 11)), HOUR_S)
+        )
+    assert witness.filled == [
+        ("prices", 1, 2),
+        ("prices", 2, 2),
+        ("weather", 1, 3),
+        ("weather", 2, 3),
+        ("weather", 3, 3),
+    ]
+    run = store.runs.newest()
+    assert run is not None
+    assert run.inputs["errorDays"] == 90
+    assert store.runs.score() is not None
+    assert [window.days for window in store.runs.accuracy()] == [7, 30, 90]
+
+
+async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> None:
+    clock = JumpingClock(NOW, work_s=1)
+    market = Simulated(clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[market], modeller=InProcessModeller(store), reach=Reach(2024, None))
+    for _ in range(2):
+        await pipeline.step()
+    first = store.runs.newest()
+    assert first is not None
+    assert first.inputs["meanDays"] == 15
+    assert unsettled_days(store, date(2025, 1, 1), date(2025, 2, 10))
+
+
+def pipeline_from(
+    source: ScriptedPrices, store: Store, clock: JumpingClock, witness: Witness | None = None
+) -> Pipeline:
+    return pipeline_of(store, clock, prices=[source], reach=Reach(2021, None), observer=witness)
+
+
+def five_years() -> Quotes:
+    """Return a few days of quotes at each end of every year."""
+    quotes: dict[int, float] = {}
+    for year in range(2021, 2026):
+        for first in (date(year, 1, 1), date(year, 12, 28)):
+            quotes |= estonian_quotes(first, first + timedelta(days=3))["ee"]
+    return {"ee": quotes | estonian_quotes(date(2025, 1, 20), date(2025, 2, 10))["ee"]}
+
+
+async def test_a_kill_between_chunks_costs_no_chunk(store: Store) -> None:
+    class Killer(Witness):
+        def history_filled(self, what: str, done: int, total: int) -> None:
+            super().history_filled(what, done, total)
+            if done == 2:
+                raise asyncio.CancelledError
+
+    clock = JumpingClock(NOW, work_s=1)
+    source = ScriptedPrices(five_years(), clock=clock)
+    killer, witness = Killer(), Witness()
+    with pytest.raises(asyncio.CancelledError):
+        await pipeline_from(source, store, clock, killer).run(lambda: None)
+    assert asked_years(source) == [2025, 2024]
+    await pipeline_from(source, store, clock, witness).catch_up()
+    assert asked_years(source) == [2025, 2024, 2023, 2022, 2021]
+    assert killer.filled + witness.filled == [("prices", done, 5) for done in range(1, 6)]
+    expected = {ts: price for ts, price in source.quotes["ee"].items() if ts < NOW + DAY_S}
+    assert hourly(store) == expected
+    assert store.prices.count() == len(expected)
+
+
+async def test_a_kill_within_a_chunk_costs_that_chunk_alone_and_doubles_nothing(store: Store) -> None:
+    clock = JumpingClock(NOW, work_s=1)
+    source = ScriptedPrices(five_years(), clock=clock)
+    source.errors_from[date(2023, 1, 1)] = asyncio.CancelledError()
+    with pytest.raises(asyncio.CancelledError):
+        await pipeline_from(source, store, clock).run(lambda: None)
+    source.errors_from.clear()
+    await pipeline_from(source, store, clock).catch_up()
+    assert asked_years(source) == [2025, 2024, 2023, 2023, 2022, 2021]
+    assert store.prices.count() == len(hourly(store)) == sum(ts < NOW + DAY_S for ts in source.quotes["ee"])
+
+
+async def test_a_chunk_that_keeps_failing_keeps_no_other_chunk_out(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = JumpingClock(NOW, nap_s=60, work_s=1)
+    source = ScriptedPrices(five_years(), clock=clock)
+    source.errors_from[date(2024, 1, 1)] = BadAnswer("first", "its prices can't be read")
+    pipeline = pipeline_from(source, store, clock)
+    await live(pipeline, clock, NOW + HOUR_S)
+    assert set(asked_years(source)) == set(range(2021, 2026))
+    assert asked_years(source).count(2021) == 1
+    source.errors_from.clear()
+    await live(pipeline, clock, clock.instant + 1200)
+    assert len(hourly(store)) == sum(ts < NOW + DAY_S for ts in source.quotes["ee"])
+
+
+async def test_one_weather_source_refusing_for_good_does_not_keep_the_others_months_out(store: Store) -> None:
+    clock = JumpingClock(NOW, nap_s=60, work_s=1)
+    down, up = ScriptedWeather("down"), ScriptedWeather("up")
+    down.is_down = SourceRefused("down", "HTTP 401", status=401)
+    prices = ScriptedPrices(estonian_quotes(date(2025, 2, 1), date(2025, 2, 12)), clock=clock)
+    reach = Reach(9999, date(2024, 11, 1))
+    await live(pipeline_of(store, clock, prices=[prices], weather=[down, up], reach=reach), clock, NOW + HOUR_S)
+    assert sorted(up.asked) == [
+        (date(2024, 11, 1), date(2024, 11, 30)),
+        (date(2024, 12, 1), date(2024, 12, 31)),
+        (date(2025, 1, 1), date(2025, 1, 31)),
+        (date(2025, 2, 1), date(2025, 2, 10)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ran_days", "stopped_days"),
+    [(0, 1), (0, 5), (0, 14), (0, 15), (0, 16), (0, 40), (0, 400), (13, 2), (13, 14), (13, 15), (13, 16)],
+)
+async def test_a_stop_of_any_length_is_made_up_for(store: Store, ran_days: int, stopped_days: int) -> None:
+    first = date(2025, 1, 1)
+    clock = JumpingClock(local("2025-01-10 10:00"), work_s=0.1)
+    source = ScriptedPrices(estonian_quotes(first, date(2026, 3, 31)), clock=clock)
+    for wait_days in (0, ran_days, stopped_days):
+        clock.instant += wait_days * DAY_S
+        assert await pipeline_of(store, clock, prices=[source], reach=Reach(2025, None)).catch_up()
+    assert unsettled_days(store, first, delivery_day(clock.instant)) == []
+
+
+async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(store: Store) -> None:
+    clock = JumpingClock(local("2025-01-10 10:00"), work_s=0.1)
+    source = ScriptedPrices(estonian_quotes(date(2025, 1, 1), date(2025, 2, 28)), clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[source], reach=Reach(2025, None))
+    for _ in range(30):
+        await pipeline.catch_up()
+        clock.instant += DAY_S
+    assert asked_years(source) == [2025] * 3
+
+
+def weather_hours(store: Store) -> set[int]:
+    """Return the hours of which a Previous Run is kept."""
+    issues = store.covariates.archive().series.get("weather@here", ())
+    return {issue.start_ts + n * HOUR_S for issue in issues if issue.lead_s == DAY_S for n in range(issue.values.size)}
+
+
+@pytest.mark.parametrize("stopped_days", [1, 5, 40])
+async def test_weather_of_a_stop_is_fetched_from_previous_runs(store: Store, stopped_days: int) -> None:
+    clock = JumpingClock(local("2025-01-29 10:00"), work_s=0.1)
+    prices = ScriptedPrices(estonian_quotes(date(2025, 1, 1), date(2025, 3, 31)), clock=clock)
+    weather = ScriptedWeather()
+    reach = Reach(9999, date(2024, 12, 1))
+    await pipeline_of(store, clock, prices=[prices], weather=[weather], reach=reach).catch_up()
+    clock.instant += stopped_days * DAY_S
+    await pipeline_of(store, clock, prices=[prices], weather=[weather], reach=reach).catch_up()
+    midnight = clock.instant // DAY_S * DAY_S
+    assert weather_hours(store) == set(range(utc_midnight(date(2024, 12, 1)), int(midnight) + DAY_S, HOUR_S))
+
+
+async def test_the_progress_of_a_back_fill_is_in_the_log_of_prices(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tunnihind.pipeline.pipeline")
+    clock = JumpingClock(NOW, work_s=1)
+    await pipeline_from(ScriptedPrices(five_years(), clock=clock), store, clock).catch_up()
+    assert "prices of 2023-01-01 to 2023-12-31: 192 new, 0 corrected" in caplog.messages

@@ -1,0 +1,113 @@
+"""A source's health, what the log says of it, and the pauses it asks for."""
+
+import logging
+from collections import deque
+
+import pytest
+
+from tests.server.pipeline.support import JumpingClock, Witness
+from tunnihind.errors import RateLimited, SourceUnreachable
+from tunnihind.market import DAY_S
+from tunnihind.pipeline.exchange import Exchange
+from tunnihind.store.store import Store
+
+NOW = 1_765_792_800
+DOWN = SourceUnreachable("first", "no answer within 60 s")
+
+
+class Source:
+    """Answers with what is next in the script, and counts how often it is asked."""
+
+    def __init__(self, *script: str | Exception) -> None:
+        self.script = deque(script)
+        self.asked = 0
+
+    async def answer(self) -> str:
+        self.asked += 1
+        said = self.script.popleft()
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
+def busy(retry_after_s: float) -> RateLimited:
+    return RateLimited("first", "HTTP 429", status=429, retry_after_s=retry_after_s)
+
+
+@pytest.fixture
+def clock() -> JumpingClock:
+    return JumpingClock(NOW)
+
+
+@pytest.fixture
+def exchange(store: Store, clock: JumpingClock) -> Exchange:
+    return Exchange(store, clock, Witness())
+
+
+async def ask(exchange: Exchange, source: Source, times: int = 1) -> str:
+    said = ""
+    for _ in range(times):
+        try:
+            said = await exchange.ask("first", source.answer, advice=", do this")
+        except SourceUnreachable as error:
+            said = str(error)
+    return said
+
+
+async def test_a_failure_is_logged_once_and_its_end_is_said(
+    exchange: Exchange, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tunnihind")
+    source = Source(DOWN, DOWN, DOWN, "fine", "fine", DOWN)
+    assert await ask(exchange, source, 6) == str(DOWN)
+    told = "first: no answer within 60 s; it will be asked again, do this"
+    assert caplog.messages == [told, "first answers again", told]
+
+
+async def test_a_failure_that_lasts_over_a_restart_is_in_the_new_log_too(
+    store: Store, clock: JumpingClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tunnihind")
+    for _ in range(2):
+        await ask(Exchange(store, clock, Witness()), Source(DOWN, DOWN), 2)
+    await ask(Exchange(store, clock, Witness()), Source("fine"))
+    assert [line.partition(";")[0] for line in caplog.messages] == [str(DOWN), str(DOWN), "first answers again"]
+
+
+async def test_health_counts_failures_in_a_row_and_remembers_the_last_good_answer(
+    store: Store, exchange: Exchange, clock: JumpingClock
+) -> None:
+    await ask(exchange, Source("fine"))
+    clock.instant += 60
+    await ask(exchange, Source(DOWN, DOWN), 2)
+    health = store.health.all()["first"]
+    assert (health.tried_ts, health.ok_ts, health.failures, health.error) == (NOW + 60, NOW, 2, str(DOWN))
+
+
+async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
+    store: Store, exchange: Exchange, clock: JumpingClock
+) -> None:
+    source = Source(busy(600), "fine")
+    with pytest.raises(RateLimited):
+        await exchange.ask("first", source.answer)
+    clock.instant += 599
+    with pytest.raises(RateLimited, match="429") as refusal:
+        await exchange.ask("first", source.answer)
+    assert refusal.value.retry_after_s == 1
+    assert (source.asked, store.health.all()["first"].failures) == (1, 1)
+    clock.instant += 1
+    assert await exchange.ask("first", source.answer) == "fine"
+
+
+async def test_one_sources_pause_is_no_others(exchange: Exchange) -> None:
+    with pytest.raises(RateLimited):
+        await exchange.ask("first", Source(busy(600)).answer)
+    assert await exchange.ask("second", Source("fine").answer) == "fine"
+
+
+async def test_a_pause_from_before_the_clock_was_set_back_is_forgotten(exchange: Exchange, clock: JumpingClock) -> None:
+    source = Source(busy(600), "fine")
+    with pytest.raises(RateLimited):
+        await exchange.ask("first", source.answer)
+    clock.instant -= DAY_S
+    assert await exchange.ask("first", source.answer) == "fine"

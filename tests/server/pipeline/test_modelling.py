@@ -1,0 +1,126 @@
+"""The forecaster at work in a process of its own, for real."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.server.pipeline.support import estonian_quotes, keep, local
+from tunnihind.errors import StoreError
+from tunnihind.market import HOUR_S, day_end
+from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
+from tunnihind.store.store import Store
+
+NOW = local("2025-12-15 10:00")
+TODAY = date(2025, 12, 15)
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """Return a store with half a year of prices."""
+    keep(store, estonian_quotes(TODAY - timedelta(days=180), TODAY), NOW)
+    return store
+
+
+def child_of(modeller: ProcessModeller) -> int:
+    """Return the process that works for a modeller."""
+    pool = modeller._pool
+    assert pool is not None
+    (pid,) = pool._processes
+    return int(pid)
+
+
+def wait_for_end(pid: int) -> bool:
+    """Wait until a process has ended, as long as patience lasts; return whether it has."""
+    try:
+        watch = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watch], [], [], PATIENCE_S)[0])
+    finally:
+        os.close(watch)
+
+
+async def test_a_process_of_its_own_runs_scores_and_is_replaced_when_it_crashes(filled: Store, database: Path) -> None:
+    here = make_run(filled, NOW)
+    assert here is not None
+    async with process_modeller(f"sqlite:///{database}") as modeller:
+        there = await modeller.run(NOW)
+        assert there is not None
+        assert (there.made_at, there.start_ts, there.tier) == (NOW, NOW + HOUR_S, here.tier)
+        assert there.end_ts == day_end(TODAY + timedelta(days=7))
+        assert [there.p10.tobytes(), there.p50.tobytes()] == [here.p10.tobytes(), here.p50.tobytes()]
+        score = await modeller.score(NOW)
+        assert score is not None
+        assert score.horizon_h == 24
+        first = child_of(modeller)
+        os.kill(first, signal.SIGKILL)
+        with pytest.raises(StoreError, match="has died"):
+            await modeller.run(NOW)
+        again = await modeller.run(NOW)
+        assert again is not None
+        assert child_of(modeller) != first
+        assert again.p50.tobytes() == here.p50.tobytes()
+        last = child_of(modeller)
+    assert wait_for_end(last)
+
+
+async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
+    async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
+        with pytest.raises(StoreError, match="there is no database"):
+            await modeller.run(NOW)
+
+
+def stuck(store: Store, as_of: int) -> None:
+    """Say which process this is, and work for longer than anyone waits."""
+    print(os.getpid(), flush=True)  # noqa: T201
+    select.select([], [], [], 10 * PATIENCE_S)
+
+
+PARENT = """
+import asyncio, sys
+from tests.server.pipeline.test_modelling import stuck
+from tunnihind.pipeline.modelling import process_modeller
+
+async def main() -> None:
+    async with process_modeller(sys.argv[1]) as modeller:
+        await modeller._work(stuck, 0)
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Start a process whose modeller's child is busy; return both."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(script), f"sqlite:///{database}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        yield parent, int(parent.stdout.readline())
+        parent.kill()
+
+
+def test_the_child_ends_with_its_parent_even_when_that_is_killed(family: tuple[subprocess.Popen[str], int]) -> None:
+    parent, child = family
+    parent.send_signal(signal.SIGKILL)
+    assert wait_for_end(child)
+
+
+def test_a_server_asked_to_end_does_not_wait_for_its_childs_work(family: tuple[subprocess.Popen[str], int]) -> None:
+    parent, child = family
+    parent.send_signal(signal.SIGINT)
+    assert parent.wait(PATIENCE_S) == -signal.SIGINT
+    assert wait_for_end(child)

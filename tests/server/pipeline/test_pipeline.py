@@ -1,0 +1,292 @@
+"""The pipeline at work: what goes wrong around it, and that it goes on."""
+
+import asyncio
+import logging
+import sqlite3
+from datetime import date, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+from sqlalchemy import event
+
+from tests.server.pipeline.support import (
+    InProcessModeller,
+    JumpingClock,
+    ScriptedPrices,
+    ScriptedWeather,
+    StubModeller,
+    estonian_quotes,
+    hourly,
+    keep,
+    live,
+    local,
+    pipeline_of,
+    unsettled_days,
+)
+from tests.server.upstream import FakeElering
+from tests.server.upstream.elering import flat_quotes
+from tunnihind.errors import RateLimited, SourceUnreachable, StoreError
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.pipeline.situation import Reach
+from tunnihind.sources.elering import EleringPrices
+from tunnihind.store.store import Store
+
+MINUTE = 60
+NOW = local("2025-12-15 10:00")
+TODAY = date(2025, 12, 15)
+DOWN = SourceUnreachable("first", "no answer within 60 s")
+
+
+@pytest.fixture
+def clock() -> JumpingClock:
+    return JumpingClock(NOW, nap_s=60)
+
+
+@pytest.fixture
+def source(clock: JumpingClock) -> ScriptedPrices:
+    return ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TODAY + timedelta(days=5)), clock=clock)
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_with_all_well_one_pass_ends_and_says_so(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    changes: list[int] = []
+    pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
+    assert await pipeline.catch_up(lambda: changes.append(store.journal.version()))
+    # Prices, weather, forecast, backtest, thinning: a word after each.
+    assert len(changes) == 5
+    assert changes[0] < changes[-1]
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+
+
+async def test_a_first_start_with_the_upstream_down_waits_and_begins_when_it_is_back(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    modeller = StubModeller()
+    source.is_down = DOWN
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await live(pipeline, clock, NOW + 3 * HOUR_S)
+    assert (hourly(store), store.journal.last_refresh(), modeller.made_at) == ({}, None, [])
+    waits = [late - early for early, late in pairwise(source.asked_at)]
+    assert waits == sorted(waits)
+    assert waits[-1] == 15 * MINUTE
+    assert len([line for line in warnings(caplog) if "first" in line]) == 1
+    assert "--demo" in warnings(caplog)[0]
+    source.is_down = None
+    await live(pipeline, clock, clock.instant + 15 * MINUTE)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert len(modeller.made_at) == 1
+
+
+async def test_with_the_upstream_down_later_forecasts_go_on_and_the_refresh_stays_honest(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    modeller = StubModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await live(pipeline, clock, NOW + 300)
+    refreshed = store.journal.last_refresh()
+    source.is_down = DOWN
+    await live(pipeline, clock, NOW + 3 * HOUR_S)
+    assert refreshed is not None
+    assert store.journal.last_refresh() == refreshed
+    assert [at for at in modeller.made_at if at > NOW] == [NOW + HOUR_S, NOW + 2 * HOUR_S, NOW + 3 * HOUR_S]
+    source.is_down = None
+    await live(pipeline, clock, clock.instant + 15 * MINUTE)
+    assert (store.journal.last_refresh() or 0) > NOW + 3 * HOUR_S
+
+
+async def test_one_pass_with_a_source_down_ends_too_and_says_that_not_all_is_well(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    source.is_down = DOWN
+    assert not await pipeline_of(store, clock, prices=[source], reach=Reach(2024, None)).catch_up()
+
+
+async def test_malformed_answers_are_outlived(store: Store, clock: JumpingClock, session: ClientSession) -> None:
+    async with FakeElering(flat_quotes(TODAY - timedelta(days=14), TODAY + timedelta(days=1), QUARTER_S)) as server:
+        server.say(b"<html>Just a moment...</html>", times=2)
+        server.say(b'{"success":true,"data":{"ee":[{"timestamp":1765792800,"price":null}]}}')
+        pipeline = pipeline_of(store, clock, prices=[EleringPrices(session, f"{server.url}/api")])
+        await live(pipeline, clock, NOW + 8 * MINUTE)
+    assert len(server.requests) == 4
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert store.health.all()["elering"].failures == 0
+
+
+async def test_a_pause_that_is_asked_for_is_kept_to_and_stops_nothing_else(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    modeller = StubModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await pipeline.catch_up()
+    source.errors.append(RateLimited("first", "HTTP 429", status=429, retry_after_s=100 * MINUTE))
+    await live(pipeline, clock, NOW + 3.5 * HOUR_S)
+    assert source.asked_at[1:3] == [NOW + HOUR_S, NOW + HOUR_S + 100 * MINUTE]
+    assert modeller.made_at == [NOW + n * HOUR_S for n in range(4)]
+
+
+async def test_a_pause_that_one_of_two_sources_asks_for_is_kept_to_in_the_watch(
+    store: Store, source: ScriptedPrices
+) -> None:
+    clock = JumpingClock(local("2025-12-15 13:50"), nap_s=60)
+    source.published[TODAY + timedelta(days=1)] = float("inf")
+    second = ScriptedPrices({"ee": {}}, name="second", clock=clock)
+    second.errors.append(RateLimited("second", "HTTP 429", status=429, retry_after_s=600))
+    await live(pipeline_of(store, clock, prices=[source, second]), clock, clock.instant + 15 * MINUTE)
+    assert len(source.asked) >= 14
+    assert second.asked_at[1] == local("2025-12-15 14:00")
+
+
+async def test_a_bug_in_one_job_stops_no_other(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    weather = ScriptedWeather()
+    weather.is_down = KeyError("hourly")
+    modeller = StubModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], weather=[weather], modeller=modeller)
+    await live(pipeline, clock, NOW + HOUR_S)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert len(modeller.made_at) == 2
+    failures = [record for record in caplog.records if record.exc_info]
+    assert 3 <= len(failures) <= 9
+    assert failures[0].getMessage() == "weather failed"
+
+
+async def test_a_forecaster_that_can_make_nothing_of_the_prices_is_not_asked_over_and_over(
+    store: Store, clock: JumpingClock
+) -> None:
+    quotes = flat_quotes(TODAY - timedelta(days=3), TODAY, HOUR_S)
+    modeller = StubModeller()
+    modeller.knows_nothing = True
+    pipeline = pipeline_of(store, clock, prices=[ScriptedPrices({"fi": quotes["fi"]})], modeller=modeller)
+    assert await pipeline.catch_up()
+    await live(pipeline, clock, NOW + 2 * HOUR_S)
+    assert modeller.made_at == [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S]
+
+
+async def test_a_crash_of_the_model_is_retried_and_told_once(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    modeller = StubModeller()
+    modeller.errors.extend([StoreError("the process that makes forecasts has died")] * 3)
+    await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
+    assert modeller.made_at == [NOW, NOW + 60, NOW + 180, NOW + 420]
+    assert store.runs.newest() is not None
+    assert warnings(caplog) == ["forecast: the process that makes forecasts has died; it will be tried again"]
+
+
+class Disk:
+    """Limits how large the store's file may become, as a full disk does."""
+
+    def __init__(self, store: Store) -> None:
+        self.pages = 1_000_000
+        event.listen(store.database._engine, "checkout", self._limit)
+
+    def fill_up(self) -> None:
+        self.pages = 1
+
+    def make_room(self) -> None:
+        self.pages = 1_000_000
+
+    def _limit(self, connection: sqlite3.Connection, *_: object) -> None:
+        connection.execute(f"PRAGMA max_page_count = {self.pages}")
+
+
+async def test_a_full_disk_is_outlived_and_told_once(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = Disk(store)
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=InProcessModeller(store))
+    disk.fill_up()
+    await live(pipeline, clock, NOW + HOUR_S)
+    assert hourly(store) == {}
+    assert store.journal.last_refresh() is None
+    told = [line for line in warnings(caplog) if "full" in line]
+    assert len(told) == 1
+    disk.make_room()
+    await live(pipeline, clock, clock.instant + 15 * MINUTE)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert store.runs.newest() is not None
+
+
+async def test_a_store_that_can_not_be_read_is_told_once_and_looked_at_again(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    pipeline = pipeline_of(store, clock, prices=[source])
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE runs RENAME TO elsewhere")
+    await live(pipeline, clock, NOW + 10 * MINUTE)
+    assert not await pipeline.catch_up()
+    assert len(warnings(caplog)) == 1
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO runs")
+    await live(pipeline, clock, clock.instant + MINUTE)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert await pipeline.catch_up()
+
+
+@pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S, -HOUR_S, -DAY_S])
+async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, jump_s: int
+) -> None:
+    modeller = StubModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await live(pipeline, clock, NOW + 20 * MINUTE)
+    asked, made = len(source.asked), len(modeller.made_at)
+    clock.instant += jump_s
+    jumped = clock.instant
+    await live(pipeline, clock, jumped + 2 * HOUR_S)
+    # At most once more at once, and then every hour: it is the middle of the morning.
+    assert 2 <= len(source.asked) - asked <= 3
+    assert 2 <= len(modeller.made_at) - made <= 3
+    assert (store.journal.last_refresh() or 0) <= clock.instant
+    run = store.runs.newest(as_of=int(clock.instant))
+    assert run is not None
+    assert run.made_at > jumped
+    assert unsettled_days(store, TODAY - timedelta(days=12), TODAY - timedelta(days=1)) == []
+
+
+async def test_held_days_are_asked_for_again_one_by_one_until_they_pass(store: Store, source: ScriptedPrices) -> None:
+    clock = JumpingClock(NOW, nap_s=300)
+    held = TODAY - timedelta(days=5)
+    good = dict(source.quotes["ee"])
+    noon = local(f"{held} 12:00")
+    del source.quotes["ee"][noon]
+    pipeline = pipeline_of(store, clock, prices=[source])
+    await live(pipeline, clock, NOW + HOUR_S)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == [held]
+    assert source.asked.count((held, held)) == 1
+    source.quotes["ee"] = good
+    await live(pipeline, clock, NOW + 6 * HOUR_S + 5 * MINUTE)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+    assert source.asked.count((held, held)) == 2
+    await live(pipeline, clock, NOW + 13 * HOUR_S)
+    assert source.asked.count((held, held)) == 2
+
+
+async def test_a_cancelled_pipeline_stops_at_once(store: Store, clock: JumpingClock, source: ScriptedPrices) -> None:
+    source.errors.append(asyncio.CancelledError())
+    with pytest.raises(asyncio.CancelledError):
+        await pipeline_of(store, clock, prices=[source]).run(lambda: None)
+    assert len(source.asked) == 1
+
+
+async def test_an_import_beside_the_running_pipeline_brings_a_forecast(
+    store: Store, clock: JumpingClock, database: Path
+) -> None:
+    source = ScriptedPrices({"ee": {}})
+    modeller = StubModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await live(pipeline, clock, NOW + 10 * MINUTE)
+    assert modeller.made_at == []
+    imported_at = clock.instant
+    with Store(f"sqlite:///{database}") as other:
+        keep(other, estonian_quotes(TODAY - timedelta(days=3), TODAY), int(imported_at), source="import")
+    await live(pipeline, clock, clock.instant + MINUTE)
+    assert modeller.made_at[0] - imported_at <= MINUTE

@@ -1,0 +1,174 @@
+"""What becomes of a source's prices, over the wire and over the years' incidents."""
+
+import logging
+from datetime import date
+
+import pytest
+from aiohttp import ClientSession
+
+from tests.server.pipeline.desk import NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
+from tests.server.pipeline.support import ScriptedPrices, estonian_quotes, hourly, unsettled_days
+from tests.server.upstream import FakeElering, FakeEntsoe
+from tests.server.upstream.elering import flat_quotes
+from tunnihind.errors import BadAnswer, SourceRefused
+from tunnihind.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
+from tunnihind.store.prices import Added
+from tunnihind.store.store import Store
+
+
+async def test_what_passes_is_kept_by_the_quarter_with_all_zones(store: Store, session: ClientSession) -> None:
+    quotes = two_days()
+    async with FakeElering(quotes) as server:
+        added = await Desk(store, elering(session, server)).ingest()
+    assert added == Added(new=2 * 96 * 4)
+    for zone in ZONES:
+        assert hourly(store, zone) == pytest.approx(hourly_prices(quotes[zone]))
+    assert store.journal.last_refresh() == NOW
+
+
+async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Store, session: ClientSession) -> None:
+    async with FakeElering(two_days()) as server:
+        desk = Desk(store, elering(session, server))
+        await desk.ingest()
+        version = store.journal.version()
+        assert await desk.ingest(after_s=60) == Added(unchanged=2 * 96 * 4)
+    assert (store.journal.version(), store.journal.last_refresh()) == (version, NOW + 60)
+    assert store.journal.prices_stored_at() == NOW
+
+
+async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: Store, session: ClientSession) -> None:
+    async with FakeElering(two_days()) as server:
+        desk = Desk(store, elering(session, server))
+        server.cut(TOMORROW, 40)
+        await desk.ingest()
+        assert unsettled_days(store, TODAY, TOMORROW) == [TOMORROW]
+        assert max(hourly(store)) < day_start(TOMORROW)
+        assert held(store) == {("elering", zone, TOMORROW, "incomplete") for zone in ZONES}
+        server.quotes = two_days()
+        assert (await desk.ingest(after_s=60)).new == 96 * 4
+    assert unsettled_days(store, TODAY, TOMORROW) == []
+    assert held(store) == set()
+
+
+async def test_zeros_are_held_and_released_when_prices_come(
+    store: Store, session: ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tunnihind.pipeline.prices")
+    async with FakeElering(two_days()) as server:
+        desk = Desk(store, elering(session, server))
+        server.zero(TOMORROW)
+        for _ in range(3):
+            await desk.ingest(after_s=60)
+        assert held(store) == {("elering", zone, TOMORROW, "zeros") for zone in ZONES}
+        assert desk.witness.refused == [("elering", "zeros")] * 4
+        assert sum("held back" in line for line in caplog.messages) == 4
+        server.quotes = two_days()
+        await desk.ingest(after_s=60)
+    assert held(store) == set()
+    assert 0.0 not in hourly(store).values()
+    assert sum("passed after all" in line for line in caplog.messages) == 4
+
+
+async def test_a_day_that_fails_for_another_reason_is_news(store: Store) -> None:
+    source = ScriptedPrices(estonian_quotes(TOMORROW, TOMORROW, QUARTER_S))
+    desk = Desk(store, source)
+    whole = source.quotes["ee"]
+    source.quotes = {"ee": dict.fromkeys(whole, 0.0)}
+    await desk.ingest()
+    source.quotes = {"ee": dict(list(whole.items())[:40])}
+    await desk.ingest()
+    await desk.ingest()
+    assert desk.witness.refused == [("first", "zeros"), ("first", "incomplete")]
+
+
+async def test_a_settled_day_stays_when_the_source_goes_back_on_it(store: Store) -> None:
+    source = ScriptedPrices(two_days())
+    desk = Desk(store, source)
+    await desk.ingest()
+    before = hourly(store)
+    source.quotes = {zone: dict.fromkeys(prices, 0.0) for zone, prices in two_days().items()}
+    await desk.ingest(after_s=60)
+    assert hourly(store) == before
+
+
+async def test_one_zones_trouble_does_not_hold_up_the_others(store: Store) -> None:
+    quotes = two_days()
+    quotes["fi"] = dict.fromkeys(quotes["fi"], 0.0)
+    await Desk(store, ScriptedPrices(quotes)).ingest()
+    assert unsettled_days(store, TODAY, TOMORROW) == []
+    assert hourly(store, "fi") == {}
+
+
+async def test_a_burst_of_503_is_outlived_within_one_ingest(store: Store, session: ClientSession) -> None:
+    async with FakeElering(two_days()) as server:
+        server.fail(times=3)
+        await Desk(store, elering(session, server)).ingest()
+    assert unsettled_days(store, TODAY, TOMORROW) == []
+
+
+async def test_a_longer_burst_is_an_error_and_no_refresh(store: Store, session: ClientSession) -> None:
+    async with FakeElering(two_days()) as server:
+        server.fail(times=4)
+        with pytest.raises(SourceRefused, match="503"):
+            await Desk(store, elering(session, server)).ingest()
+    assert store.journal.last_refresh() is None
+    assert hourly(store) == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>Just a moment...</html>", b'{"success":false}', b"", b"[" * 100_000],
+    ids=["a page", "no success", "nothing", "nesting"],
+)
+async def test_a_malformed_answer_is_an_error_and_nothing_is_kept(
+    store: Store, session: ClientSession, body: bytes
+) -> None:
+    async with FakeElering(two_days()) as server:
+        server.say(body)
+        with pytest.raises(BadAnswer, match="elering"):
+            await Desk(store, elering(session, server)).ingest()
+    assert (hourly(store), store.journal.last_refresh()) == ({}, None)
+
+
+async def test_an_answer_without_a_price_is_a_refresh_all_the_same(store: Store) -> None:
+    await Desk(store, ScriptedPrices({"ee": {}})).ingest()
+    assert store.journal.last_refresh() == NOW
+
+
+@pytest.mark.parametrize(("day", "hours"), [(date(2026, 3, 29), 23), (date(2025, 10, 26), 25)])
+async def test_days_of_a_clock_change_come_through_hour_by_hour(
+    store: Store, session: ClientSession, day: date, hours: int
+) -> None:
+    quotes = flat_quotes(day, day, QUARTER_S)
+    async with FakeElering(quotes) as first, FakeEntsoe(quotes) as second:
+        desk = Desk(store, elering(session, first), entsoe(session, second), now=publication_time(day))
+        await desk.ingest(day, day)
+    assert len(quotes["ee"]) == 4 * hours
+    assert list(hourly(store)) == list(hours_of(day))
+    assert held(store) == set()
+
+
+async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Store) -> None:
+    source = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
+    desk = Desk(store, source)
+    await desk.ingest()
+    source.quotes = changed(source.quotes, 2, 7.0)
+    assert await desk.ingest(after_s=3600) == Added(corrected=8, unchanged=88)
+    hour = day_start(TODAY)
+    archive = store.prices.archive()
+    before, after = (archive.as_of(at).settled()[hour] for at in (NOW + 3599, NOW + 3600))
+    assert after == pytest.approx(before + 7.0)
+    assert store.journal.prices_stored_at() == NOW + 3600
+
+
+async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> None:
+    await Desk(store, ScriptedPrices(two_days())).ingest()
+    archive = store.prices.archive()
+    assert archive.as_of(NOW - 1).newest_settled_day() == TODAY
+    assert archive.as_of(NOW).newest_settled_day() == TOMORROW
+
+
+async def test_no_zone_is_ever_settled_by_prices_of_another_day(store: Store) -> None:
+    source = ScriptedPrices(two_days())
+    await Desk(store, source).ingest(TOMORROW, TOMORROW)
+    assert {delivery_day(hour) for hour in hourly(store)} == {TOMORROW}

@@ -1,0 +1,231 @@
+"""The schedule as a table of situations and instants."""
+
+from datetime import date, timedelta
+from math import inf
+
+import pytest
+
+from tests.server.pipeline.support import local
+from tunnihind.market import DAY_S, HOUR_S, delivery_day
+from tunnihind.pipeline.schedule import Job, Situation, Tries, due_at, due_jobs, expected_through, pause, price_window
+
+MINUTE = 60
+SEASONS = ("2025-12-15", "2026-07-15")
+
+
+def after_success(job: Job, ok_ts: int, **facts: object) -> Situation:
+    return Situation(tries={job: Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)  # type: ignore[arg-type]
+
+
+def is_due(job: Job, situation: Situation, now: int) -> bool:
+    return job in due_jobs(situation, now)
+
+
+@pytest.mark.parametrize("season", SEASONS)
+@pytest.mark.parametrize(
+    ("time", "settled_days_ahead", "asked_s_ago", "due"),
+    [
+        # Today is whole and tomorrow not awaited yet.
+        ("13:44", 0, 59 * MINUTE, False),
+        ("13:44", 0, 60 * MINUTE, True),
+        # Tomorrow is awaited from 13:45 to 15:30.
+        ("13:45", 0, 59, False),
+        ("13:45", 0, MINUTE, True),
+        ("15:29", 0, MINUTE, True),
+        # It is late.
+        ("15:30", 0, MINUTE, False),
+        ("15:30", 0, 15 * MINUTE - 1, False),
+        ("15:30", 0, 15 * MINUTE, True),
+        ("23:59", 0, 15 * MINUTE, True),
+        # It is there.
+        ("13:45", 1, 59 * MINUTE, False),
+        ("14:30", 1, 60 * MINUTE, True),
+        ("15:30", 1, 59 * MINUTE, False),
+        # Today itself has a hole.
+        ("09:00", -1, 15 * MINUTE - 1, False),
+        ("09:00", -1, 15 * MINUTE, True),
+        ("14:00", -1, MINUTE, True),
+    ],
+)
+def test_prices_are_asked_for_as_fast_as_they_are_awaited(
+    season: str, time: str, settled_days_ahead: int, asked_s_ago: int, due: bool
+) -> None:
+    now = local(f"{season} {time}")
+    settled = delivery_day(now) + timedelta(days=settled_days_ahead)
+    assert is_due(Job.PRICES, after_success(Job.PRICES, now - asked_s_ago, settled_through=settled), now) is due
+
+
+@pytest.mark.parametrize(
+    ("now", "day"),
+    [
+        ("2025-12-15 13:44", date(2025, 12, 15)),
+        ("2025-12-15 13:45", date(2025, 12, 16)),
+        ("2025-12-15 23:59", date(2025, 12, 16)),
+        # Estonia's 16th has begun, the market's not: what was published on the 15th is all there is.
+        ("2025-12-16 00:00", date(2025, 12, 16)),
+        ("2025-12-16 00:59", date(2025, 12, 16)),
+        ("2025-12-16 01:00", date(2025, 12, 16)),
+        ("2026-07-15 13:44", date(2026, 7, 15)),
+        ("2026-07-15 13:45", date(2026, 7, 16)),
+        ("2026-07-16 00:30", date(2026, 7, 16)),
+        # The nights on which clocks change, at 03:00 and 04:00 Estonian time.
+        ("2026-03-29 00:30", date(2026, 3, 29)),
+        ("2026-03-29 02:59", date(2026, 3, 29)),
+        ("2026-03-29 04:00", date(2026, 3, 29)),
+        ("2026-03-29 13:45", date(2026, 3, 30)),
+        ("2026-10-25 00:30", date(2026, 10, 25)),
+        ("2026-10-25 03:30", date(2026, 10, 25)),
+        ("2026-10-25 13:44", date(2026, 10, 25)),
+        ("2026-10-25 13:45", date(2026, 10, 26)),
+    ],
+)
+def test_a_day_is_expected_from_its_publication_on_the_day_before(now: str, day: date) -> None:
+    assert expected_through(local(now)) == day
+
+
+def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
+    first = local("2026-10-25 03:30")
+    assert expected_through(first) == expected_through(first + HOUR_S)
+
+
+@pytest.mark.parametrize(
+    ("now", "settled_through", "first", "last"),
+    [
+        # Nothing is stored, or nothing of late.
+        ("2025-12-15 10:00", None, date(2025, 12, 1), date(2025, 12, 16)),
+        ("2025-12-15 14:00", None, date(2025, 12, 1), date(2025, 12, 16)),
+        # Only the awaited day matters.
+        ("2025-12-15 13:45", date(2025, 12, 15), date(2025, 12, 16), date(2025, 12, 16)),
+        ("2025-12-15 15:29", date(2025, 12, 15), date(2025, 12, 16), date(2025, 12, 16)),
+        # The last 48 hours may have been corrected.
+        ("2025-12-15 13:44", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),
+        ("2025-12-15 15:30", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),
+        ("2025-12-15 14:30", date(2025, 12, 16), date(2025, 12, 13), date(2025, 12, 16)),
+        # A gap is in it, in the watch too.
+        ("2025-12-15 14:00", date(2025, 12, 14), date(2025, 12, 13), date(2025, 12, 16)),
+        ("2025-12-15 10:00", date(2025, 12, 10), date(2025, 12, 11), date(2025, 12, 16)),
+        ("2025-12-15 10:00", date(2025, 11, 1), date(2025, 12, 1), date(2025, 12, 16)),
+        # The market's day begins at 01:00 Estonian time.
+        ("2025-12-16 00:30", date(2025, 12, 16), date(2025, 12, 13), date(2025, 12, 16)),
+        ("2025-12-16 01:00", date(2025, 12, 16), date(2025, 12, 14), date(2025, 12, 17)),
+    ],
+)
+def test_asks_for_what_is_awaited_may_be_corrected_or_was_missed(
+    now: str, settled_through: date | None, first: date, last: date
+) -> None:
+    assert price_window(Situation(settled_through=settled_through), local(now)) == (first, last)
+
+
+NOON = local("2025-12-15 12:00")
+
+
+def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
+    situation = Situation(missing_years=(2025, 2024), missing_months=(date(2025, 12, 1),), has_weather=True)
+    due = due_jobs(situation, NOON)
+    assert due == [Job.PRICES, Job.WEATHER, Job.PRICE_HISTORY, Job.WEATHER_HISTORY, Job.THIN]
+
+
+def test_without_weather_sources_there_is_nothing_to_ask_them() -> None:
+    assert due_at(Job.WEATHER, Situation(), NOON) == inf
+    assert due_at(Job.WEATHER_HISTORY, Situation(), NOON) == inf
+
+
+@pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
+def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, stored_ts: int) -> None:
+    situation = Situation(run_made_at=run_made_at, stored_ts=stored_ts)
+    assert due_at(Job.FORECAST, situation, NOON + 1900) == NOON + HOUR_S
+
+
+@pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
+def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, stored_ts: int) -> None:
+    assert is_due(Job.FORECAST, Situation(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
+
+
+def test_a_forecaster_that_makes_no_run_is_asked_again_in_an_hour_or_with_new_prices() -> None:
+    situation = after_success(Job.FORECAST, NOON, stored_ts=NOON - 60)
+    assert not is_due(Job.FORECAST, situation, NOON + 30)
+    assert is_due(Job.FORECAST, situation, NOON + HOUR_S)
+    assert is_due(Job.FORECAST, after_success(Job.FORECAST, NOON, stored_ts=NOON + 10), NOON + 30)
+
+
+def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
+    situation = after_success(Job.PRICE_HISTORY, NOON, missing_years=(2024,))
+    assert is_due(Job.PRICE_HISTORY, situation, NOON)
+    assert not is_due(Job.PRICE_HISTORY, after_success(Job.PRICE_HISTORY, NOON), NOON + DAY_S)
+
+
+def test_held_days_are_asked_for_four_times_a_day() -> None:
+    situation = after_success(Job.HELD_DAYS, NOON, held_days=(date(2025, 12, 1),))
+    assert due_at(Job.HELD_DAYS, situation, NOON + 1) == NOON + 6 * HOUR_S
+
+
+def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int | None = None) -> Situation:
+    tries = Tries(tried_ts=tried_ts, ok_ts=ok_ts, failures=failures, not_before_ts=not_before_ts)
+    return Situation(tries={Job.PRICES: tries})
+
+
+@pytest.mark.parametrize(
+    ("time", "failures", "pause_s"),
+    [
+        ("12:00", 1, 60),
+        ("12:00", 2, 120),
+        ("12:00", 4, 480),
+        ("12:00", 5, 900),
+        ("12:00", 10_000, 900),
+        # Tomorrow's prices are awaited any minute.
+        ("13:45", 1, 60),
+        ("13:45", 2, 120),
+        ("15:29", 10_000, 120),
+        ("15:30", 10_000, 900),
+    ],
+)
+def test_what_fails_is_left_alone_for_longer_and_longer(time: str, failures: int, pause_s: int) -> None:
+    now = local(f"2025-12-15 {time}")
+    assert pause(failures, now) == pause_s
+    assert not is_due(Job.PRICES, failed(failures, now - pause_s + 1), now)
+    assert is_due(Job.PRICES, failed(failures, now - pause_s), now)
+
+
+def test_a_failure_does_not_make_a_job_due_sooner_than_its_last_success_does() -> None:
+    situation = Situation(settled_through=date(2025, 12, 16), tries={Job.WEATHER: Tries(NOON, NOON - 60, 1)})
+    assert not is_due(Job.WEATHER, situation, NOON + 120)
+
+
+def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
+    now = local("2025-12-15 14:00")
+    situation = failed(1, now - 300, not_before_ts=now + 600)
+    assert due_at(Job.PRICES, situation, now) == now + 600
+    assert is_due(Job.PRICES, situation, now + 600)
+
+
+@pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
+def test_a_clock_set_back_makes_everything_due_instead_of_waiting_for_the_old_time(jump_s: int) -> None:
+    now = NOON - jump_s
+    for job in (Job.PRICES, Job.THIN):
+        assert is_due(job, after_success(job, NOON), now)
+    assert is_due(Job.PRICES, failed(8, NOON), now)
+    assert is_due(Job.FORECAST, Situation(stored_ts=NOON, run_made_at=NOON), now)
+    assert is_due(Job.FORECAST, Situation(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
+
+
+def test_a_pause_that_was_asked_for_before_the_clock_was_set_back_by_a_day_is_over() -> None:
+    assert is_due(Job.PRICES, failed(1, NOON, not_before_ts=NOON + 600), NOON - DAY_S)
+
+
+@pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
+def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> None:
+    now = NOON + jump_s
+    before = Situation(
+        settled_through=date(2025, 12, 15),
+        stored_ts=NOON,
+        run_made_at=NOON,
+        tries={Job.PRICES: Tries(NOON, NOON), Job.THIN: Tries(NOON, NOON)},
+    )
+    assert {Job.PRICES, Job.FORECAST} <= set(due_jobs(before, now))
+    after = Situation(
+        settled_through=date(2025, 12, 16),
+        stored_ts=now,
+        run_made_at=now,
+        tries={job: Tries(now, now) for job in Job},
+    )
+    assert due_jobs(after, now) == []

@@ -1,0 +1,110 @@
+"""What two sources' prices come to when they differ, or when one has none."""
+
+from datetime import date
+
+import pytest
+from aiohttp import ClientSession
+
+from tests.server.pipeline.desk import DOWN, NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
+from tests.server.pipeline.support import ScriptedPrices, estonian_quotes, hourly, keep, sources_of, unsettled_days
+from tests.server.upstream import FakeElering, FakeEntsoe
+from tests.server.upstream.elering import Quotes, flat_quotes
+from tunnihind.errors import SourceError, SourceUnreachable
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_start, hourly_prices, publication_time
+from tunnihind.store.prices import Added
+from tunnihind.store.store import Store
+
+
+async def test_a_second_source_that_disagrees_is_held_and_the_first_stands(
+    store: Store, session: ClientSession
+) -> None:
+    async with FakeElering(two_days()) as first, FakeEntsoe(changed(two_days(), 3, 5.0)) as second:
+        desk = Desk(store, elering(session, first), entsoe(session, second))
+        await desk.ingest()
+        await desk.ingest(after_s=60)
+    assert hourly(store) == pytest.approx(hourly_prices(two_days()["ee"]))
+    assert held(store) == {("entsoe", zone, TODAY, "disagreement") for zone in ZONES}
+    assert desk.witness.refused == [("entsoe", "disagreement")] * 4
+    assert sources_of(store) == {"elering"}
+
+
+async def test_a_second_source_an_hour_off_after_the_clock_change_is_told_from_one_that_differs(
+    store: Store, session: ClientSession
+) -> None:
+    day = date(2025, 10, 26)
+    quotes = flat_quotes(day, day, QUARTER_S)
+    change = day_start(day) + 3 * HOUR_S
+    shifted: Quotes = {
+        zone: {ts: prices[ts - HOUR_S] if ts >= change else price for ts, price in prices.items()}
+        for zone, prices in quotes.items()
+    }
+    async with FakeElering(quotes) as first, FakeEntsoe(shifted) as second:
+        desk = Desk(store, elering(session, first), entsoe(session, second), now=publication_time(day))
+        await desk.ingest(day, day)
+    assert held(store) == {("entsoe", zone, day, "shifted") for zone in ZONES}
+    assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
+
+
+async def test_zeros_that_both_sources_name_are_prices(store: Store) -> None:
+    zeros: Quotes = {"ee": dict.fromkeys(two_days()["ee"], 0.0)}
+    await Desk(store, ScriptedPrices(zeros), ScriptedPrices(zeros, name="second")).ingest()
+    assert set(hourly(store).values()) == {0.0}
+    assert held(store) == set()
+
+
+async def test_with_the_first_source_down_the_second_fills_in(store: Store, session: ClientSession) -> None:
+    async with FakeElering(two_days()) as first, FakeEntsoe(two_days()) as second:
+        first.fail(times=4)
+        added = await Desk(store, elering(session, first), entsoe(session, second)).ingest()
+    assert added.new == 2 * 96 * 4
+    assert sources_of(store) == {"entsoe"}
+    assert store.journal.last_refresh() == NOW
+
+
+async def test_where_the_first_source_is_refused_or_has_nothing_the_second_fills_in(store: Store) -> None:
+    first = ScriptedPrices({"ee": dict.fromkeys(estonian_quotes(TODAY, TODAY, QUARTER_S)["ee"], 0.0)})
+    second = ScriptedPrices(estonian_quotes(TODAY, TOMORROW, QUARTER_S), name="second")
+    await Desk(store, first, second).ingest()
+    assert unsettled_days(store, TODAY, TOMORROW) == []
+    assert held(store) == {("first", "ee", TODAY, "zeros")}
+
+
+async def test_with_both_sources_down_the_first_ones_error_is_told(store: Store) -> None:
+    first, second = ScriptedPrices({}), ScriptedPrices({}, name="second")
+    first.is_down, second.is_down = DOWN, SourceUnreachable("second", "no answer")
+    with pytest.raises(SourceError, match="first"):
+        await Desk(store, first, second).ingest()
+    assert store.journal.last_refresh() is None
+
+
+async def test_a_fallback_corrects_nothing_that_is_settled(store: Store) -> None:
+    first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
+    second = ScriptedPrices(estonian_quotes(TODAY, TOMORROW, QUARTER_S, level=80.0), name="second")
+    desk = Desk(store, first, second)
+    await desk.ingest()
+    settled = {hour: price for hour, price in hourly(store).items() if hour < day_start(TOMORROW)}
+    first.is_down = DOWN
+    added = await desk.ingest(after_s=60)
+    assert added.stored == 0
+    assert settled.items() <= hourly(store).items()
+
+
+async def test_a_fallback_fills_only_the_hours_that_are_missing(store: Store) -> None:
+    half = {ts: price for ts, price in two_days()["ee"].items() if ts < day_start(TODAY) + 12 * HOUR_S}
+    keep(store, {"ee": half}, NOW - HOUR_S)
+    first = ScriptedPrices({})
+    first.is_down = DOWN
+    second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
+    assert await Desk(store, first, second).ingest() == Added(new=12 * 4)
+    assert hourly_prices(half).items() <= hourly(store).items()
+
+
+async def test_the_first_source_has_the_last_word_over_what_its_fallback_gave(store: Store) -> None:
+    first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
+    second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
+    desk = Desk(store, first, second)
+    first.is_down = DOWN
+    await desk.ingest()
+    first.is_down = None
+    assert (await desk.ingest(after_s=60)).corrected == 96
+    assert hourly(store) == pytest.approx(hourly_prices(first.quotes["ee"]))

@@ -1,0 +1,155 @@
+"""What the API is given to answer from."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.pipeline.support import day_range, estonian_quotes, keep, plain_run
+from tunnihind.api.reading import as_issued, read_view
+from tunnihind.api.view import Percentiles, View
+from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.forecast.run import Run
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start, floor_hour, hourly_prices
+from tunnihind.store.store import Store
+
+HOUR = 1_765_792_800
+NOW = HOUR + 600
+TODAY = date(2025, 12, 15)
+
+
+def medians(runs: list[Run]) -> dict[int, float]:
+    return {ts: hour.p50 for ts, hour in as_issued(runs).items()}
+
+
+def test_each_hour_has_what_the_newest_run_before_it_said() -> None:
+    runs = [plain_run(HOUR - HOUR_S + 60, median=1.0, hours=5), plain_run(HOUR + 60, median=2.0, hours=2)]
+    expected = {HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 2 * HOUR_S: 2.0, HOUR + 3 * HOUR_S: 1.0, HOUR + 4 * HOUR_S: 1.0}
+    assert medians(runs) == medians(runs[::-1]) == expected
+
+
+def test_a_run_made_as_an_hour_begins_was_not_made_before_it() -> None:
+    late = Run(HOUR, "test", HOUR, *(plain_run(HOUR, median=9.0, hours=2).p50,) * 3, inputs={})
+    assert medians([plain_run(HOUR - 1, median=1.0, hours=1), late]) == {HOUR: 1.0, HOUR + HOUR_S: 9.0}
+
+
+RUNS = st.lists(
+    st.builds(plain_run, st.integers(HOUR, HOUR + 5 * DAY_S), median=st.integers(-99, 99), hours=st.integers(1, 50)),
+    unique_by=lambda run: run.made_at,
+    max_size=6,
+)
+
+
+@given(RUNS)
+def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_did(runs: list[Run]) -> None:
+    issued = as_issued(runs)
+    assert list(issued) == sorted({ts for run in runs for ts in run.hours() if ts > run.made_at})
+    for ts, hour in issued.items():
+        newest = max((run for run in runs if ts in run.hours() and run.made_at < ts), key=lambda run: run.made_at)
+        at = (ts - newest.start_ts) // HOUR_S
+        assert hour == Percentiles(newest.p10[at], newest.p50[at], newest.p90[at])
+
+
+def test_an_empty_store_has_an_empty_view(store: Store) -> None:
+    view = read_view(store, NOW)
+    assert view == View(version=view.version)
+    assert view.newest_settled is None
+
+
+def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Store) -> None:
+    quotes = estonian_quotes(TODAY - timedelta(days=20), TODAY + timedelta(days=1), QUARTER_S)
+    keep(store, quotes, NOW)
+    settled = read_view(store, NOW).settled
+    assert settled == pytest.approx({ts: p for ts, p in hourly_prices(quotes["ee"]).items() if ts in settled})
+    assert min(settled) <= HOUR - 14 * DAY_S
+    assert max(settled) == day_start(TODAY + timedelta(days=2)) - HOUR_S
+    assert list(settled) == list(range(min(settled), max(settled) + 1, HOUR_S))
+
+
+@pytest.mark.parametrize("changed", [date(2025, 3, 30), date(2025, 10, 26)])
+def test_days_of_a_clock_change_have_all_their_hours(store: Store, changed: date) -> None:
+    now = day_start(changed + timedelta(days=3)) + 60
+    keep(store, estonian_quotes(changed - timedelta(days=15), changed + timedelta(days=3)), now)
+    settled = read_view(store, now).settled
+    assert all(ts in settled for ts in range(floor_hour(now) - 14 * DAY_S, floor_hour(now) + HOUR_S, HOUR_S))
+
+
+def test_only_estonian_hours_are_shown_and_only_whole_ones(store: Store) -> None:
+    keep(store, {"fi": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
+    keep(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
+    assert read_view(store, NOW).settled == {HOUR: 15.0}
+
+
+def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(store: Store) -> None:
+    quotes = estonian_quotes(TODAY - timedelta(days=42), TODAY - timedelta(days=40), QUARTER_S)["ee"]
+    last = max(quotes)
+    keep(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
+    view = read_view(store, NOW)
+    assert list(view.settled) == [floor_hour(last)]
+    assert view.newest_settled == floor_hour(last)
+
+
+def test_a_correction_is_shown_though_the_clock_was_set_back_since(store: Store) -> None:
+    keep(store, {"ee": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
+    keep(store, {"ee": {HOUR: 5.0, HOUR + HOUR_S: 2.0}}, NOW - DAY_S)
+    assert read_view(store, NOW - DAY_S + 60).settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
+
+
+def test_two_weeks_of_hours_have_the_forecast_that_was_made_before_them(store: Store) -> None:
+    for n in range(16, -1, -1):
+        store.runs.add(plain_run(NOW - n * DAY_S, median=float(n), hours=48))
+    view = read_view(store, NOW)
+    assert view.run is not None
+    assert view.run.made_at == NOW
+    past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
+    assert {ts: view.issued[ts].p50 for ts in past} == {ts: float((HOUR - ts) // DAY_S + 1) for ts in past}
+
+
+def test_what_was_issued_comes_back_to_the_last_bit(store: Store) -> None:
+    store.runs.add(plain_run(NOW - HOUR_S, median=0.1 + 0.2, hours=1))
+    assert read_view(store, NOW).issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
+
+
+def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: Store) -> None:
+    store.runs.add(plain_run(NOW - HOUR_S, median=1.0, hours=1))
+    store.runs.add(plain_run(NOW + DAY_S, median=9.0))
+    view = read_view(store, NOW)
+    assert view.run is not None
+    assert view.run.made_at == NOW - HOUR_S
+    assert view.issued == {HOUR: Percentiles(-9.0, 1.0, 11.0)}
+
+
+def test_a_run_of_last_month_is_still_the_newest_there_is(store: Store) -> None:
+    store.runs.add(plain_run(NOW - 30 * DAY_S))
+    view = read_view(store, NOW)
+    assert view.run is not None
+    assert view.run.made_at == NOW - 30 * DAY_S
+    assert view.issued == {}
+
+
+def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(store: Store) -> None:
+    def version() -> str:
+        return read_view(store, NOW).version
+
+    versions = [version()]
+    keep(store, estonian_quotes(TODAY, TODAY), NOW)
+    versions.append(version())
+    store.runs.add(plain_run(NOW))
+    versions.append(version())
+    store.runs.keep_score(BacktestScore(20.0, 40.0, 0.5, 24))
+    versions.append(version())
+    assert len(set(versions)) == 4
+    keep(store, estonian_quotes(TODAY, TODAY), NOW + 60)
+    store.journal.refreshed(NOW)
+    store.health.failed("first", NOW, "down")
+    assert version() == versions[-1]
+    assert read_view(store, NOW).last_refresh == NOW
+    assert read_view(store, NOW).backtest == BacktestScore(20.0, 40.0, 0.5, 24)
+
+
+def test_a_store_opened_for_reading_gives_the_same_view(store: Store) -> None:
+    for day in day_range(TODAY - timedelta(days=3), 4):
+        keep(store, estonian_quotes(day, day), NOW)
+    with Store(str(store.database), read_only=True) as reader:
+        assert read_view(reader, NOW) == read_view(store, NOW)
