@@ -17,7 +17,9 @@ from tunnihind.api.health import judge
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
+from tunnihind.forecast.live_scores import WindowScores
 
+_SCORED_DAYS: Final = 30
 _BOUNDS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
 
 
@@ -89,6 +91,40 @@ class DataAges(Collector):
                 yield GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, value=age)
 
 
+class ServedForecast(Collector):
+    """What the served forecast rests on, and how those of the last 30 days did; nothing where there is none."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Describe the current view."""
+        try:
+            view = self._snapshot.view
+        except StoreError:
+            return
+        if view.run is not None:
+            tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
+            tier.add_metric((view.run.tier,), 1.0)
+            yield tier
+        for window in view.accuracy:
+            if window.days == _SCORED_DAYS:
+                yield from _scores(window)
+
+
+def _scores(window: WindowScores) -> Iterator[GaugeMetricFamily]:
+    for name, figure, meaning in (
+        ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
+        ("skill", "skill", "Share of the weekly naive forecast's error that is removed, by days ahead."),
+        ("coverage", "coverage80", "Share of hours whose price lay between p10 and p90, by days ahead."),
+    ):
+        family = GaugeMetricFamily(f"tunnihind_forecast_{name}", f"{meaning} Last 30 days.", labels=("days_ahead",))
+        for lead, scores in window.by_days_ahead.items():
+            if scores.n:
+                family.add_metric((str(lead),), getattr(scores, figure))
+        yield family
+
+
 class Metrics:
     """All metrics of one server, in a registry of its own; the pipeline counts into it too."""
 
@@ -111,8 +147,9 @@ class Metrics:
         )
 
     def watch(self, snapshot: Snapshot, clock: Clock) -> None:
-        """Show the ages of what this snapshot serves."""
+        """Show what this snapshot serves, and how old it is."""
         self.registry.register(DataAges(snapshot, clock))
+        self.registry.register(ServedForecast(snapshot))
 
     def exposition(self) -> bytes:
         """Return all samples in the text exposition format."""

@@ -2,6 +2,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server.api.conftest import Serve
 from tests.server.api.support import RunningServer
+from tunnihind.api.example import EXAMPLE_VIEW
 from tunnihind.api.metrics import Metrics, RequestTally
 from tunnihind.api.view import View
 from tunnihind.settings import Settings
@@ -61,3 +62,17 @@ def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
     first.source_outcomes.labels("elering", "ok").inc()
     assert b'source="elering"' in first.exposition()
     assert b'source="elering"' not in second.exposition()
+
+
+async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve: Serve) -> None:
+    server = await serve(EXAMPLE_VIEW)
+    text = (await server.ask("/metrics")).body.decode()
+    assert 'tunnihind_forecast_tier{tier="weather"} 1.0' in text
+    assert 'tunnihind_forecast_skill{days_ahead="1"} 0.3996' in text
+    assert 'tunnihind_forecast_coverage{days_ahead="1"} 0.802' in text
+    assert 'tunnihind_forecast_mae_eur_mwh{days_ahead="1"} 31.4' in text
+
+
+async def test_without_a_forecast_no_tier_is_shown(serve: Serve) -> None:
+    server = await serve(View("empty"))
+    assert "tunnihind_forecast" not in (await server.ask("/metrics")).body.decode()
