@@ -51,16 +51,18 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what can't work, naming the setting and the fix."""
+        # Compared the way round that refuses NaN too, which `float` reads from an option.
         if not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22 %")
-        if self.price_floor >= self.price_cap:
+        if not self.price_floor < self.price_cap:
             raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
-        if self.rate_limit < 0:
+        if not self.rate_limit >= 0:
             raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
         for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_previous_runs_url"):
             url = getattr(self, name)
-            if url and urlsplit(url).scheme not in {"http", "https"}:
-                raise SettingsError(f"{name.replace('_', '-')} is {url!r}: it has to start with http:// or https://")
+            if url and not _is_web_address(url):
+                option = name.replace("_", "-")
+                raise SettingsError(f"{option} is {url!r}: it has to start with http:// or https:// and name a host")
 
     @property
     def store_url(self) -> str:
@@ -76,3 +78,11 @@ class Settings:
     def attribution_text(self) -> str:
         """The credit that republishers of the data must give."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

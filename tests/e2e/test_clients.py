@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from playwright.async_api import Page, async_playwright
+
 from tests.server.api.conftest import Serve, serve
 from tests.server.api.support import RunningServer
 

@@ -1,5 +1,6 @@
 """The command `tunnihind` and its exit status: 0 done, 1 failed, 2 wrong usage."""
 
+import os
 from importlib import import_module
 from typing import Any, Final, override
 
@@ -7,6 +8,9 @@ import click
 
 from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
+
+# The model's matrices are small: threads only make it slower, and take the processor from the serving.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
     "serve": "serve:serve",

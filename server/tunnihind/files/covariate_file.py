@@ -18,6 +18,7 @@ _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
 """No forecast reaches further; a mistyped instant would make a series of a million hours."""
+_LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
 
@@ -76,6 +77,8 @@ def _collect(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
             if value is None:
                 empty += 1
                 continue
+            if abs(value) > _LARGEST:
+                raise row.error(name, f"{value:g} is more than any forecast of this kind can be")
             if values[name, issued].setdefault(target, value) != value:
                 raise row.error(name, f"another value for the same issue and target stands further up: {value:g}")
     return rows, empty, values

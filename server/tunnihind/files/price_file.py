@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby, pairwise
+from math import inf
 from pathlib import Path
 from typing import Final
 
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import Row, Table, open_table
-from tunnihind.market import HOUR_S, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, QUARTER_S, ZONES, Zone, delivery_day
+from tunnihind.market import (
+    HOUR_S,
+    PRICE_CAP_EUR_MWH,
+    PRICE_FLOOR_EUR_MWH,
+    QUARTER_S,
+    ZONES,
+    Zone,
+    delivery_day,
+    market_time_unit,
+)
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"
@@ -73,20 +84,31 @@ def _line(row: Row, zones: Sequence[Zone], floor: float, cap: float) -> _Line:
 def _with_steps(file: str, lines: Sequence[_Line]) -> list[tuple[_Line, int]]:
     """Tell hours from quarters by their spacing.
 
-    A file of quarters may begin with days of hours (the market changed on 2025-10-01): a delivery day whose
-    rows all lie one hour apart is one of hours. A lone row among quarters is a quarter.
+    A file of quarters may begin with days of hours (the market changed on 2025-10-01), so each delivery day is
+    judged by the two rows that are closest. Lone rows among quarters are what was traded on their day.
     """
-    are_hours = min((later.ts - earlier.ts for earlier, later in pairwise(lines)), default=HOUR_S) >= HOUR_S
+    are_hours = _closest(lines) >= HOUR_S
     result = []
-    for _, group in groupby(lines, key=lambda line: delivery_day(line.ts)):
-        day = list(group)
-        gaps = {later.ts - earlier.ts for earlier, later in pairwise(day)}
-        step = HOUR_S if are_hours or gaps == {HOUR_S} else QUARTER_S
-        result += [(_aligned(file, line, step), step) for line in day]
+    for day, group in groupby(lines, key=lambda line: delivery_day(line.ts)):
+        rows = list(group)
+        step = HOUR_S if are_hours else _step_of_day(day, rows)
+        result += [(_aligned(file, line, step), step) for line in rows]
     return result
+
+
+def _step_of_day(day: date, lines: Sequence[_Line]) -> int:
+    closest = _closest(lines)
+    if closest == HOUR_S:
+        return HOUR_S
+    return QUARTER_S if closest < HOUR_S else market_time_unit(day)
+
+
+def _closest(lines: Sequence[_Line]) -> float:
+    """Return the least distance between two rows in seconds, infinite where there are no two."""
+    return min((later.ts - earlier.ts for earlier, later in pairwise(lines)), default=inf)
 
 
 def _aligned(file: str, line: _Line, step_s: int) -> _Line:
     if line.ts % step_s:
-        raise ImportFileError(file, line.row.line, _TS, f"{line.ts} is off the full hour in a file of hours")
+        raise ImportFileError(file, line.row.line, _TS, f"{line.ts} is off the full hour, and its neighbours are hours")
     return line

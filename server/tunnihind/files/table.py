@@ -4,10 +4,13 @@ import csv
 import gzip
 import math
 import zlib
-from collections.abc import Iterator
+from codecs import iterdecode
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Final, TextIO
+from reprlib import repr as shortened
+from typing import Final
 
 from tunnihind.errors import ImportFileError
 from tunnihind.market import QUARTER_S
@@ -31,10 +34,10 @@ class Row:
         try:
             ts = int(text)
         except ValueError:
-            raise self.error(column, f"{text!r} is not a whole number of unix seconds UTC") from None
+            raise self.error(column, f"{shortened(text)} is not a whole number of unix seconds UTC") from None
         if not _EARLIEST_TS <= ts < _LATEST_TS:
-            hint = " (milliseconds? divide by 1000)" if _EARLIEST_TS <= ts / 1000 < _LATEST_TS else ""
-            raise self.error(column, f"{ts} is no instant between the years 2000 and 2100{hint}")
+            hint = " (milliseconds? divide by 1000)" if _EARLIEST_TS <= ts // 1000 < _LATEST_TS else ""
+            raise self.error(column, f"{shortened(ts)} is no instant between the years 2000 and 2100{hint}")
         if ts % step_s:
             raise self.error(column, f"{ts} is not the start of a period: it has to be a multiple of {step_s}")
         return ts
@@ -47,9 +50,10 @@ class Row:
         try:
             value = float(text)
         except ValueError:
-            raise self.error(column, f"{text!r} is not a number") from None
+            raise self.error(column, f"{shortened(text)} is not a number") from None
         if not math.isfinite(value):
-            raise self.error(column, f"{text!r} is not a finite number; leave the cell empty where nothing is known")
+            problem = f"{shortened(text)} is not a finite number; leave the cell empty where nothing is known"
+            raise self.error(column, problem)
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
@@ -60,14 +64,17 @@ class Row:
 class Table:
     """An open file: its columns, and its rows in turn."""
 
-    def __init__(self, file: str, stream: TextIO) -> None:
+    def __init__(self, file: str, lines: Iterable[bytes]) -> None:
+        """Read the header. Raises ImportFileError."""
         self.file = file
-        self._reader = csv.reader(stream, strict=True)
+        # Decoded line by line, so that a byte that makes no sense is reported where it stands.
+        self._reader = csv.reader(iterdecode(lines, "utf-8-sig"), strict=True)
+        self._lines = self._read()
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows; blank lines are passed over. Raises ImportFileError."""
-        for cells in self._reader:
+        for cells in self._lines:
             if not cells:
                 continue
             line = self._reader.line_num
@@ -80,36 +87,42 @@ class Table:
         """Return the error that points at a column's header."""
         return ImportFileError(self.file, 1, column, problem)
 
-    def line(self) -> int:
-        """Return the number of the line read last."""
-        return max(self._reader.line_num, 1)
-
     def _header(self) -> list[str]:
-        columns = [name.strip().lower() for name in next(self._reader, [])]
+        columns = [name.strip().lower() for name in next(self._lines, [])]
         if not columns:
-            raise ImportFileError(self.file, 1, "1", "the file is empty; its first line has to name the columns")
-        for name in columns:
+            raise self.refuse("1", "the first line is empty; it has to name the columns")
+        for number, name in enumerate(columns, start=1):
+            if not name:
+                raise self.refuse(str(number), "the column has no name")
             if columns.count(name) > 1:
                 raise self.refuse(name, "the column is there twice")
         return columns
+
+    def _read(self) -> Iterator[list[str]]:
+        try:
+            yield from self._reader
+        except csv.Error as error:
+            raise self._unreadable(self._reader.line_num, error) from error
+        except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
+            # What fails below the reader fails before the reader has counted the line.
+            raise self._unreadable(self._reader.line_num + 1, error) from error
+
+    def _unreadable(self, line: int, error: Exception) -> ImportFileError:
+        return ImportFileError(self.file, line, "1", f"the file can't be read on: {error}")
 
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
     """Open a CSV file, gzipped or not. Raises ImportFileError, also for what breaks while it is being read."""
-    table: Table | None = None
     try:
-        with _open_text(path) as stream:
-            table = Table(path.name, stream)
-            yield table
-    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-        line = 1 if table is None else table.line()
-        raise ImportFileError(path.name, line, "1", f"the file can't be read on: {error}") from error
+        stream = _open(path)
+    except OSError as error:
+        raise ImportFileError(path.name, 1, "1", f"the file can't be opened: {error.strerror}") from error
+    with stream:
+        yield Table(path.name, stream)
 
 
-def _open_text(path: Path) -> TextIO:
+def _open(path: Path) -> BufferedReader | gzip.GzipFile:
     with path.open("rb") as raw:
         is_gzip = raw.read(2) == _GZIP_MAGIC
-    if is_gzip:
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+    return gzip.open(path) if is_gzip else path.open("rb")

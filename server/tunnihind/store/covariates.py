@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_covariate, unpack_covariate
+from tunnihind.store.packing import COVARIATE_BYTES, pack_covariate, unpack_covariate
 from tunnihind.store.schema import covariates as table
 
 
@@ -28,10 +28,11 @@ class CovariateBook:
             return sum(_add(connection, name, list(issues)) for name, issues in series.items())
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
-        """Return what was issued from `since_ts` on, oldest first. Raises StoreError."""
+        """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError."""
         query = select(table).order_by(table.c.name, table.c.issued_ts, table.c.lead_s.desc())
         if since_ts is not None:
-            query = query.where(table.c.issued_ts >= since_ts)
+            rolling = (table.c.lead_s > 0) & (table.c.issued_ts + _span_s() > since_ts)
+            query = query.where((table.c.issued_ts >= since_ts) | rolling)
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
             for row in connection.execute(query):
@@ -44,6 +45,11 @@ class CovariateBook:
         query = query.group_by(table.c.name)
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _span_s() -> ColumnElement[int]:
+    """Return for how long values of a series follow one another, in SQL."""
+    return func.length(table.c.series) * (HOUR_S // COVARIATE_BYTES)
 
 
 def _series(issued_ts: int, start_ts: int, packed: bytes, lead_s: int) -> IssuedSeries:

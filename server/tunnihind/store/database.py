@@ -1,6 +1,7 @@
 """The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +17,14 @@ from tunnihind.errors import SettingsError, StoreError
 
 _BUSY_TIMEOUT_S: Final = 15
 _WRITES: Final = "tunnihind_writes"
+_WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 
 
 class Database:
     """An SQL database; every access is one transaction of `reading` or `writing`."""
 
     def __init__(self, url: str, *, read_only: bool = False) -> None:
+        """Prepare to connect. Raises SettingsError for an address that is none, StoreError."""
         self.url = _parsed(url)
         self.read_only = read_only
         self._engine = _sqlite_engine(self.url, read_only) if self.is_sqlite else create_engine(self.url)
@@ -71,9 +74,13 @@ class Database:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-        parsed.get_dialect()
-    except (ArgumentError, NoSuchModuleError) as error:
-        message = f"database-url is {url!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db"
+        create_engine(parsed)  # connects to nothing yet, and finds what is wrong
+    except ImportError as error:
+        message = f"database-url names {parsed.drivername}, whose driver is not installed ({error.name})"
+        raise SettingsError(message) from error
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        shown = re.sub(r":[^:@]*@", ":***@", url)
+        message = f"database-url is {shown!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db"
         raise SettingsError(message) from error
     return parsed
 
@@ -112,14 +119,26 @@ def _read_only_file(url: URL) -> URL:
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says, not at the first write
-    connection.execute("PRAGMA query_only = ON")
 
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     # Readers never wait for the writer; a commit is on the disk before it is called done.
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn to the write-ahead log, in turn with other processes that have just opened the same new file."""
+    try:
+        connection.execute(_WRITE_AHEAD)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            raise
+        # Unlike a transaction, this one is refused at once where another process is at it.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+        connection.execute(_WRITE_AHEAD)
 
 
 def _begin(connection: Connection) -> None:

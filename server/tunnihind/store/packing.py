@@ -10,6 +10,9 @@ from tunnihind.known import Floats
 _SINGLE: Final = np.dtype("<f4")
 _DOUBLE: Final = np.dtype("<f8")
 
+COVARIATE_BYTES: Final = _SINGLE.itemsize
+"""The size of one packed covariate value."""
+
 
 def pack_covariate(values: NDArray[np.float32]) -> bytes:
     """Pack covariate values in single precision, which is finer than any weather forecast."""

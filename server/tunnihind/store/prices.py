@@ -27,6 +27,14 @@ class Price(NamedTuple):
     eur_mwh: float
 
 
+class _Version(NamedTuple):
+    """A price as it stood from `seen_ts` on, counting as known from `known_ts` on."""
+
+    seen_ts: int
+    known_ts: int
+    eur_mwh: float
+
+
 @dataclass(frozen=True, slots=True)
 class Added:
     """What became of the prices that were handed over."""
@@ -69,7 +77,8 @@ class PriceBook:
 
     def archive(self, since_ts: int | None = None, *, zones: Sequence[Zone] = ZONES) -> PriceArchive:
         """Return every version of the prices from `since_ts` on. Raises StoreError."""
-        columns = [_read(self._database, zone, since_ts) for zone in zones]
+        with self._database.reading() as connection:
+            columns = [_read(connection, zone, since_ts) for zone in zones]
         zone_of = np.concatenate(
             [np.full(len(c), ZONES.index(z), np.int8) for z, c in zip(zones, columns, strict=True)]
         )
@@ -98,14 +107,15 @@ class PriceBook:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def _read(database: Database, zone: Zone, since_ts: int | None) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _read(
+    connection: Connection, zone: Zone, since_ts: int | None
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns; doubles hold instants exactly."""
     query = select(table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh)
     query = query.where(table.c.zone == zone)
     if since_ts is not None:
         query = query.where(table.c.ts >= since_ts)
-    with database.reading() as connection:
-        found = connection.execute(query).all()
+    found = connection.execute(query).all()
     # Flattened by hand: numpy is ten times slower at taking rows apart itself.
     return np.fromiter((value for row in found for value in row), np.float64, 5 * len(found)).reshape(-1, 5)
 
@@ -115,31 +125,29 @@ def _add(connection: Connection, prices: Sequence[Price], source: str, seen_ts: 
     rows, corrected, unchanged = [], 0, 0
     for zone, ts, step_s, eur_mwh in prices:
         earlier = newest.get((zone, ts, step_s))
-        if earlier is not None and earlier[1] == eur_mwh:
+        if earlier is not None and earlier.eur_mwh == eur_mwh:
             unchanged += 1
             continue
         if earlier is None:
             known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
-            seen = seen_ts
+            version = _Version(seen_ts, known, eur_mwh)
         else:
             # A clock that was set back must not make the correction look older than what it corrects.
-            known = seen = max(seen_ts, earlier[0] + 1)
+            version = _Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh)
             corrected += 1
-        newest[zone, ts, step_s] = (seen, eur_mwh)
-        rows.append((zone, ts, step_s, seen, known, eur_mwh, source))
+        newest[zone, ts, step_s] = version
+        rows.append((zone, ts, step_s, *version, source))
     if rows:
         names = [column.name for column in table.columns]
         connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
     return Added(len(rows) - corrected, corrected, unchanged)
 
 
-def _newest_versions(
-    connection: Connection, first_ts: int, last_ts: int
-) -> dict[tuple[str, int, int], tuple[int, float]]:
-    """Return (seen_ts, eur_mwh) of the newest version of each price in a span of time."""
+def _newest_versions(connection: Connection, first_ts: int, last_ts: int) -> dict[tuple[str, int, int], _Version]:
+    """Return the newest version of each price in a span of time."""
     query = (
-        select(table.c.zone, table.c.ts, table.c.step_s, table.c.seen_ts, table.c.eur_mwh)
+        select(table.c.zone, table.c.ts, table.c.step_s, table.c.seen_ts, table.c.known_ts, table.c.eur_mwh)
         .where(table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts))
         .order_by(table.c.seen_ts)
     )
-    return {(row.zone, row.ts, row.step_s): (row.seen_ts, row.eur_mwh) for row in connection.execute(query)}
+    return {(zone, ts, step_s): _Version(*version) for zone, ts, step_s, *version in connection.execute(query)}

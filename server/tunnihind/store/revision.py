@@ -11,7 +11,7 @@ from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
 
 HEAD: Final = "0001"
-"""The newest step."""
+"""The newest step; steps are numbered in their order."""
 
 
 def current(connection: Connection) -> str | None:
@@ -30,5 +30,17 @@ def is_current(database: Database) -> bool:
 
 def require_current(database: Database) -> None:
     """Make sure that the tables are today's without touching them. Raises SchemaError, StoreError."""
-    if not is_current(database):
+    with database.reading() as connection:
+        found = current(connection)
+    if found is not None and found > HEAD:
+        raise newer(database)
+    if found != HEAD:
         raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")
+
+
+def newer(database: Database) -> SchemaError:
+    """Return the error that a database from the future is refused with."""
+    return SchemaError(
+        f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
+        "or name another database with --database-url"
+    )

@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Self
 
+from tunnihind.errors import TunnihindError
 from tunnihind.known import Archive
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
@@ -25,15 +26,12 @@ class Store:
         Raises SettingsError for an address that is none, StoreError and SchemaError.
         """
         self.database = Database(url, read_only=read_only)
-        if read_only:
-            require_current(self.database)
-        elif not is_current(self.database):
-            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
-
-            upgrade(self.database)
         self.journal = Journal(self.database)
-        if not read_only:
-            self.journal.make_instance_id()
+        try:
+            self._make_ready()
+        except TunnihindError:
+            self.close()
+            raise
         self.prices = PriceBook(self.database, self.journal)
         self.covariates = CovariateBook(self.database)
         self.runs = RunArchive(self.database, self.journal)
@@ -63,3 +61,13 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _make_ready(self) -> None:
+        if self.database.read_only:
+            require_current(self.database)
+            return
+        if not is_current(self.database):
+            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
+
+            upgrade(self.database)
+        self.journal.make_instance_id()

@@ -1,0 +1,106 @@
+"""Whether serving stutters while the 90-day backtest runs: latencies of `/api/v1/forecast` with and without it.
+
+    uv run --no-sync python -m tests.benchmarks.bench_stutter [--seconds 15] [--rate 200]
+
+The server and the process that its modeller starts are real; the store holds two years of the simulated market. A
+client of its own sends requests at a steady rate and times each. The process that scores runs at low priority,
+as it does under `tunnihind serve`.
+"""
+
+import asyncio
+import http.client
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tests.benchmarks.bench_startup import fill
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.reading import read_view
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import SystemClock
+from tunnihind.pipeline.modelling import process_modeller
+from tunnihind.service.site import open_site
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+PORT: Final = 18_721
+
+
+async def serve(url: str) -> None:
+    """Serve; score again and again while standard input's last line says so."""
+    clock = SystemClock()
+    settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
+    snapshot = Snapshot(settings, clock)
+    with Store(url) as store:
+        snapshot.show(read_view(store, int(clock.now())))
+    site = open_site(settings, snapshot, clock, instance_id="bench", metrics=Metrics(), pipeline_expected=False)
+    async with site, process_modeller(url) as modeller:
+        click.echo("ready")
+        while await asyncio.to_thread(sys.stdin.readline):
+            started = time.perf_counter()
+            await modeller.score(int(clock.now()))
+            click.echo(f"{time.perf_counter() - started:.1f}")
+
+
+def latencies_ms(seconds: float, rate: float) -> list[float]:
+    """Send requests at a steady rate over one connection and return how long each took."""
+    connection = http.client.HTTPConnection("127.0.0.1", PORT)
+    times = []
+    ends = time.perf_counter() + seconds
+    due = time.perf_counter()
+    while (now := time.perf_counter()) < ends:
+        time.sleep(max(0.0, due - now))
+        due += 1 / rate
+        sent = time.perf_counter()
+        connection.request("GET", "/api/v1/forecast", headers={"Accept-Encoding": "gzip"})
+        connection.getresponse().read()
+        times.append((time.perf_counter() - sent) * 1000)
+    return times
+
+
+def row(label: str, times: list[float]) -> str:
+    """Describe a sample of latencies."""
+    ordered = sorted(times)
+    p99 = ordered[int(0.99 * len(ordered))]
+    median = statistics.median(ordered)
+    return f"{label:<16} n {len(ordered)}, median {median:.2f} ms, p99 {p99:.2f} ms, max {ordered[-1]:.2f} ms"
+
+
+async def compare(seconds: float, rate: float) -> None:
+    """Start the server and sample it in turns, with and without a backtest."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{Path(folder) / 'stutter.db'}"
+        await asyncio.to_thread(fill, url)
+        server = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.benchmarks.bench_stutter", "--serve", url,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        await server.stdout.readline()
+        for _ in range(2):
+            click.echo(row("without backtest", await asyncio.to_thread(latencies_ms, seconds, rate)))
+            server.stdin.write(b"\n")
+            sample = asyncio.create_task(asyncio.to_thread(latencies_ms, seconds, rate))
+            took = (await server.stdout.readline()).decode().strip()
+            click.echo(row("with backtest", await sample) + f" (the backtest took {took} s)")
+        server.stdin.close()
+        await server.wait()
+
+
+@click.command(help=__doc__)
+@click.option("--seconds", default=15.0, show_default=True)
+@click.option("--rate", default=200.0, show_default=True)
+@click.option("--serve", "url", hidden=True)
+def main(seconds: float, rate: float, url: str | None) -> None:
+    """Compare, or be the server of the comparison."""
+    asyncio.run(compare(seconds, rate) if url is None else serve(url))
+
+
+if __name__ == "__main__":
+    main()

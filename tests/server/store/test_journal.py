@@ -1,0 +1,86 @@
+"""The version of what is served, and other single facts."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from tests.server.store.making import CASE, DAY, run, series, utc, whole_day
+from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.store.journal import Fact
+from tunnihind.store.store import Store
+
+NOW = utc("2025-12-15T10:00")
+
+
+def add(store: Store, price: float = 1.0) -> None:
+    store.prices.add(whole_day(DAY, price=lambda _: price), source="a", seen_ts=NOW)
+
+
+SERVED: dict[str, Callable[[Store], object]] = {
+    "new prices": lambda store: store.prices.add(whole_day(DAY + timedelta(1)), source="a", seen_ts=NOW),
+    "a correction": lambda store: add(store, 2.0),
+    "a run": lambda store: store.runs.add(run(NOW)),
+    "a score": lambda store: store.runs.keep_score(BacktestScore(1.0, 2.0, 0.5, 24)),
+}
+
+NOT_SERVED: dict[str, Callable[[Store], object]] = {
+    "prices known already": add,
+    "no prices": lambda store: store.prices.add([], source="a", seen_ts=NOW),
+    "covariates": lambda store: store.covariates.add({"ee_wind_mw": [series(NOW, [1.0])]}),
+    "a held day": lambda store: store.quarantine.put(CASE),
+    "a released day": lambda store: store.quarantine.release("elering", "ee", DAY, NOW),
+    "a failure": lambda store: store.health.failed("elering", NOW, "no answer"),
+    "a good answer": lambda store: store.health.succeeded("elering", NOW),
+    "a claim": lambda store: store.lease().claim(NOW),
+    "notes": lambda store: store.journal.write("a note", [1, "two"]),
+    "refresh": lambda store: store.journal.refreshed(NOW),
+    "thinning": lambda store: store.thin(NOW),
+    "reading": lambda store: (store.archive(), store.runs.newest(), store.quarantine.held()),
+}
+
+
+@pytest.mark.parametrize("change", SERVED.values(), ids=SERVED)
+def test_what_clients_see_changing_makes_the_version_grow(store: Store, change: Callable[[Store], object]) -> None:
+    add(store)
+    before = store.journal.version()
+    change(store)
+    assert store.journal.version() > before
+
+
+@pytest.mark.parametrize("change", NOT_SERVED.values(), ids=NOT_SERVED)
+def test_what_clients_do_not_see_leaves_the_version(store: Store, change: Callable[[Store], object]) -> None:
+    add(store)
+    before = store.journal.version()
+    change(store)
+    assert store.journal.version() == before
+
+
+def test_the_version_and_the_facts_outlive_a_restart(url: str, store: Store) -> None:
+    add(store)
+    store.journal.refreshed(NOW)
+    with Store(url) as again:
+        assert again.journal.version() == store.journal.version() > 0
+        assert again.journal.instance_id() == store.journal.instance_id()
+        assert again.journal.last_refresh() == again.journal.prices_stored_at() == NOW
+
+
+def test_only_new_versions_count_as_prices_stored(store: Store) -> None:
+    assert store.journal.prices_stored_at() is None
+    add(store)
+    store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="a", seen_ts=NOW + 60)
+    assert store.journal.prices_stored_at() == NOW
+
+
+def test_every_installation_has_an_identity_of_its_own(store: Store) -> None:
+    with Store("sqlite://") as other:
+        assert len({store.journal.instance_id(), other.journal.instance_id()}) == 2
+        assert len(other.journal.instance_id()) == 32
+
+
+def test_facts_keep_their_json_shape(store: Store) -> None:
+    facts: list[Fact] = [None, False, 0, -1.5, "õ", ["a", 1], {"a": [None]}]
+    for fact in facts:
+        store.journal.write("fact", fact)
+        assert store.journal.read("fact") == fact
+    assert store.journal.read("never written") is None

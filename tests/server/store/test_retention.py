@@ -1,0 +1,113 @@
+"""What is kept for how long."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.server.store.making import CASE, DAY, emptied, run, series, utc, whole_day
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
+from tunnihind.store.retention import FULL_DAYS, QUARANTINE_DAYS
+from tunnihind.store.store import Store
+
+NOW = utc("2025-12-26T10:00")
+OLD = NOW - FULL_DAYS * DAY_S
+"""What is younger than this is left alone. It is the day after the clocks went back."""
+
+_instants = st.lists(st.integers(-5 * DAY_S, 2 * DAY_S).map(lambda offset: OLD + offset // 600 * 600), max_size=40)
+_names = st.sampled_from(["ee_wind_mw", "wind_speed_100m@ee_west", "temperature_2m@ee_west"])
+
+
+def local(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=DELIVERY_TZ).timestamp())
+
+
+def kept_of(issued: Iterable[int], now: int) -> set[int]:
+    """By the letter of the promise: all of 60 days, and of older days the last before 12:00 Brussels and the last."""
+    before = now - FULL_DAYS * DAY_S
+    old = [instant for instant in issued if instant < before]
+    kept = {instant for instant in issued if instant >= before}
+    for day in {delivery_day(instant) for instant in old}:
+        noon = datetime.combine(day, time(12), DELIVERY_TZ).timestamp()
+        of_day = [instant for instant in old if delivery_day(instant) == day]
+        kept |= {max(of_day)} | {max(part) for part in [[i for i in of_day if i < noon]] if part}
+    return kept
+
+
+def made(store: Store) -> list[int]:
+    return sorted(run.made_at for run in store.runs.since(0))
+
+
+def issued(store: Store) -> dict[str, set[int]]:
+    return {name: {one.issued_ts for one in issues} for name, issues in store.covariates.archive().series.items()}
+
+
+@settings(deadline=None, max_examples=40)
+@given(runs=_instants, covariates=st.dictionaries(_names, _instants.filter(bool)))
+def test_older_than_60_days_one_before_and_one_after_the_auction_are_kept_of_each(
+    memory_store: Store, runs: list[int], covariates: dict[str, list[int]]
+) -> None:
+    store = emptied(memory_store)
+    for made_at in set(runs):
+        store.runs.add(run(made_at))
+    store.covariates.add({name: [series(at, [1.0]) for at in set(instants)] for name, instants in covariates.items()})
+    expected_runs = kept_of(runs, NOW)
+    expected = {name: kept_of(instants, NOW) for name, instants in covariates.items()}
+    surplus = len(set(runs) - expected_runs) + sum(len(set(covariates[name]) - expected[name]) for name in covariates)
+    assert store.thin(NOW) == surplus
+    assert made(store) == sorted(expected_runs)
+    assert issued(store) == expected
+    assert store.thin(NOW) == 0
+
+
+@settings(deadline=None, max_examples=20)
+@given(runs=_instants, steps=st.lists(st.integers(0, 7 * 24), max_size=5).map(sorted))
+def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
+    memory_store: Store, runs: list[int], steps: list[int]
+) -> None:
+    store = emptied(memory_store)
+    for made_at in set(runs):
+        store.runs.add(run(made_at))
+    for hours in steps:
+        store.thin(NOW - 5 * DAY_S + hours * HOUR_S)
+    store.thin(NOW + 9 * DAY_S)
+    assert made(store) == sorted(kept_of(runs, NOW + 9 * DAY_S))
+
+
+def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:
+    for day in ("2025-07-01", "2025-01-15"):
+        for clock in ("00:00", "11:59:59", "12:00", "23:59:59"):
+            store.runs.add(run(local(f"{day}T{clock}")))
+    store.thin(NOW)
+    clocks = [datetime.fromtimestamp(at, DELIVERY_TZ).strftime("%m-%d %H:%M:%S") for at in made(store)]
+    assert clocks == ["01-15 11:59:59", "01-15 23:59:59", "07-01 11:59:59", "07-01 23:59:59"]
+
+
+def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issues(store: Store) -> None:
+    month = utc("2025-01-01")
+    temperature = [series(month - lead * DAY_S, [1.0] * 744, lead_s=lead * DAY_S) for lead in range(1, 8)]
+    sunshine = [replace(one, issued_ts=one.issued_ts - HOUR_S, start_ts=one.start_ts - HOUR_S) for one in temperature]
+    live = [series(one.issued_ts - HOUR_S, [2.0] * 5) for one in temperature]
+    store.covariates.add({"temperature_2m@a": [*temperature, *live], "shortwave_radiation@a": sunshine})
+    assert store.thin(NOW) == 0
+    archive = store.covariates.archive().series
+    assert {name: len(issues) for name, issues in archive.items()} == {
+        "temperature_2m@a": 14,
+        "shortwave_radiation@a": 7,
+    }
+
+
+def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
+    store.prices.add(whole_day(date(2010, 1, 1)), source="a", seen_ts=NOW)
+    store.prices.add(whole_day(date(2010, 1, 1), price=float), source="a", seen_ts=NOW + 1)
+    assert store.thin(NOW + 50 * 365 * DAY_S) == 0
+    assert store.prices.count() == 2 * 24 * 4
+
+
+def test_quarantine_is_cleared_after_its_time_counted_from_the_last_sight(store: Store) -> None:
+    store.quarantine.put(CASE)
+    store.quarantine.put(replace(CASE, day=DAY - timedelta(1), last_seen_ts=CASE.last_seen_ts - 1))
+    assert store.thin(CASE.last_seen_ts + QUARANTINE_DAYS * DAY_S) == 1
+    assert [case.day for case in store.quarantine.held()] == [DAY]

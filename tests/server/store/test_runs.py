@@ -1,0 +1,93 @@
+"""The archive of forecast runs."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from tests.server.store.making import emptied, run, utc
+from tunnihind.forecast.backtest import BacktestScore
+from tunnihind.forecast.live_scores import WindowScores
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scores import Scores
+from tunnihind.known import Floats
+from tunnihind.store.store import Store
+
+MADE = utc("2025-12-15T10:00")
+
+_percentiles = npst.arrays(np.float64, st.tuples(st.just(3), st.integers(0, 4)), elements=st.floats(allow_nan=False))
+_inputs = st.dictionaries(st.text(), st.none() | st.integers() | st.floats(allow_nan=False) | st.lists(st.text()))
+
+
+@settings(deadline=None, max_examples=40)
+@given(percentiles=_percentiles, inputs=_inputs)
+def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floats, inputs: dict[str, object]) -> None:
+    store = emptied(memory_store)
+    p10, p50, p90 = percentiles
+    issued = Run(MADE, "tier", MADE + 1, p10, p50, p90, inputs)
+    store.runs.add(issued)
+    found = store.runs.newest()
+    assert found is not None
+    assert (found.made_at, found.tier, found.start_ts, found.inputs) == (MADE, "tier", MADE + 1, inputs)
+    for name in ("p10", "p50", "p90"):
+        assert getattr(found, name).tobytes() == getattr(issued, name).tobytes()
+
+
+def test_without_a_run_there_is_no_newest_one(store: Store) -> None:
+    assert store.runs.newest() is None
+    assert store.runs.since(0) == []
+
+
+def test_the_newest_run_is_the_last_one_made_not_the_last_one_stored(store: Store) -> None:
+    for made_at in (MADE, MADE + 3600, MADE - 3600):
+        store.runs.add(run(made_at))
+    newest = store.runs.newest()
+    assert newest is not None
+    assert newest.made_at == MADE + 3600
+
+
+def test_of_two_runs_of_one_instant_the_later_stored_is_the_newest(store: Store) -> None:
+    store.runs.add(run(MADE, level=1.0))
+    store.runs.add(run(MADE, level=2.0))
+    newest = store.runs.newest()
+    assert newest is not None
+    assert newest.p50[0] == 2.0
+    assert [one.p50[0] for one in store.runs.since(MADE)] == [2.0, 1.0]
+
+
+def test_a_run_from_the_future_is_not_seen_as_of_now(store: Store) -> None:
+    store.runs.add(run(MADE))
+    store.runs.add(run(MADE + 86_400))
+    newest = store.runs.newest(as_of=MADE)
+    assert newest is not None
+    assert newest.made_at == MADE
+    assert [one.made_at for one in store.runs.since(MADE, as_of=MADE + 86_399)] == [MADE]
+    assert store.runs.newest(as_of=MADE - 1) is None
+
+
+def test_runs_since_an_instant_come_newest_first(store: Store) -> None:
+    for made_at in (MADE, MADE + 7200, MADE + 3600):
+        store.runs.add(run(made_at))
+    assert [one.made_at for one in store.runs.since(MADE + 1)] == [MADE + 7200, MADE + 3600]
+
+
+def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
+    assert store.runs.score() is None
+    score = BacktestScore(mae=100 / 3, baseline_mae=40.0, skill=1 / 6, horizon_h=24)
+    store.runs.keep_score(BacktestScore(1.0, 2.0, 0.5, 24))
+    store.runs.keep_score(score)
+    assert store.runs.score() == score
+    store.runs.keep_score(None)
+    assert store.runs.score() is None
+
+
+def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
+    nan = float("nan")
+    scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
+    store.runs.keep_accuracy([WindowScores(7, {1: scored, 2: nothing}, scored)])
+    [window] = store.runs.accuracy()
+    assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
+    assert window.by_days_ahead[2].n == 0
+    assert math.isnan(window.by_days_ahead[2].mae)

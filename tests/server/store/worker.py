@@ -1,0 +1,95 @@
+"""What other processes do to a store in the tests: `python -m tests.server.store.worker JOB URL [ARGUMENT]`.
+
+A job starts at the first line on its standard input, and says on its standard output what it has done.
+"""
+
+import os
+import resource
+import signal
+import sys
+from datetime import date, timedelta
+
+from sqlalchemy import event
+
+from tests.server.store.making import whole_day
+from tunnihind.errors import StoreError
+from tunnihind.market import day_end
+from tunnihind.store.prices import Added
+from tunnihind.store.store import Store
+
+FIRST = date(2024, 1, 1)
+NOBODY = 65_534
+
+
+def day(number: int) -> date:
+    return FIRST + timedelta(days=number)
+
+
+def add_day(store: Store, number: int, source: str = "worker") -> Added:
+    return store.prices.add(whole_day(day(number)), source=source, seen_ts=day_end(day(number)))
+
+
+def say(text: object) -> None:
+    print(text, flush=True)  # noqa: T201
+
+
+def open_new(url: str) -> None:
+    """Open a database that others open at the same time."""
+    with Store(url) as store:
+        say(store.journal.instance_id())
+
+
+def add_days(url: str, days: str) -> None:
+    """Add a number of delivery days, one after another, and say what became of them in all."""
+    with Store(url) as store:
+        added = sum((add_day(store, number) for number in range(int(days))), Added())
+        say(f"{added.new} {added.corrected} {added.unchanged}")
+
+
+def die_adding(url: str, days: str) -> None:
+    """Report a number of stored days, and be killed after writing the next one, before it is committed."""
+    store = Store(url)
+    for number in range(int(days)):
+        add_day(store, number)
+        say(day(number))
+
+    def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO state"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(store.database._engine, "after_cursor_execute", kill)
+    add_day(store, int(days))
+
+
+def fill_disk(url: str, megabytes: str) -> None:
+    """Add days until the disk is full, then read; files may grow to a number of megabytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(megabytes) << 20, int(megabytes) << 20))
+    with Store(url) as store:
+        stored = 0
+        try:
+            while True:
+                add_day(store, stored)
+                stored += 1
+        except StoreError as error:
+            say(error)
+        say(len(store.prices.archive().everything().settled()))
+        say(stored * 24)
+
+
+def read_and_write(url: str) -> None:
+    """Try both ways to open a store, without the rights of root, and say which of reading and writing went."""
+    if os.geteuid() == 0:
+        os.setuid(NOBODY)
+    for read_only in (True, False):
+        try:
+            with Store(url, read_only=read_only) as store:
+                say(len(store.prices.archive().everything().settled()))
+                add_day(store, 99)
+        except StoreError as error:
+            say(error)
+
+
+if __name__ == "__main__":
+    jobs = {job.__name__: job for job in (open_new, add_days, die_adding, fill_disk, read_and_write)}
+    sys.stdin.readline()
+    jobs[sys.argv[1]](*sys.argv[2:])
