@@ -70,7 +70,7 @@ def backcasts(store: Store, instant: int) -> Iterator[Run]:
 def _missing(archive: Archive, archived: Iterable[Run], instant: int) -> Iterator[Run]:
     done = {delivery_day(run.made_at) for run in archived}
     model = forecaster()
-    for at in _backcast_instants(instant):
+    for at in backcast_instants(instant):
         run = None if delivery_day(at) in done else model.forecast(archive.as_of(at))
         if run is not None:
             yield run
@@ -84,7 +84,8 @@ def _archived(store: Store, instant: int) -> Sequence[Run]:
     return store.runs.since(instant - HISTORY_S, as_of=instant)
 
 
-def _backcast_instants(instant: int) -> Iterator[int]:
+def backcast_instants(instant: int) -> Iterator[int]:
+    """Yield when a server would have made a run on each of the days before an instant, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = int(datetime.combine(today - timedelta(days=back), BACKCAST_AT, UTC).timestamp())

@@ -31,7 +31,6 @@ ENOUGH_HOURS: Final = 28 * 24
 """Scored hours from which a `BacktestScore` is given: four weeks, so that each weekday counts four times."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
     """Forecasts of unpublished hours exactly as they were issued, all arrays of shape (n,).

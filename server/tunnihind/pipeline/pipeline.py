@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final
@@ -59,14 +59,16 @@ class Pipeline:
             else:
                 await self._clock.sleep(await self._nap())
 
-    async def catch_up(self, on_change: Callable[[], None] = lambda: None) -> bool:
-        """Do all that is due once; return whether all of it went well."""
-        while await self.step():
+    async def catch_up(
+        self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
+    ) -> bool:
+        """Do all that is due once, `without` some jobs; return whether all of it went well."""
+        while await self.step(without):
             on_change()
         return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
-    async def step(self) -> bool:
-        """Do the most pressing job, if any is due; return whether there was one."""
+    async def step(self, without: Collection[Job] = frozenset()) -> bool:
+        """Do the most pressing job that is due, `without` some; return whether there was one."""
         now = self._now()
         try:
             situation = await self._situation(now)
@@ -76,7 +78,7 @@ class Pipeline:
             self._is_blind = True
             return False
         self._is_blind = False
-        due = due_jobs(situation, now)
+        due = [job for job in due_jobs(situation, now) if job not in without]
         if due:
             await self._try(due[0], situation, now)
         return bool(due)

@@ -18,8 +18,9 @@ from tunnihind.market import delivery_day
 from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.pipeline.schedule import Job
 from tunnihind.pipeline.situation import Reach
-from tunnihind.rehearsal import backcasts
+from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
 from tunnihind.service.guard import Guard
 from tunnihind.service.keeper import Keeper
@@ -104,7 +105,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
-                    async with background(_simulate(store, pipeline, clock, keeper)):
+                    async with background(_simulate(store, pipeline, modeller, clock, keeper)):
                         await until_stopped()
 
 
@@ -124,16 +125,14 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             lease.release()
 
 
-async def _simulate(store: Store, pipeline: Pipeline, clock: Clock, keeper: Keeper) -> None:
+async def _simulate(store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, keeper: Keeper) -> None:
     """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
-    await pipeline.catch_up(keeper.poke)
-    now = int(clock.now())
-
-    def add_backcasts() -> None:
-        for run in backcasts(store, now):
-            store.runs.add(run)
-
-    await asyncio.to_thread(add_backcasts)
+    # The past is wanted within seconds, the model's scores are not.
+    await pipeline.catch_up(keeper.poke, without={Job.SCORES})
+    for instant in backcast_instants(int(clock.now())):
+        run = await modeller.run(instant)
+        if run is not None:
+            await asyncio.to_thread(store.runs.add, run)
     keeper.poke()
     await pipeline.run(keeper.poke)
 

@@ -1,15 +1,11 @@
 """Where the store of a test is, and one in memory that is quick to empty."""
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tunnihind.store.store import Store
-
-# Home Assistant's plugin, imported even where it is turned off, lets SQLAlchemy log every statement.
-logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 
 @pytest.fixture

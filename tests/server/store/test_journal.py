@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.store.making import CASE, DAY, run, series, utc, whole_day
 from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.store.journal import Fact
+from tunnihind.store.journal import Fact, Journal
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-15T10:00")
@@ -76,6 +76,16 @@ def test_every_installation_has_an_identity_of_its_own(store: Store) -> None:
     with Store("sqlite://") as other:
         assert len({store.journal.instance_id(), other.journal.instance_id()}) == 2
         assert len(other.journal.instance_id()) == 32
+
+
+def test_a_process_that_was_late_to_name_a_new_store_keeps_the_name_it_has(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = store.journal.instance_id()
+    with monkeypatch.context() as before_the_other_wrote:
+        before_the_other_wrote.setattr(Journal, "read", lambda *_: None)
+        store.journal.make_instance_id()
+    assert store.journal.instance_id() == name
 
 
 def test_facts_keep_their_json_shape(store: Store) -> None:

@@ -1,0 +1,200 @@
+"""`tunnihind` as real processes of their own, and the means to wait for what they do."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
+from multidict import CIMultiDictProxy
+
+COMMAND = str(Path(sys.executable).with_name("tunnihind"))
+PATIENCE_S = 30.0
+"""How long a test waits for a thing that takes a second or two on an idle machine."""
+
+_SHOWN_BYTES = 1000
+"""How much of an answer a failed test shows."""
+
+
+async def until[Found](look: Callable[[], Awaitable[Found]], *, within: float = PATIENCE_S) -> Found | None:
+    """Return what `look` finds as soon as that is something, None when there is nothing in time."""
+    deadline = time.monotonic() + within
+    while not (found := await look()):
+        if time.monotonic() > deadline:
+            return None
+        await asyncio.sleep(0.05)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that has ended: its exit status and what it wrote."""
+
+    status: int
+    output: str
+    errors: str
+
+    def json(self) -> Any:  # noqa: ANN401  any JSON document
+        return json.loads(self.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a request."""
+
+    status: int
+    headers: CIMultiDictProxy[str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"{self.status} {self.body[:_SHOWN_BYTES]!r}"
+
+    def json(self) -> Any:  # noqa: ANN401  any JSON document
+        return json.loads(self.body)
+
+
+async def run(arguments: Sequence[str], environment: Mapping[str, str], *, within: float = 60.0) -> Done:
+    """Let `tunnihind` do a thing and end."""
+    process = await asyncio.create_subprocess_exec(
+        COMMAND, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    async with asyncio.timeout(within):
+        output, errors = await process.communicate()
+    assert process.returncode is not None
+    return Done(process.returncode, output.decode(), errors.decode())
+
+
+class Server:
+    """A `tunnihind serve`, in a process group of its own so that whoever it leaves behind is found."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], port: int, log: Path, *, wrapper: Sequence[str]
+    ) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self._log = log
+        with log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                [*wrapper, COMMAND, "serve", "--port", str(port), *arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def family(self) -> set[int]:
+        """Return the server and what it has started, as far as they live."""
+        return {int(path.name) for path in Path("/proc").glob("[0-9]*") if _group(path) == self.pid}
+
+    async def get(self, path: str, **headers: str) -> Reply:
+        """Ask for a path; headers are named with underscores. Raises ClientConnectionError."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with (
+            ClientSession(timeout=ClientTimeout(total=10)) as session,
+            session.get(self.url + path, headers=named) as response,
+        ):
+            return Reply(response.status, response.headers, await response.read())
+
+    @asynccontextmanager
+    async def connected(self, request: bytes) -> AsyncIterator[None]:
+        """Keep a connection open on which these bytes were sent."""
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(request)
+        await writer.drain()
+        try:
+            yield
+        finally:
+            writer.close()
+
+    async def until(
+        self, path: str, holds: Callable[[Reply], object], *, within: float = PATIENCE_S, say: str = ""
+    ) -> Reply:
+        """Return the first answer for which something holds, and fail where none comes."""
+        last: list[Reply] = []
+
+        async def look() -> Reply | None:
+            assert self.is_running(), f"the server has ended with {self._process.returncode}:\n{self.log}"
+            try:
+                last[:] = [await self.get(path)]
+            except ClientConnectionError, TimeoutError:
+                return None
+            return last[0] if holds(last[0]) else None
+
+        found = await until(look, within=within)
+        assert found is not None, f"{path} never came to {say or 'what was awaited'}; last: {last}\n{self.log}"
+        return found
+
+    async def until_ready(self, *, within: float = PATIENCE_S) -> Any:  # noqa: ANN401  any JSON document
+        """Return the answer to `/readyz` once it is 200."""
+        return (await self.until("/readyz", lambda reply: reply.status == 200, within=within, say="200")).json()
+
+    async def until_logged(self, text: str, *, within: float = PATIENCE_S) -> None:
+        """Wait for a text in the log."""
+
+        async def look() -> bool:
+            return text in self.log
+
+        assert await until(look, within=within), f"never logged: {text}\n{self.log}"
+
+    async def ended(self, *, within: float = PATIENCE_S) -> int:
+        """Wait for the server's end and return its exit status."""
+
+        async def look() -> bool:
+            return not self.is_running()
+
+        assert await until(look, within=within), f"the server does not end:\n{self.log}"
+        assert self._process.returncode is not None
+        return self._process.returncode
+
+    async def terminate(self, *, within: float = PATIENCE_S) -> int:
+        """Ask the server to end, as service managers do, and return its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return await self.ended(within=within)
+
+    async def kill(self) -> None:
+        """End the server without a word (kill -9), its helpers not included."""
+        self._process.kill()
+        await self.ended()
+
+    async def until_alone(self, *, within: float = 5.0) -> bool:
+        """Return whether nobody of the server's family is left, giving them a moment to end."""
+
+        async def look() -> bool:
+            return not self.family()
+
+        return bool(await until(look, within=within))
+
+    def clear_away(self) -> None:
+        """End all that may be left, whatever state a failed test has left it in."""
+        if self.family():
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _group(process: Path) -> int | None:
+    """Return a living process's group (proc(5): the fields after the name, which may hold anything)."""
+    try:
+        state, _parent, group, *_ = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if state == "Z" else int(group)

@@ -1,0 +1,51 @@
+"""A clock that is wrong, for real processes: libfaketime between them and the C library."""
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+_LIBRARIES = Path("/usr/lib")
+_LIBRARY = "*/faketime/libfaketimeMT.so.1"
+"""As Debian's package `libfaketime` installs it."""
+
+
+def library() -> Path | None:
+    """Return libfaketime, None where it is not installed."""
+    return next(_LIBRARIES.glob(_LIBRARY), None)
+
+
+class ShiftedClock:
+    """The machine's clock, shifted for the processes that are given `environment`, and to be moved while they run.
+
+    What elapses (the monotonic clock) is left alone, as it is when somebody sets a machine's clock.
+    """
+
+    def __init__(self, library: Path, file: Path) -> None:
+        self._file = file
+        self._shift_s = 0
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "FAKETIME_TIMESTAMP_FILE": str(file),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            # Its remedy for old C libraries makes Python's threads wait a hundred times too long for each other.
+            "FAKETIME_FORCE_MONOTONIC_FIX": "0",
+            "NO_FAKE_STAT": "1",
+        }
+        self.jump(0)
+
+    def now(self) -> float:
+        """Return unix seconds UTC as the processes see them."""
+        return time.time() + self._shift_s
+
+    def set(self, instant: str) -> None:
+        """Set the clock to an instant in ISO 8601."""
+        self.jump(round(datetime.fromisoformat(instant).timestamp() - self.now()))
+
+    def jump(self, seconds: int) -> None:
+        """Move the clock, back with a negative number."""
+        self._shift_s += seconds
+        # Renamed into place: a process that reads half a file would live in 1970 for a moment.
+        new = self._file.with_suffix(".new")
+        new.write_text(f"{self._shift_s:+d}\n")
+        new.replace(self._file)

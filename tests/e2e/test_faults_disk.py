@@ -1,0 +1,150 @@
+"""Disks that can't be written to: serving goes on, and the log says what is wrong."""
+
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.e2e.conftest import Launch, Tunnihind
+from tests.e2e.made_up import hourly, made_up_quotes, write_prices
+from tests.e2e.server_process import Server
+from tests.e2e.shifted_clock import ShiftedClock
+from tests.server.upstream import FakeElering
+from tunnihind.market import HOUR_S, delivery_day, floor_hour
+
+_PAGE = 4096
+_ROOMY = 32 * 1024 * 1024
+
+
+class Disk(Protocol):
+    """A disk for a server's folder, which can be filled to the last byte while it runs."""
+
+    complaint: str
+
+    def wrapper(self, size: int) -> Sequence[str]: ...
+    def fill(self, server: Server) -> None: ...
+    def free(self, server: Server) -> None: ...
+
+
+class SmallDisk:
+    """A file system in memory that only the server sees, and that ends with it."""
+
+    complaint = "database or disk is full"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def wrapper(self, size: int) -> Sequence[str]:
+        self._folder.mkdir()
+        mount = f'mount -t tmpfs -o size={size} tmpfs "$0" && exec "$@"'
+        return "unshare", "--mount", "sh", "-c", mount, str(self._folder)
+
+    def fill(self, server: Server) -> None:
+        with suppress(OSError), self._filler(server).open("wb", buffering=0) as stream:
+            while stream.write(bytes(_PAGE)):
+                pass
+
+    def free(self, server: Server) -> None:
+        self._filler(server).unlink()
+
+    def _filler(self, server: Server) -> Path:
+        return Path(f"/proc/{server.pid}/root{self._folder}/filler")
+
+
+class LimitedFiles:
+    """What comes nearest where nobody may mount: files that can't grow beyond a size."""
+
+    complaint = "disk I/O error"
+
+    def wrapper(self, size: int) -> Sequence[str]:
+        return "prlimit", f"--fsize={size}:", "--"
+
+    def fill(self, server: Server) -> None:
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (_PAGE, resource.RLIM_INFINITY))
+
+    def free(self, server: Server) -> None:
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@pytest.fixture
+def disk(tmp_path: Path, database: Path) -> Disk:
+    mounting = "unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", str(tmp_path)
+    may_mount = subprocess.run(mounting, capture_output=True, check=False).returncode == 0
+    return SmallDisk(database.parent) if may_mount else LimitedFiles()
+
+
+async def test_serving_goes_on_while_the_disk_is_full_and_work_once_there_is_room(
+    launch: Launch, clock: ShiftedClock, disk: Disk
+) -> None:
+    clock.set("2025-12-15T07:50:00Z")
+    async with FakeElering(made_up_quotes(date(2025, 12, 1), date(2025, 12, 16)), now=clock.now) as elering:
+        arguments = "--elering-url", elering.url, "--history-start", "2026"
+        server = launch(*arguments, clock=clock, wrapper=disk.wrapper(_ROOMY))
+        await server.until_ready()
+        disk.fill(server)
+        clock.jump(HOUR_S)
+        hour = floor_hour(clock.now())
+        await server.until("/api/v1/forecast", lambda reply: reply.json()["dayAhead"][0]["ts"] == hour, say="the hour")
+        await server.until_logged(disk.complaint)
+        assert (await server.get("/api/v1/forecast")).json()["madeAt"] < hour
+        disk.free(server)
+        clock.jump(120)
+        fresh = await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] >= hour, say="a new run")
+        assert fresh.json()["forecast"][0]["ts"] == hour + HOUR_S
+
+
+@pytest.fixture
+def read_only(database: Path) -> Iterator[Sequence[str]]:
+    """Return what to start a server with for which the data is read-only once `chmod` has made it so."""
+    # Root may write anything, unless the capability to is taken from it.
+    yield ("setpriv", "--bounding-set=-dac_override", "--") if os.geteuid() == 0 else ()
+    database.parent.chmod(0o755)
+
+
+def protect(database: Path, *, only_file: bool) -> None:
+    database.chmod(0o444)
+    if not only_file:
+        database.parent.chmod(0o555)
+
+
+@pytest.mark.parametrize(
+    ("only_file", "complaint"),
+    [
+        (True, "attempt to write a readonly database; serving goes on from what is known"),
+        (False, "it is opened for reading only, and nothing new is fetched"),
+    ],
+    ids=["the file", "its folder too"],
+)
+async def test_a_database_that_can_only_be_read_is_served(
+    only_file: bool,
+    complaint: str,
+    launch: Launch,
+    read_only: Sequence[str],
+    database: Path,
+    tmp_path: Path,
+    tunnihind: Tunnihind,
+) -> None:
+    today = delivery_day(time.time())
+    quotes = made_up_quotes(today - timedelta(days=30), today + timedelta(days=1))
+    await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)))
+    made = (await tunnihind("forecast", "--json")).json()
+    protect(database, only_file=only_file)
+    server = launch(wrapper=read_only)
+    reply = await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == made["madeAt"])
+    settled = {hour["ts"]: hour["eurMwh"] for hour in reply.json()["dayAhead"]}
+    expected = {ts: price for ts, price in hourly(quotes).items() if ts >= floor_hour(reply.json()["now"])}
+    assert settled == {ts: pytest.approx(price, abs=0.0051) for ts, price in expected.items()}
+    await server.until_logged(complaint)
+
+
+async def test_a_first_start_on_a_full_disk_says_so(launch: Launch, disk: Disk, database: Path) -> None:
+    server = launch(wrapper=disk.wrapper(_PAGE))
+    assert await server.ended() == 1
+    assert f"the database sqlite:///{database}: {disk.complaint}" in server.log

@@ -1,0 +1,113 @@
+"""Ends without warning and with: nothing is lost, nothing is doubled, nobody is left behind."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Launch, Tunnihind
+from tests.e2e.made_up import write_prices
+from tests.e2e.server_process import COMMAND, until
+from tests.server.upstream import FakeElering
+from tests.server.upstream.elering import Quotes, flat_quotes
+from tunnihind.market import HOUR_S, delivery_day
+
+YEARS = 3
+KEPT_ALIVE = b"GET /api/v1/forecast HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+async def elering() -> AsyncIterator[FakeElering]:
+    today = delivery_day(time.time())
+    quotes = flat_quotes(date(today.year - YEARS + 1, 1, 1), today + timedelta(days=1), HOUR_S)
+    async with FakeElering(quotes, now=time.time) as upstream:
+        yield upstream
+
+
+def history_start() -> str:
+    return str(datetime.now(UTC).year - YEARS + 1)
+
+
+async def long_write(database: Path) -> bool:
+    """Return whether somebody is in the middle of writing much."""
+    before = is_being_written(database)
+    await asyncio.sleep(0.1)
+    return before and is_being_written(database)
+
+
+def is_being_written(database: Path) -> bool:
+    if not database.exists():
+        return False
+    with closing(sqlite3.connect(database, timeout=0, autocommit=True)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            return "locked" in str(error)
+    return False
+
+
+async def assert_whole(tunnihind: Tunnihind, quotes: Quotes) -> None:
+    """Each quote up to the newest is kept once."""
+    rows = [row.split(",") for row in (await tunnihind("export", "prices")).output.splitlines()[1:]]
+    exported = {int(ts): tuple(map(float, prices)) for ts, *prices in rows}
+    newest = max(exported)
+    assert newest >= time.time()
+    expected = {ts: tuple(prices[ts] for prices in quotes.values()) for ts in quotes["ee"] if ts <= newest}
+    assert exported == expected
+    assert (await tunnihind("status", "--json")).json()["prices"] == 4 * len(expected)
+
+
+async def test_kills_during_a_back_fill_cost_nothing_but_time(
+    launch: Launch, elering: FakeElering, database: Path, tunnihind: Tunnihind
+) -> None:
+    arguments = "--elering-url", elering.url, "--history-start", history_start()
+    in_a_write = launch(*arguments)
+    await in_a_write.until_ready()
+    assert await until(lambda: long_write(database))
+    await in_a_write.kill()
+    assert await in_a_write.until_alone(), in_a_write.family()
+
+    awaiting_an_answer = launch(*arguments)
+    await awaiting_an_answer.until_logged(f"1 of {YEARS} done")
+    elering.hang()
+    asked = len(elering.requests)
+
+    async def is_asked_again() -> bool:
+        return len(elering.requests) > asked
+
+    assert await until(is_asked_again)
+    await awaiting_an_answer.kill()
+
+    undisturbed = launch(*arguments)
+    await undisturbed.until_logged(f"{YEARS} of {YEARS} done")
+    await assert_whole(tunnihind, elering.quotes)
+
+
+async def test_an_import_that_is_killed_while_it_writes_can_be_done_again(
+    tmp_path: Path, environment: dict[str, str], database: Path, tunnihind: Tunnihind
+) -> None:
+    today = delivery_day(time.time())
+    quotes = flat_quotes(today - timedelta(days=700), today + timedelta(days=1), HOUR_S)
+    file = str(write_prices(tmp_path / "prices.csv", quotes))
+    process = await asyncio.create_subprocess_exec(COMMAND, "import", "prices", file, env=environment)
+    assert await until(lambda: long_write(database))
+    process.kill()
+    assert await process.wait() < 0
+    assert (await tunnihind("import", "prices", file)).status == 0
+    await assert_whole(tunnihind, quotes)
+
+
+async def test_a_server_in_the_middle_of_its_work_ends_at_a_word(
+    launch: Launch, elering: FakeElering, database: Path
+) -> None:
+    server = launch("--elering-url", elering.url, "--history-start", history_start())
+    await server.until_ready()
+    async with server.connected(b""), server.connected(b"GET /api/v1/fore"), server.connected(KEPT_ALIVE):
+        assert await until(lambda: long_write(database))
+        assert await server.terminate(within=5) == 0
+        assert await server.until_alone(), server.family()

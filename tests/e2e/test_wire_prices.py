@@ -1,0 +1,155 @@
+"""Prices over the wire: a server that lives on a past day, and an upstream that does what Elering has done."""
+
+import json
+from collections.abc import AsyncIterator
+from copy import deepcopy
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import SHARED
+from tests.e2e.conftest import Launch, Tunnihind
+from tests.e2e.made_up import hourly, made_up_quotes
+from tests.e2e.server_process import Reply, Server
+from tests.e2e.shifted_clock import ShiftedClock
+from tests.server.upstream import FakeElering, FakeEntsoe
+from tests.server.upstream.elering import Quotes, csv_quotes
+from tests.server.upstream.entsoe import TOKEN
+from tunnihind.market import HOUR_S, ZONES, day_end, day_start, hours_of
+
+TODAY = date(2025, 12, 15)
+TOMORROW = date(2025, 12, 16)
+BEFORE_PUBLICATION = "2025-12-15T11:50:00Z"
+"""13:50 on an Estonian clock: prices are asked for every minute. They come out at 11:55 UTC."""
+
+
+def market() -> Quotes:
+    """Return the quarters of late 2025 as they were, where the real history is at hand, or ones like them."""
+    real = SHARED / "data" / "prices_15min.csv"
+    return csv_quotes(real) if real.exists() else made_up_quotes(date(2025, 10, 1), date(2025, 12, 31))
+
+
+@pytest.fixture
+async def elering(clock: ShiftedClock) -> AsyncIterator[FakeElering]:
+    async with FakeElering(market(), now=clock.now) as upstream:
+        yield upstream
+
+
+def settled_through(last: int) -> Any:  # noqa: ANN401
+    """Return what tells whether an answer's settled prices end with an hour."""
+
+    def holds(reply: Reply) -> bool:
+        hours = reply.json()["dayAhead"]
+        return bool(hours) and hours[-1]["ts"] == last
+
+    return holds
+
+
+async def assert_served(server: Server, quotes: Quotes, first: date, last: date) -> None:
+    """The settled hours of some delivery days are all there, and are the means of their quarters."""
+    actuals = {hour["ts"]: hour["eurMwh"] for hour in (await server.get("/api/series")).json()["actuals"]}
+    expected = {ts: price for ts, price in hourly(quotes).items() if day_start(first) <= ts < day_end(last)}
+    assert len(expected) == (day_end(last) - day_start(first)) // HOUR_S
+    served = {ts: price for ts, price in actuals.items() if day_start(first) <= ts < day_end(last)}
+    assert served == {ts: pytest.approx(price, abs=0.0051) for ts, price in expected.items()}
+
+
+async def test_an_afternoon_of_zeros_half_a_day_and_errors_ends_with_tomorrows_prices(
+    launch: Launch, clock: ShiftedClock, elering: FakeElering
+) -> None:
+    clock.set(BEFORE_PUBLICATION)
+    true_quotes = deepcopy(elering.quotes)
+    today_s_last, tomorrow_s_last = day_end(TODAY) - HOUR_S, day_end(TOMORROW) - HOUR_S
+    server = launch("--elering-url", elering.url, "--history-start", "2025", clock=clock)
+    await server.until_ready()
+    await server.until("/api/v1/forecast", settled_through(today_s_last))
+
+    elering.zero(TOMORROW)
+    clock.jump(6 * 60)
+    await server.until_logged(f"elering's prices of EE for {TOMORROW} are held back: 24 hours are exactly 0.00")
+    elering.quotes = deepcopy(true_quotes)
+    elering.cut(TOMORROW, 80)
+    clock.jump(60)
+    await server.until_logged(f"elering's prices of EE for {TOMORROW} are held back: 80 of 96 quarters")
+    body = (await server.get("/api/v1/forecast")).json()
+    assert body["dayAhead"][-1]["ts"] == today_s_last, "what is held back must not be served"
+    assert [hour["ts"] for hour in body["forecast"] if hour["ts"] > today_s_last], "the forecast covers it meanwhile"
+
+    elering.quotes = deepcopy(true_quotes)
+    elering.fail(times=6, status=503)  # more than one question's tries
+    clock.jump(60)
+    await server.until_logged("elering: HTTP 503")
+    clock.jump(60)
+    await server.until("/api/v1/forecast", settled_through(tomorrow_s_last))
+    await server.until_logged("elering answers again")
+    assert server.log.count("elering: HTTP 503") == 1, "a failure is news once"
+    await assert_served(server, true_quotes, TODAY - timedelta(days=13), TOMORROW)
+    await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] >= clock.now() - 60, say="a new run")
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [(date(2025, 10, 26), 25), (date(2026, 3, 29), 23)], ids=["100 quarters", "92 quarters"]
+)
+async def test_the_days_of_the_clock_changes_are_whole(
+    day: date, hours: int, launch: Launch, clock: ShiftedClock
+) -> None:
+    quotes = made_up_quotes(day - timedelta(days=30), day + timedelta(days=1))
+    clock.set(f"{day}T10:00:00Z")
+    async with FakeElering(quotes, now=clock.now) as elering:
+        server = launch("--elering-url", elering.url, "--history-start", "2026", clock=clock)
+        await server.until_ready()
+        await server.until("/api/v1/forecast", lambda reply: reply.json()["forecast"], say="a forecast")
+        assert len(hours_of(day)) == hours
+        await assert_served(server, quotes, day - timedelta(days=1), day)
+        forecast = (await server.get("/api/v1/forecast")).json()["forecast"]
+        starts = [hour["ts"] for hour in forecast]
+        assert starts == list(range(starts[0], starts[-1] + 1, HOUR_S))
+        assert starts[-1] > day_end(day)
+
+
+def recorded(shared: Path, *names: str) -> Quotes:
+    quotes: Quotes = {zone: {} for zone in ZONES}
+    for name in names:
+        data = json.loads((shared / "fixtures" / "elering" / name).read_text())["data"]
+        for zone in ZONES:
+            quotes[zone] |= {row["timestamp"]: row["price"] for row in data[zone]}
+    return quotes
+
+
+async def test_recorded_answers_are_served_where_they_make_a_whole_day(
+    launch: Launch, clock: ShiftedClock, shared: Path, tunnihind: Tunnihind
+) -> None:
+    quotes = recorded(shared, "nps_price_15min_2025-12-04_full96.json", "nps_price_15min_2025-12-05_partial92.json")
+    clock.set("2025-12-05T09:00:00Z")
+    async with FakeElering(quotes, now=clock.now) as elering:
+        server = launch("--elering-url", elering.url, "--history-start", "2025", clock=clock)
+        await server.until_ready()
+        # Two days of UTC hold one delivery day and all but an hour of the one before.
+        await assert_served(server, quotes, date(2025, 12, 5), date(2025, 12, 5))
+        actuals = (await server.get("/api/series")).json()["actuals"]
+        assert len(actuals) == 24
+        held = (await tunnihind("status", "--json")).json()["quarantine"]
+        assert {(case["zone"], case["day"], case["detail"]) for case in held} == {
+            (zone, "2025-12-04", "92 of 96 quarters") for zone in ZONES
+        }
+
+
+async def test_the_second_source_serves_while_the_first_is_down_and_its_token_stays_secret(
+    launch: Launch, clock: ShiftedClock, elering: FakeElering
+) -> None:
+    clock.set(BEFORE_PUBLICATION)
+    elering.fail(times=1000)
+    quotes = made_up_quotes(TODAY - timedelta(days=15), TODAY)
+    async with FakeEntsoe(quotes) as entsoe:
+        server = launch(
+            *("--elering-url", elering.url, "--entsoe-url", f"{entsoe.url}/api", "--entsoe-token", TOKEN),
+            *("--history-start", "2026", "--log-level", "debug"),
+            clock=clock,
+        )
+        await server.until_ready()
+        await assert_served(server, quotes, TODAY - timedelta(days=13), TODAY)
+        assert entsoe.requests
+    assert "elering: HTTP 503" in server.log
+    assert TOKEN not in server.log

@@ -1,0 +1,30 @@
+"""Weather over the wire, beside the prices: what is forecast now, and what had been forecast."""
+
+from datetime import date
+
+from tests.e2e.conftest import Launch, Tunnihind
+from tests.e2e.made_up import made_up_quotes
+from tests.e2e.shifted_clock import ShiftedClock
+from tests.server.upstream import FakeElering, FakeOpenMeteo
+from tunnihind.sources.weather_points import POINTS, VARIABLES
+
+
+async def test_weather_of_all_points_is_kept_and_its_history_filled_in(
+    launch: Launch, clock: ShiftedClock, tunnihind: Tunnihind
+) -> None:
+    clock.set("2025-01-10T09:20:00Z")
+    quotes = made_up_quotes(date(2024, 12, 20), date(2025, 1, 11))
+    async with FakeElering(quotes, now=clock.now) as elering, FakeOpenMeteo() as now, FakeOpenMeteo() as archive:
+        server = launch(
+            *("--weather", "--open-meteo-url", now.url, "--open-meteo-previous-runs-url", archive.url),
+            *("--elering-url", elering.url, "--history-start", "2025"),
+            clock=clock,
+        )
+        await server.until_ready()
+        await server.until_logged("filling in the history of weather: 1 of 1 done")
+        status = (await tunnihind("status", "--json", clock=clock)).json()
+    assert len(status["covariates"]) == len(POINTS) * len(VARIABLES)
+    assert min(status["covariates"].values()) > clock.now() - 60
+    assert {source["source"]: source["failures"] for source in status["sources"]} == {"elering": 0, "open-meteo": 0}
+    assert now.requests
+    assert [request["start_date"] for request in archive.requests] == ["2025-01-01"]
