@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tunnihind.forecast.fallback import LastWeeksMean
 from tunnihind.store.store import Store
 
 # How long an example takes says more about the machine than about the code.
@@ -33,3 +34,10 @@ def store(database: Path) -> Iterator[Store]:
     """Return an empty store."""
     with Store(f"sqlite:///{database}") as opened:
         yield opened
+
+
+@pytest.fixture
+def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
+    for name in ("pipeline.modelling.forecaster", "pipeline.modelling._standing_forecaster", "rehearsal.forecaster"):
+        monkeypatch.setattr(f"tunnihind.{name}", LastWeeksMean, raising=False)

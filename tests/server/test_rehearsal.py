@@ -30,6 +30,8 @@ from tunnihind.sources.gate import Limits, Settled, judge
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("quick_model")
+
 FIRST, LAST = date(2025, 8, 1), date(2025, 11, 9)
 LATER = 1_800_000_000
 TODAY = date(2025, 11, 5)

@@ -28,6 +28,8 @@ from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("quick_model")
+
 NOW = local("2025-02-10 10:00")
 
 

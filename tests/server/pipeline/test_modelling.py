@@ -49,7 +49,7 @@ def wait_for_end(pid: int) -> bool:
         os.close(watch)
 
 
-async def test_a_process_of_its_own_runs_scores_and_is_replaced_when_it_crashes(filled: Store, database: Path) -> None:
+async def test_a_process_of_its_own_works_and_is_replaced_when_it_crashes(filled: Store, database: Path) -> None:
     here = make_run(filled, NOW)
     assert here is not None
     async with process_modeller(f"sqlite:///{database}") as modeller:
@@ -58,9 +58,7 @@ async def test_a_process_of_its_own_runs_scores_and_is_replaced_when_it_crashes(
         assert (there.made_at, there.start_ts, there.tier) == (NOW, NOW + HOUR_S, here.tier)
         assert there.end_ts == day_end(TODAY + timedelta(days=7))
         assert [there.p10.tobytes(), there.p50.tobytes()] == [here.p10.tobytes(), here.p50.tobytes()]
-        score = await modeller.score(NOW)
-        assert score is not None
-        assert score.horizon_h == 24
+        assert [window.days for window in await modeller.accuracy(NOW)] == [7, 30, 90]
         first = child_of(modeller)
         os.kill(first, signal.SIGKILL)
         with pytest.raises(StoreError, match="has died"):

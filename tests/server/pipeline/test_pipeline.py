@@ -33,6 +33,8 @@ from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("quick_model")
+
 MINUTE = 60
 NOW = local("2025-12-15 10:00")
 TODAY = date(2025, 12, 15)

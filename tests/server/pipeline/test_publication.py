@@ -25,6 +25,8 @@ from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("quick_model")
+
 MINUTE = 60
 TODAY = date(2025, 12, 15)
 TOMORROW = TODAY + timedelta(days=1)
