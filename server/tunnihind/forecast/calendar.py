@@ -6,14 +6,19 @@ from functools import lru_cache
 from typing import Final
 
 import holidays
+import numpy as np
 
 from tunnihind.market import hours_of
 
 CLOCK_HOURS: Final = 24
 
+_CLOCK: Final = np.arange(CLOCK_HOURS)
+HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
+"""How far apart two clock hours are, the shorter way round the clock, shape (24, 24)."""
+
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
-_CHANGE_HOUR: Final = 2
+CHANGE_HOUR: Final = 2
 """The clock hour of Central European time that the last Sunday of March lacks and that of October has twice."""
 
 
@@ -29,14 +34,19 @@ class DayClass(IntEnum):
 @lru_cache(maxsize=8192)
 def day_class(day: date) -> DayClass:
     """Return the class of a delivery day by the Estonian calendar."""
-    if day.weekday() == _SUNDAY or day in _public_holidays(day.year):
+    if day.weekday() == _SUNDAY or is_holiday(day):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
 
 
-@lru_cache(maxsize=64)
-def _public_holidays(year: int) -> frozenset[date]:
-    return frozenset(holidays.country_holidays("EE", years=year))
+def is_holiday(day: date, country: str = "EE") -> bool:
+    """Tell whether a day is a public holiday in a country, by its ISO 3166 code."""
+    return day in _public_holidays(country, day.year)
+
+
+@lru_cache(maxsize=256)
+def _public_holidays(country: str, year: int) -> frozenset[date]:
+    return frozenset(holidays.country_holidays(country, years=year))
 
 
 def clock_hours(day: date) -> tuple[int, ...]:
@@ -47,5 +57,5 @@ def clock_hours(day: date) -> tuple[int, ...]:
 @lru_cache(maxsize=3)
 def _clock_hours(length: int) -> tuple[int, ...]:
     times = [1] * CLOCK_HOURS
-    times[_CHANGE_HOUR] += length - CLOCK_HOURS
+    times[CHANGE_HOUR] += length - CLOCK_HOURS
     return tuple(hour for hour in range(CLOCK_HOURS) for _ in range(times[hour]))

@@ -8,19 +8,78 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.calendar import CLOCK_HOURS, clock_hours, day_class
-from tunnihind.known import Floats, PriceHistory
+from tunnihind.forecast.calendar import CHANGE_HOUR, CLOCK_HOURS, clock_hours, day_class
+from tunnihind.known import Floats, Instants, PriceHistory
 from tunnihind.market import HOUR_S, day_end, day_start
 
 type Classes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
+class DayGrid:
+    """Consecutive delivery days by 24 Central European clock hours.
+
+    `starts` has shape (days + 1,): the first instant of each day, and the end of the last.
+    """
+
+    first: date
+    starts: Instants
+
+    @classmethod
+    def between(cls, first: date, last: date) -> Self:
+        """Return the grid of the days from `first` to `last`."""
+        days = days_between(first, last)
+        return cls(first, np.array([*(day_start(day) for day in days), day_end(last)], np.int64))
+
+    @property
+    def days(self) -> int:
+        """How many days there are."""
+        return self.starts.size - 1
+
+    @property
+    def hours(self) -> int:
+        """How many hours the days have."""
+        return int(self.starts[-1] - self.starts[0]) // HOUR_S
+
+    def index(self, day: date) -> int:
+        """Return the row of a day; negative or past the end for a day outside the grid."""
+        return (day - self.first).days
+
+    def day(self, row: int) -> date:
+        """Return the delivery day of a row, also of one outside the grid."""
+        return self.first + timedelta(days=row)
+
+    def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
+        """Lay hours that begin with the grid's first, shape (..., hours), on the grid, shape (..., days, 24).
+
+        The hour that a 23-hour day lacks is unknown (NaN), the two that share a clock hour on a 25-hour day count
+        as the mean of those known.
+        """
+        lengths = np.diff(self.starts) // HOUR_S
+        clock = np.arange(CLOCK_HOURS)
+        shift = (lengths - CLOCK_HOURS)[:, None] * (clock > CHANGE_HOUR)
+        at = ((self.starts[:-1] - self.starts[0]) // HOUR_S)[:, None] + clock + shift
+        grid: NDArray[Number] = hourly[..., at]
+        grid[..., lengths < CLOCK_HOURS, CHANGE_HOUR] = np.nan
+        (long,) = np.nonzero(lengths > CLOCK_HOURS)
+        first, second = grid[..., long, CHANGE_HOUR], hourly[..., at[long, CHANGE_HOUR] + 1]
+        mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
+        grid[..., long, CHANGE_HOUR] = mean
+        return grid
+
+    def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
+        """Lay hours on the grid as `lay` does; an hour that a day lacks is the mean of the two beside it."""
+        grid = self.lay(hourly)
+        (short,) = np.nonzero(np.diff(self.starts) // HOUR_S < CLOCK_HOURS)
+        grid[..., short, CHANGE_HOUR] = (grid[..., short, CHANGE_HOUR - 1] + grid[..., short, CHANGE_HOUR + 1]) / 2
+        return grid
+
+
+@dataclass(frozen=True, slots=True)
 class DailyPrices:
     """Estonian prices of consecutive delivery days by Central European clock hour.
 
-    `eur_mwh` has shape (days, 24), NaN where unknown. The hour that a 23-hour day lacks is unknown, the two
-    that share a clock hour on a 25-hour day count as their mean. `classes` has shape (days,).
+    `eur_mwh` has shape (days, 24), NaN where unknown, laid as `DayGrid.lay` does. `classes` has shape (days,).
     """
 
     first: date
@@ -30,10 +89,8 @@ class DailyPrices:
     @classmethod
     def between(cls, history: PriceHistory, first: date, last: date) -> Self:
         """Lay the days from `first` to `last` of a history on the grid."""
-        days = days_between(first, last)
         prices = history.between("ee", day_start(first), day_end(last))
-        grid = np.array([_by_clock_hour(prices[_hours_within(day, first)], day) for day in days])
-        return cls(first, grid, classes_of(days))
+        return cls(first, DayGrid.between(first, last).lay(prices), classes_of(days_between(first, last)))
 
     def index(self, day: date) -> int:
         """Return the row of a day; negative or past the end for a day outside the grid."""
@@ -53,18 +110,3 @@ def classes_of(days: Sequence[date]) -> Classes:
 def by_hour(grid: Floats, days: Sequence[date]) -> Floats:
     """Lay a grid of shape (..., days, 24) out hour by hour, shape (..., hours), as the days have them."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)
-
-
-def _hours_within(day: date, first: date) -> slice:
-    start = day_start(first)
-    return slice((day_start(day) - start) // HOUR_S, (day_end(day) - start) // HOUR_S)
-
-
-def _by_clock_hour(prices: Floats, day: date) -> Floats:
-    if prices.size == CLOCK_HOURS:
-        return prices
-    known = ~np.isnan(prices)
-    hours = np.array(clock_hours(day))[known]
-    counts = np.bincount(hours, minlength=CLOCK_HOURS)
-    sums = np.bincount(hours, weights=prices[known], minlength=CLOCK_HOURS)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

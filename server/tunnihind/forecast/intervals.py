@@ -17,7 +17,8 @@ LEADS: Final = 7
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
-_NEIGHBOUR_HOURS: Final = 2
+_HOUR_WEIGHTS: Final = (1.0,) * 5
+"""Two hours on either side count like the hour itself."""
 _LEVELS: Final = (0.1, 0.9)
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
@@ -39,8 +40,8 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     The lower offsets are at most 0, the upper ones at least 0, and neither narrows as the lead grows. Leads
     past the seventh (prices are stale) widen its offsets on.
     """
-    values, weights = _pooled(errors[:, -ERROR_DAYS:])
-    known_days = (weights > 0).sum(axis=-1) / (2 * _NEIGHBOUR_HOURS + 1)
+    values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
     trust = known_days / (known_days + _PRIOR_DAYS)
     lower, upper = trust * weighted_quantiles(values, weights, _LEVELS) + (1 - trust) * _prior()
     widening = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
@@ -68,15 +69,20 @@ def _first_reaching(ranked: Floats, reached: Floats, level: float) -> Floats:
     return found
 
 
-def _pooled(errors: Floats) -> tuple[Floats, Floats]:
-    """Return each hour's errors with its neighbours' and their weights, both of shape (leads, 24, samples)."""
+def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
+    """Return each hour's errors with its neighbours' and their weights, both of shape (leads, 24, samples).
+
+    `errors` has shape (leads, days, 24), the newest day last, NaN where unknown, which weighs 0. `hour_weights` are
+    those of the hours around, an odd number with the hour itself in the middle; midnight's neighbours are both sides'.
+    """
     leads, days, hours = errors.shape
-    shifts = range(-_NEIGHBOUR_HOURS, _NEIGHBOUR_HOURS + 1)
-    pooled = np.stack([np.roll(errors, shift, axis=2) for shift in shifts], axis=-1)
-    values = pooled.transpose(0, 2, 1, 3).reshape(leads, hours, days * len(shifts))
-    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), len(shifts))
+    reach = len(hour_weights) // 2
+    around = np.stack([np.roll(errors, shift, axis=2) for shift in range(-reach, reach + 1)], axis=-1)
+    values = around.transpose(0, 2, 1, 3).reshape(leads, hours, days * len(hour_weights))
+    recency = 0.5 ** (np.arange(days)[::-1] / half_life_days)
+    weights = np.outer(recency, hour_weights).ravel()
     known = ~np.isnan(values)
-    return np.where(known, values, 0.0), np.where(known, recency, 0.0)
+    return np.where(known, values, 0.0), np.where(known, weights, 0.0)
 
 
 def _prior() -> Floats:

@@ -8,20 +8,25 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
+from functools import cache
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import Final, Protocol
 
 from tunnihind.errors import StoreError
 from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
-from tunnihind.forecast.fallback import LastWeeksMean
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
+from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.model.replay import HISTORY_DAYS
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.market import DAY_S, WEEK_S
 from tunnihind.store.store import Store
 
-MEMORY_S: Final = 400 * DAY_S
-"""How much history a forecast is given."""
+MEMORY_S: Final = (HISTORY_DAYS + 14) * DAY_S
+"""How much history a forecast is given: what the model looks at, and two weeks to spare."""
+
+
+_NICENESS: Final = 10
 
 
 class Modeller(Protocol):
@@ -39,12 +44,18 @@ class Modeller(Protocol):
 
 def forecaster() -> Forecaster:
     """Return the served model."""
-    return LastWeeksMean()
+    return Ridges()
+
+
+@cache
+def _standing_forecaster() -> Forecaster:
+    """Return the forecaster of this process, which goes on from what it has learnt; its runs are no different."""
+    return forecaster()
 
 
 def make_run(store: Store, as_of: int) -> Run | None:
     """Make a run of what `store` knew at an instant. Raises StoreError."""
-    return forecaster().forecast(store.archive(as_of - MEMORY_S).as_of(as_of))
+    return _standing_forecaster().forecast(store.archive(as_of - MEMORY_S).as_of(as_of))
 
 
 def score(store: Store, as_of: int) -> BacktestScore | None:
@@ -81,7 +92,7 @@ class ProcessModeller:
     async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
         if self._pool is None:
             # Spawned, because a forked child would share the database's connections and the server's sockets.
-            self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_follow_parent)
+            self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_settle_in)
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._pool, _with_store, self._database_url, work, as_of)
@@ -106,8 +117,10 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
         modeller.close()
 
 
-def _follow_parent() -> None:
-    """Leave Ctrl-C to the server, and end with it, also when it is killed and can say nothing."""
+def _settle_in() -> None:
+    """Give way to the serving, leave Ctrl-C to it, and end with it, also when it is killed and can say nothing."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -1,0 +1,112 @@
+"""80 % intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
+
+Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.75 per hour; p10 and
+p90 are p50 plus V times the weighted 10 and 90 % quantile of past r / V. Sources as in `forecast.intervals`; the
+scale is that of normalised conformal prediction (Papadopoulos, Gammerman, Vovk 2008).
+"""
+
+from typing import Final
+
+import numpy as np
+
+from tunnihind.forecast.calendar import CLOCK_HOURS
+from tunnihind.forecast.intervals import pooled, weighted_quantiles
+from tunnihind.forecast.model.ridge import clock_smoother
+from tunnihind.known import Floats
+
+BANK_DAYS: Final = 250
+
+_SCALE_EUR_MWH: Final = 80.0
+_HALF_LIFE_DAYS: Final = 90.0
+_HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
+_LEVELS: Final = (0.1, 0.9)
+_VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
+_VOLATILITY_DAYS: Final = 60
+"""Days before the bank by which the volatility is warmed up, and those from which it starts."""
+_START_DAYS: Final = 20
+_FLOOR: Final = 0.02
+_POWER: Final = 0.75
+_FEW_DAYS: Final = 8.0
+_ENOUGH_DAYS: Final = 60
+"""Widths grow by sqrt(1 + few / n) while the bank holds fewer days n than enough."""
+_FEWEST_DAYS: Final = 5
+_UNKNOWN: Final = 0.7
+"""Half width, asinh units, with no bank at all."""
+_SMOOTHER: Final = clock_smoother(2.0)
+
+
+def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Floats, Floats]:
+    """Return the signed distances of p10 and p90 from p50, asinh(/80) scale, each (leads, 24), as known after a day.
+
+    `actual` (days, 24) and `issued` (leads, days, 24), EUR/MWh, are prices and p50 as it was issued for them; the last
+    row is the newest day that a forecast may use. Leads count from `first_lead`.
+    """
+    days = BANK_DAYS + _VOLATILITY_DAYS
+    residual = to_scale(actual[-days:]) - to_scale(issued[:, -days:])
+    known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
+    scale = _volatility(residual)
+    score = np.stack([_score(r, s, first_lead + k) for k, (r, s) in enumerate(zip(residual, scale, strict=True))])
+    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    low, high = weighted_quantiles(values, weights, _LEVELS)
+    grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
+    now = scale[:, -1] * grow[:, None]
+    unknown = (known_days < _FEWEST_DAYS)[:, None]
+    return (
+        np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * now),
+        np.where(unknown, _UNKNOWN, np.maximum(high, 0) * now),
+    )
+
+
+def to_scale(eur_mwh: Floats) -> Floats:
+    """Return prices in the scale in which widths are measured."""
+    scaled: Floats = np.arcsinh(eur_mwh / _SCALE_EUR_MWH)
+    return scaled
+
+
+def band(p50: Floats, low: Floats, high: Floats, limits: tuple[float, float]) -> Floats:
+    """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing."""
+    centre = to_scale(p50)
+    edges = [np.sinh(centre + side) * _SCALE_EUR_MWH for side in (low, high)]
+    return np.clip(np.stack([np.minimum(edges[0], p50), p50, np.maximum(edges[1], p50)]), *limits)
+
+
+def widening(by_lead: Floats) -> Floats:
+    """Return the non-decreasing fit over leads (leads, 24), hour by hour, by pooling adjacent violators."""
+    out = by_lead.copy()
+    for hour in range(by_lead.shape[1]):
+        pools: list[tuple[float, int]] = []
+        for value in by_lead[:, hour].tolist():
+            mean, count = value, 1
+            while pools and pools[-1][0] > mean:
+                before, n = pools.pop()
+                mean, count = (before * n + mean * count) / (n + count), n + count
+            pools.append((mean, count))
+        out[:, hour] = np.concatenate([np.full(count, mean) for mean, count in pools])
+    return out
+
+
+def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
+    """Return residuals (days, 24) in units of the volatility that was known when they were issued."""
+    at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
+    score: Floats = residual / scale[at_issue]
+    return score
+
+
+def _volatility(residual: Floats) -> Floats:
+    """Return V after each day, (leads, days + 1, 24): entry d is known once the days before d are."""
+    keep = 0.5 ** (1 / _VOLATILITY_HALF_LIFE_DAYS)
+    size = np.abs(residual)
+    state = np.array([_first_volatility(one) for one in size])
+    out = np.empty((len(residual), residual.shape[1] + 1, CLOCK_HOURS))
+    out[:, 0] = state
+    for day in range(residual.shape[1]):
+        known = np.isfinite(size[:, day])
+        state = np.where(known, keep * state + (1 - keep) * np.where(known, size[:, day], 0.0), state)
+        out[:, day + 1] = state
+    volatility: Floats = (out @ _SMOOTHER.T + _FLOOR) ** _POWER
+    return volatility
+
+
+def _first_volatility(size: Floats) -> Floats:
+    seen = size[np.isfinite(size)][: CLOCK_HOURS * _START_DAYS]
+    return np.full(CLOCK_HOURS, seen.mean() if seen.size else _UNKNOWN)

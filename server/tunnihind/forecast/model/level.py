@@ -1,0 +1,45 @@
+"""Correction of a forecast's level by its own recent day-mean errors, as far as such errors have lately persisted."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+FIRST_LEAD: Final = 3
+"""Nearer days see the newest day itself."""
+
+_ERROR_HALF_LIFE_DAYS: Final = 3.0
+_GAIN_HALF_LIFE_DAYS: Final = 60.0
+_PRIOR_GAIN: Final = 0.1
+_PRIOR_WEIGHT: Final = 0.4
+_LARGEST_GAIN: Final = 0.5
+_LARGEST_SHIFT: Final = 0.4
+
+
+@dataclass(slots=True)
+class LevelTracker:
+    """Keeps c, the moving mean of one lead's day-mean errors, and the gain of error(t) on the c known at its issue.
+
+    The gain is near 0 where errors do not persist, so that the correction switches itself off.
+    """
+
+    lead: int
+    states: list[float] = field(default_factory=list)
+    state: float = 0.0
+    cov: float = _PRIOR_WEIGHT * _PRIOR_GAIN
+    var: float = _PRIOR_WEIGHT
+
+    def update(self, error: float) -> float:
+        """Take the next day's mean error, asinh scale, NaN for none; return the shift for `lead` days later."""
+        if np.isfinite(error):
+            keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)
+            self.state = keep * self.state + (1 - keep) * error
+            if len(self.states) >= self.lead:
+                earlier = self.states[-self.lead]
+                self.cov = slow * self.cov + error * earlier + (1 - slow) * _PRIOR_WEIGHT * _PRIOR_GAIN
+                self.var = slow * self.var + earlier**2 + (1 - slow) * _PRIOR_WEIGHT
+        self.states = [*self.states, self.state][-self.lead :]
+        if self.lead < FIRST_LEAD:
+            return 0.0
+        gain = min(max(self.cov / self.var, 0.0), _LARGEST_GAIN)
+        return float(np.clip(gain * self.state, -_LARGEST_SHIFT, _LARGEST_SHIFT))

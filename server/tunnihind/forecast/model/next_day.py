@@ -1,0 +1,148 @@
+"""Columns from covariates that reach only the next day: residual loads, hinges of market tightness, supply curves.
+
+All take `series` (days, 24) by driver: for each delivery day what had been issued the day before.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.calendar import CLOCK_HOURS, HOURS_APART
+from tunnihind.forecast.model.columns import Rows, all_hours
+from tunnihind.forecast.model.price_state import PriceState
+from tunnihind.known import Floats
+
+LINEAR_COLUMNS: Final = 6
+
+_TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
+_CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
+_CURVE_DAYS: Final = 60
+_CURVE_WIDTH: Final = 0.35
+_CURVE_PRIOR: Final = 0.05
+_CURVES: Final = ((2, 7.0), (12, 25.0))
+"""Reach over hours and half-life in days of each supply curve."""
+_EVENING: Final = slice(18, 24)
+
+
+@dataclass(frozen=True, slots=True)
+class NextDayScale:
+    """Centre and spread of each driver and where the hinges of the indices stand; fixed for as long as a state lives.
+
+    With a scale that moves from day to day the curves lose nearly all they are worth.
+    """
+
+    centre: dict[str, float]
+    spread: dict[str, float]
+    hourly: tuple[float, ...] = ()
+    daily: tuple[float, ...] = ()
+    axis: tuple[float, ...] = ()
+
+    @classmethod
+    def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
+        """Fit the scale to series (days, 24) of which a Baltic residual load is one."""
+        centre = {name: float(np.nanmean(values)) for name, values in series.items()}
+        spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
+        standard = cls(centre, spread).standard(series)
+        index, axis = _weighted(standard, _TIGHTNESS), _weighted(standard, _CURVE_AXIS)
+        known = np.isfinite(index).all(axis=1)
+        return cls(
+            centre,
+            spread,
+            _cuts(index, (0.2, 0.5, 0.8, 0.9)),
+            _cuts(index[known].mean(axis=1), (0.2, 0.8)),
+            _cuts(axis, (0.1, 0.5, 0.9)),
+        )
+
+    def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the drivers in standard units."""
+        return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
+
+
+def usable(names: frozenset[str]) -> bool:
+    """Tell whether drivers of these names are enough for the columns: the Baltic residual load is their axis."""
+    return "residual_baltic" in names
+
+
+def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: Rows) -> Floats:
+    """Return columns for the day after issue: linear ones, hinges, products, supply curves: (n, 24, k); missing = 0.
+
+    Of prices only the days before the target are read.
+    """
+    z = scale.standard(series)
+    columns = [column for name in sorted(z) for column in _linear(z[name], target)]
+    index, axis = _weighted(z, _TIGHTNESS), _weighted(z, _CURVE_AXIS)
+    at, mean, on_axis = index[target], index[target].mean(1), axis[target]
+    columns += [np.maximum(at - cut, 0) for cut in scale.hourly]
+    columns += [all_hours(np.maximum(mean - cut, 0)) for cut in scale.daily]
+    columns += [np.maximum(on_axis - cut, 0) for cut in scale.axis]
+    pair = [z[name][target] for name in _CURVE_AXIS if name in z]
+    columns += [pair[0] ** 2 - 1] + ([pair[1] ** 2 - 1, pair[0] * pair[1]] if len(pair) > 1 else [])
+    curves = _supply_curves(axis, prices, target)
+    stacked: Floats = np.nan_to_num(np.concatenate([np.stack(columns, axis=-1), curves], axis=-1))
+    return stacked
+
+
+def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: Rows) -> Floats:
+    """Return columns for the second day, of the day before it: (n, 24, k); missing = 0.
+
+    Its mean, its evening and its departure from the week: the same hour of another day says nothing more.
+    """
+    z = scale.standard(series)
+    columns: list[Floats] = []
+    for values in [*(z[name] for name in sorted(z)), _weighted(z, _TIGHTNESS)]:
+        eve = values[target - 1]
+        week = np.mean([values[target - 2 - back].mean(1) for back in range(7)], axis=0)
+        columns += [all_hours(daily) for daily in (eve.mean(1), eve[:, _EVENING].mean(1), eve.mean(1) - week)]
+    stacked: Floats = np.nan_to_num(np.stack(columns, axis=-1))
+    return stacked
+
+
+def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """Return the weighted sum of the drivers that are there."""
+    total: Floats = np.sum([weight * standard[name] for name, weight in weights.items() if name in standard], axis=0)
+    return total
+
+
+def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(cut) for cut in np.nanquantile(values, levels))
+
+
+def _linear(values: Floats, target: Rows) -> list[Floats]:
+    """Return hour, change since the day before; day mean, its change, both against the week's mean: 6 of (n, 24)."""
+    now, last = values[target], values[target - 1]
+    week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
+    mean = now.mean(1)
+    daily = [mean, mean - last.mean(1), mean - week.mean(1)]
+    return [now, now - last, *(all_hours(one) for one in daily), now - week]
+
+
+def _supply_curves(axis: Floats, prices: PriceState, target: Rows) -> Floats:
+    """Return the price that the last 60 days saw at a like tightness, minus the week's mean: (n, 24, 3).
+
+    Nadaraya-Watson over days and hours: Gaussian in `axis`, triangular in hours, exponential in age.
+    """
+    out = np.zeros((len(target), CLOCK_HOURS, len(_CURVES) + 1))
+    for row, day in enumerate(target.tolist()):
+        past = slice(max(0, day - _CURVE_DAYS), day)
+        seen = np.isfinite(axis[past])
+        if np.isfinite(axis[day]).all() and seen.any():
+            base = prices.mean[7][day - 1, :, 0]
+            out[row, :, :-1] = _curves_at(axis[day], axis[past], seen, prices.y[past, :, 0], base) - base[:, None]
+            out[row, :, -1] = out[row, :, -2].mean()
+    return out
+
+
+def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
+    """Return the price at a like tightness by each curve, (24, curves); `axis`, `seen` and `y` (days, 24)."""
+    gap = (now[:, None, None] - np.where(seen, axis, 0)) / _CURVE_WIDTH
+    near = np.exp(-0.5 * gap * gap) * seen  # (24 hours, days, 24 hours of these)
+    age = np.arange(len(axis))[::-1]
+    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES])
+    priced, weight = recency @ (near * y), recency @ near
+    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in _CURVES], axis=1)
+    total = (priced * by_hour).sum(-1) + _CURVE_PRIOR * base[:, None]
+    curves: Floats = total / ((weight * by_hour).sum(-1) + _CURVE_PRIOR)
+    return curves

@@ -1,0 +1,149 @@
+"""Streaming ridge regressions, one per lead and clock hour, from exponentially forgotten moments.
+
+Rows are absorbed once, with the weight that their own out-of-sample error earned (toward least absolute deviations: a
+streaming form of iteratively reweighted least squares), so that a new day costs one update and no history is kept.
+Coefficients are solved in correlation units, lead by lead, each lead's shrunk toward those of the lead before.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from tunnihind.forecast.calendar import CLOCK_HOURS, HOURS_APART
+from tunnihind.known import Floats
+
+HALF_LIFE_DAYS: Final = 150.0
+NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
+"""Of leads with next-day covariates: more columns, steadier relations."""
+
+_PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
+"""By lead."""
+_FEW_DAYS: Final = 45.0
+"""Penalties grow by 1 + this / days absorbed."""
+_HOUR_WIDTH: Final = 0.7
+"""Width in hours of the Gaussian by which moments are smoothed over the clock."""
+_Z_CLIP: Final = 3.0
+_FLAT: Final = 1e-4
+"""A column whose deviation is less has nothing to say."""
+_ROBUST: Final = 0.3
+"""Errors beyond it, in asinh units, weigh like absolute ones."""
+_UNSEEN_ERROR: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of the averaged ridges: its target is the price minus `offset` times the 7-day mean.
+
+    `penalty` multiplies the lead's; `chain` is the part of the previous lead's coefficients that it is shrunk toward.
+    """
+
+    offset: float
+    penalty: float
+    chain: float
+
+
+MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0, penalty=0.6, chain=0.0))
+
+
+def robust_weight(error: Floats) -> Floats:
+    """Return the weight of rows by their out-of-sample error, asinh units, NaN where never forecast."""
+    size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
+    weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
+    return weight
+
+
+def clock_smoother(width_hours: float) -> Floats:
+    """Return a Gaussian over clock hours whose rows sum to 1, shape (24, 24)."""
+    kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
+    smoother: Floats = kernel / kernel.sum(1, keepdims=True)
+    return smoother
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """One lead's coefficients in standard units.
+
+    `beta` has shape (members, 24, p), `mean` and `sd` (24, p), `level` (members, 24).
+    """
+
+    beta: Floats
+    mean: Floats
+    sd: Floats
+    level: Floats
+
+    def predict(self, x: Floats, week_mean: Floats) -> Floats:
+        """Return the members' forecasts (members, n, 24), asinh scale, of rows (n, 24, p) and their 7-day mean."""
+        z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
+        fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
+        offsets = np.array([member.offset for member in MEMBERS])[:, None, None]
+        predicted: Floats = fitted + offsets * week_mean
+        return predicted
+
+
+@dataclass(slots=True)
+class Moments:
+    """Weighted sums of one lead: `gram` (24, p + 1, p + 1), `cross` (24, p + 1, members); column 0 is the constant."""
+
+    gram: Floats
+    cross: Floats
+    half_life_days: float
+    days: int = 0
+
+    @classmethod
+    def empty(cls, columns: int, half_life_days: float) -> Self:
+        """Return those of no rows."""
+        shape = (CLOCK_HOURS, columns + 1, columns + 1)
+        return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
+
+    def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
+        """Add consecutive days, oldest first: rows (n, 24, p), targets (n, 24; NaN is skipped), weights (n, 24)."""
+        n = len(x)
+        fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
+        known = ~np.isnan(y)
+        w = np.where(known, weight, 0.0) * fade[:, None]
+        rows = np.concatenate([np.ones((n, CLOCK_HOURS, 1)), x], axis=-1).transpose(1, 0, 2)
+        weighted = (rows * w.T[..., None]).transpose(0, 2, 1)
+        targets = np.stack([np.where(known, y, 0.0) - member.offset * week_mean for member in MEMBERS], axis=-1)
+        keep = 0.5 ** (n / self.half_life_days)
+        self.gram = keep * self.gram + _smoothed(weighted @ rows)
+        self.cross = keep * self.cross + _smoothed(weighted @ targets.transpose(1, 0, 2))
+        self.days += n
+
+    def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
+        """Return the coefficients; `prior` (members, 24, shared) is the previous lead's for the first columns."""
+        n = self.gram[:, 0, 0][:, None]
+        mean = self.gram[:, 0, :] / n
+        cov = self.gram / n[..., None] - mean[:, :, None] * mean[:, None, :]
+        sd = np.sqrt(np.maximum(np.einsum("hpp->hp", cov), 1e-10))
+        live = sd >= _FLAT
+        sd = np.where(live, sd, 1.0)
+        level = self.cross[:, 0, :] / n
+        cross = (self.cross / n[..., None] - mean[:, :, None] * level[:, None, :]) / sd[..., None]
+        cross = np.where(live[..., None], cross, 0.0)[:, 1:]
+        corr = (cov / sd[:, :, None] / sd[:, None, :])[:, 1:, 1:]
+        penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
+        beta = np.empty((len(MEMBERS), CLOCK_HOURS, corr.shape[-1]))
+        for k, member in enumerate(MEMBERS):
+            start = np.zeros(beta.shape[1:])
+            if prior is not None and member.chain:
+                start[:, :shared] = member.chain * prior[k]
+            beta[k] = start + _step(corr, cross[..., k], start, penalty * member.penalty)
+        return Solution(beta, mean[:, 1:], sd[:, 1:], level.T)
+
+
+_SMOOTHER: Final = clock_smoother(_HOUR_WIDTH)
+
+
+def _smoothed(moments: Floats) -> Floats:
+    return (_SMOOTHER @ moments.reshape(CLOCK_HOURS, -1)).reshape(moments.shape)
+
+
+def _step(corr: Floats, cross: Floats, start: Floats, penalty: float) -> Floats:
+    """Return the way from `start` (24, p) to the ridge solution that is shrunk toward it."""
+    system = corr.copy()
+    diagonal = np.arange(corr.shape[-1])
+    system[:, diagonal, diagonal] += penalty
+    right: Floats = cross - (corr @ start[..., None])[..., 0]
+    solved = np.linalg.solve(system, right[..., None]).astype(np.float64, copy=False)
+    return solved[..., 0]

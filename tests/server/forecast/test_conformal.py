@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from tunnihind.forecast.model.conformal import band, half_widths, widening
+from tunnihind.known import Floats
+
+LIMITS = (-500.0, 4000.0)
+prices = npst.arrays(np.float64, (7, 24), elements=st.floats(-500, 4000))
+widths = npst.arrays(np.float64, (7, 24), elements=st.floats(0, 5))
+
+
+@given(by_lead=widths)
+def test_widths_never_fall_with_the_lead_and_keep_their_sum(by_lead: Floats) -> None:
+    wider = widening(by_lead)
+    assert (np.diff(wider, axis=0) >= -1e-9).all()
+    assert wider.sum(axis=0) == pytest.approx(by_lead.sum(axis=0))
+
+
+def test_widths_that_grow_already_are_left_alone() -> None:
+    by_lead = np.arange(7.0)[:, None] * np.ones(24)
+    assert (widening(by_lead) == by_lead).all()
+
+
+@given(p50=prices, low=widths, high=widths)
+def test_percentiles_never_cross_and_stay_within_the_markets_limits(
+    p50: Floats,
+    low: Floats,
+    high: Floats,
+) -> None:
+    percentiles = band(p50, -low, high, LIMITS)
+    assert (np.diff(percentiles, axis=0) >= 0).all()
+    assert (percentiles[1] == p50).all()
+    assert percentiles.min() >= LIMITS[0]
+    assert percentiles.max() <= LIMITS[1]
+
+
+def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    issued = np.full((7, days, 24), 100.0)
+    return 100 + spread * rng.normal(size=(days, 24)), issued
+
+
+def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
+    actual, issued = past(400)
+    low, high = half_widths(actual, issued)
+    percentiles = band(np.full((7, 24), 100.0), low, high, LIMITS)
+    rng = np.random.default_rng(9)
+    to_come = 100 + 20 * rng.normal(size=(2000, 7, 24))
+    inside = (to_come >= percentiles[0]) & (to_come <= percentiles[2])
+    assert inside.mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_errors_that_lean_to_one_side_make_the_interval_lean() -> None:
+    actual, issued = past(400)
+    low, high = half_widths(np.abs(actual - 100) + 100, issued)
+    assert (-low < 0.2 * high).all()
+
+
+def test_it_follows_a_threefold_volatility_within_two_weeks() -> None:
+    calm, issued = past(400)
+    calm_low, calm_high = half_widths(calm, issued)
+    wild = calm.copy()
+    wild[-14:] = 100 + 3 * (wild[-14:] - 100)
+    low, high = half_widths(wild, issued)
+    assert (high - low).mean() > 1.5 * (calm_high - calm_low).mean()
+
+
+def test_with_few_past_errors_it_is_wider_and_with_none_it_is_wide() -> None:
+    actual, issued = past(400)
+    many = np.subtract(*half_widths(actual, issued)[::-1])
+    few = np.subtract(*half_widths(actual[-8:], issued[:, -8:])[::-1])
+    none = np.subtract(*half_widths(actual, np.full_like(issued, np.nan))[::-1])
+    assert few.mean() > many.mean()
+    assert (none == 1.4).all()
+
+
+def test_later_errors_than_those_given_play_no_part() -> None:
+    actual, issued = past(400)
+    changed = actual.copy()
+    changed[-1] = 3000
+    for one, other in zip(
+        half_widths(actual[:-1], issued[:, :-1]), half_widths(changed[:-1], issued[:, :-1]), strict=True
+    ):
+        assert np.array_equal(one, other)

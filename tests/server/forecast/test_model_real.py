@@ -1,0 +1,65 @@
+"""The model on real history, where there is one."""
+
+import csv
+import gzip
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tunnihind.forecast.backtest import BacktestResult, backtest
+from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, publication_time
+
+DATA = Path(__file__).parents[3] / "../shared/data"
+SINCE, FIRST, LAST = date(2024, 9, 1), date(2025, 5, 1), date(2025, 5, 7)
+"""A week: the whole year takes a minute and is the command line's."""
+
+pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the real history is not on this machine")
+
+
+def prices() -> PriceArchive:
+    with (DATA / "prices_hourly.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if day_start(SINCE) <= int(row["ts"]) < day_start(LAST) + 8 * DAY_S]
+    return PriceArchive.of(
+        KnownPrice(zone, ts, HOUR_S, publication_time(delivery_day(ts)), float(row[zone]))
+        for row in rows
+        for ts in (int(row["ts"]),)
+        for zone in ZONES
+        if row[zone]
+    )
+
+
+def wind() -> tuple[IssuedSeries, ...]:
+    issues: dict[int, dict[int, float]] = defaultdict(dict)
+    with gzip.open(DATA / "fi_wind_forecast_asof.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            issues[int(row["issued_ts"])][int(row["target_ts"])] = float(row["fi_wind_mw"])
+    series = []
+    for issued, values in sorted(issues.items()):
+        start = min(values)
+        hours = range(start, max(values) + HOUR_S, HOUR_S)
+        series.append(IssuedSeries(issued, start, np.array([values.get(ts, np.nan) for ts in hours], np.float32)))
+    return tuple(series)
+
+
+@pytest.fixture(scope="module")
+def result() -> BacktestResult:
+    archive = Archive(prices(), CovariateArchive({"fi_wind_mw": wind()}))
+    return backtest(archive, Ridges(), FIRST, LAST)
+
+
+def test_the_model_keeps_its_skill_on_a_week_of_2025(result: BacktestResult) -> None:
+    by_lead = result.by_lead()
+    assert [scores.n for scores in by_lead.values()] == [7 * 24] * 7
+    assert by_lead[1].skill > 0.2
+    assert result.scores().skill > 0.1
+
+
+def test_its_interval_covers_and_widens_on_a_week_of_2025(result: BacktestResult) -> None:
+    assert 0.65 < result.scores().coverage80 < 0.95
+    widths = [scores.width for scores in result.by_lead().values()]
+    assert (np.diff(widths) > -1.0).all()

@@ -1,0 +1,128 @@
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunnihind.forecast.daily import DayGrid
+from tunnihind.forecast.model.vintages import (
+    NEXT_DAY_AGES,
+    WEEK_AGES,
+    Singles,
+    VintageBook,
+    issue_instants,
+    newest_issue,
+    reach_s,
+    vintages,
+)
+from tunnihind.known import CovariateArchive, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S, day_start
+
+FIRST = date(2025, 3, 20)
+GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))
+TODAY = 12
+AS_OF = day_start(FIRST + timedelta(days=TODAY)) + 9 * HOUR_S
+INSTANTS = issue_instants(GRID, AS_OF, TODAY)
+
+
+def issue(issued_ts: int, start_ts: int, *values: float, lead_s: int = 0) -> IssuedSeries:
+    return IssuedSeries(issued_ts, start_ts, np.array(values, np.float32), lead_s)
+
+
+def hour_of(row: int, hour: int) -> int:
+    """Return the start of an hour of a day that has 24."""
+    return int(GRID.starts[row]) + hour * HOUR_S
+
+
+def seen(*issues: IssuedSeries, rows: range = range(TODAY + 1), ages: range = WEEK_AGES) -> Singles:
+    return vintages(issues, GRID, INSTANTS, rows, ages)
+
+
+def test_past_days_look_at_their_clock_and_today_at_the_instant_of_the_forecast() -> None:
+    assert [ts % DAY_S for ts in INSTANTS[:-1]] == [9 * HOUR_S] * TODAY
+    assert INSTANTS[-1] == AS_OF
+    assert (issue_instants(GRID, AS_OF, TODAY, stale_days=2)[:-1] == INSTANTS[:-1] - 2 * DAY_S).all()
+
+
+def test_a_vintage_holds_the_newest_forecast_issued_by_its_instant_and_none_later() -> None:
+    target = hour_of(6, 5)
+    old, new = issue(int(INSTANTS[4]) - 60, target, 1.0), issue(int(INSTANTS[4]) + 60, target, 2.0)
+    found = seen(old, new)
+    assert np.isnan(found[3]).all()
+    assert found[4, 6 - 4 + 1, 5] == 1.0
+    assert found[5, 6 - 5 + 1, 5] == 2.0
+    assert np.isfinite(found).sum() == 4  # issue days 4, 5, 6 and 7, which sees it as yesterday
+
+
+def test_a_value_issued_after_its_hour_had_begun_is_an_observation_and_is_passed_over() -> None:
+    target = hour_of(6, 5)
+    assert np.isnan(seen(issue(target + 1, target, 7.0))).all()
+    assert np.isfinite(seen(issue(target, target, 7.0))).any()
+
+
+def test_the_previous_runs_of_a_weather_service_are_known_their_lead_before_each_hour() -> None:
+    start = hour_of(0, 0)
+    day_ahead = issue(start - DAY_S, start, *range(14 * 24), lead_s=DAY_S)
+    two_ahead = issue(start - 2 * DAY_S, start, *range(1000, 1000 + 14 * 24), lead_s=2 * DAY_S)
+    found = seen(two_ahead, day_ahead)[5]
+    clock = (int(INSTANTS[5]) - start) // HOUR_S
+    hours = [5 * 24 + hour for hour in range(24)], [6 * 24 + hour for hour in range(24)]
+    assert found[1].tolist() == [float(hour) for hour in hours[0]]
+    assert found[2].tolist() == [float(h) if h <= clock + 24 else float(1000 + h) for h in hours[1]]
+
+
+def test_an_observation_disguised_by_a_negative_lead_is_refused() -> None:
+    start = hour_of(0, 0)
+    assert np.isnan(seen(issue(start + DAY_S, start, *range(48), lead_s=-DAY_S))).all()
+
+
+def test_the_hour_that_the_spring_day_lacks_is_between_its_neighbours() -> None:
+    row = GRID.index(date(2025, 3, 30))
+    start = int(GRID.starts[row])
+    found = seen(issue(start - DAY_S, start, 10.0, 20.0, 40.0), rows=range(row - 1, row))
+    assert found[0, 2, :4].tolist() == [10.0, 20.0, 30.0, 40.0]
+
+
+def test_a_next_day_covariate_has_one_age() -> None:
+    found = seen(issue(hour_of(4, 8), hour_of(5, 0), *range(24)), ages=NEXT_DAY_AGES)
+    assert found.shape == (TODAY + 1, 1, 24)
+    assert found[4, 0].tolist() == list(range(24))
+
+
+def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
+    start = hour_of(3, 0)
+    issues = (issue(start - 3600, start, 1.0, 2.0), issue(start + 9 * HOUR_S, start, 1.0, 2.0))
+    assert newest_issue(issues) == start - 3600
+    assert newest_issue(()) is None
+    assert newest_issue((issue(start - DAY_S, start, 1.0, 2.0, np.nan, lead_s=DAY_S),)) == start + HOUR_S - DAY_S
+    assert reach_s(issues) == 2 * HOUR_S
+    assert reach_s((issue(start - 3 * DAY_S, start, 1.0, lead_s=3 * DAY_S),)) == 3 * DAY_S
+
+
+@given(cut=st.integers(2, TODAY), seed=st.integers(0, 1000))
+def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    issues = tuple(
+        issue(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, *rng.normal(size=rng.integers(1, 200)))
+        for ts in sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + rng.integers(0, TODAY * 24, 20) * HOUR_S)
+    )
+    book = VintageBook()
+    for today in (cut - 1, cut):
+        as_of = int(INSTANTS[today])
+        known = CovariateArchive({"fi_wind_mw": issues}).as_of(as_of)
+        if "fi_wind_mw" not in known.series:
+            return
+        instants = issue_instants(GRID, as_of, today)
+        going_on = book.of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
+        anew = VintageBook().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
+        assert np.array_equal(going_on, anew, equal_nan=True)
+
+
+def test_a_book_notices_that_the_past_has_changed() -> None:
+    target = hour_of(6, 5)
+    book = VintageBook()
+    for value in (1.0, 2.0):
+        archive = CovariateArchive({"fi_wind_mw": (issue(int(INSTANTS[4]), target, value),)})
+        found = book.of("fi_wind_mw", archive, GRID, INSTANTS, WEEK_AGES, 0)
+        assert found[4, 3, 5] == pytest.approx(value)
