@@ -35,7 +35,7 @@ ENOUGH_DAYS: Final = 120
 
 _FEW_DAYS: Final = 60
 """Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""
-_KERNEL_SHARE: Final = (0.5, 0.45, 0.35, 0.35, 0.35, 0.35, 0.35)
+_KERNEL_SHARE: Final = (0.5, 0.38, 0.35, 0.35, 0.35, 0.35, 0.35)
 """By lead."""
 _KEPT_FITS: Final = 4
 
