@@ -8,10 +8,9 @@ import click
 from rich.console import Console
 
 from tunnihind.cli.options import AS_OF, STORE, option, with_settings
-from tunnihind.cli.runs import document, drawing
+from tunnihind.cli.runs import document, drawing, origin
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import Run
-from tunnihind.market import iso_utc
 from tunnihind.pipeline.modelling import make_run
 from tunnihind.rehearsal import Rehearsal
 from tunnihind.settings import Settings
@@ -29,9 +28,9 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     if json:
         click.echo(_json(document(run)))
         return
-    console = Console()
-    console.print(drawing(run))
-    console.print(f"made at {iso_utc(run.made_at)} by tier [bold]{run.tier}[/bold] from {_json(run.inputs)}")
+    Console().print(drawing(run))
+    for line in origin(run):
+        click.echo(line)
 
 
 def _rehearsed(settings: Settings, instant: int) -> Run | None:

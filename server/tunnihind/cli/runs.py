@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from tunnihind.forecast.run import Run
-from tunnihind.market import LOCAL_TZ
+from tunnihind.market import LOCAL_TZ, iso_utc
 
-_WIDTH: Final = 48
+_WIDTH: Final = 34
 
 
 def document(run: Run) -> dict[str, Any]:
@@ -35,6 +35,19 @@ def drawing(run: Run) -> RenderableType:
         hour = datetime.fromtimestamp(ts, LOCAL_TZ).strftime("%a %d.%m. %H:%M")
         table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
     return table
+
+
+def origin(run: Run) -> Iterator[str]:
+    """Yield lines that say what the numbers rest on, from `Run.inputs`."""
+    inputs = run.inputs
+    yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
+    yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"
+    for covariate in inputs.get("covariates", ()):
+        reach = f"{covariate['reachH']:g} h ahead{', imputed' if covariate['imputed'] else ''}"
+        yield f"  covariate   {covariate['name']}, {covariate['ageH']:g} h old, {reach}"
+    if inputs.get("ignored"):
+        yield f"  left out    {', '.join(inputs['ignored'])}"
+    yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"
 
 
 def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
