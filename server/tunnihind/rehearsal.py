@@ -59,15 +59,8 @@ class Rehearsal:
         )
 
 
-def backcasts(store: Store, instant: int) -> Iterator[Run]:
-    """Return a run a day for the days before the instant that have none in the store, oldest first.
-
-    They are enough to cover 14 days of past hours. Raises StoreError.
-    """
-    return _missing(_archive(store, instant), _archived(store, instant), instant)
-
-
 def _missing(archive: Archive, archived: Iterable[Run], instant: int) -> Iterator[Run]:
+    """Yield a run a day for the days that have none in the store, enough to cover 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
     model = forecaster()
     for at in backcast_instants(instant):

@@ -25,7 +25,7 @@ from tunnihind.market import (
     hourly_prices,
     publication_time,
 )
-from tunnihind.rehearsal import Rehearsal, backcasts
+from tunnihind.rehearsal import Rehearsal
 from tunnihind.sources.gate import Limits, Settled, judge
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
@@ -42,6 +42,14 @@ def utc(text: str) -> int:
 
 
 NOW = utc("2025-11-05 10:00")
+
+
+def backcasts(store: Store, instant: int) -> list[Run]:
+    """Return the past runs that a rehearsal has and the store has not."""
+    kept = {run.made_at for run in store.runs.since(0)}
+    return [run for run in Rehearsal.of(store, instant).earlier_runs if run.made_at not in kept]
+
+
 COVARIATE = "ee_wind_mw"
 
 

@@ -132,27 +132,14 @@ def _series_actual(ts: int, eur_mwh: float, vat: float) -> SeriesActual:
 
 
 def _forecast_hour(ts: int, hour: Percentiles, vat: float) -> ForecastHour:
-    p10, p50, p90 = map(market_price, hour)
-    return ForecastHour(
-        ts=ts,
-        starts_at=iso_utc(ts),
-        p10=p10,
-        p50=p50,
-        p90=p90,
-        p10_kwh=consumer_price(p10, vat),
-        p50_kwh=consumer_price(p50, vat),
-        p90_kwh=consumer_price(p90, vat),
-    )
+    return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_in_both_units(hour, vat))
 
 
 def _series_point(ts: int, hour: Percentiles, vat: float) -> SeriesForecastPoint:
-    p10, p50, p90 = map(market_price, hour)
-    return SeriesForecastPoint(
-        ts=ts,
-        p10=p10,
-        p50=p50,
-        p90=p90,
-        p10_kwh=consumer_price(p10, vat),
-        p50_kwh=consumer_price(p50, vat),
-        p90_kwh=consumer_price(p90, vat),
-    )
+    return SeriesForecastPoint(ts=ts, **_in_both_units(hour, vat))
+
+
+def _in_both_units(hour: Percentiles, vat: float) -> dict[str, float]:
+    """Return the percentiles' fields in EUR/MWh without and in EUR/kWh with VAT."""
+    market = {name: market_price(price) for name, price in hour._asdict().items()}
+    return market | {f"{name}_kwh": consumer_price(price, vat) for name, price in market.items()}

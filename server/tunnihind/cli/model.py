@@ -1,8 +1,7 @@
 """`forecast`: the model at work."""
 
-import json
 import time
-from typing import Any
+from json import dumps
 
 import click
 from rich.console import Console
@@ -26,7 +25,7 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     if run is None:
         raise StoreError("no price is known yet: fetch some with `tunnihind ingest`, or `tunnihind import prices FILE`")
     if json:
-        click.echo(_json(document(run)))
+        click.echo(dumps(document(run)))
         return
     Console().print(drawing(run))
     for line in origin(run):
@@ -44,7 +43,3 @@ def _made_now(settings: Settings) -> Run | None:
         if run is not None:
             store.runs.add(run)
         return run
-
-
-def _json(value: Any) -> str:  # noqa: ANN401  any JSON document
-    return json.dumps(value)
