@@ -1,0 +1,163 @@
+"""The server's JSON documents as values. What breaks the API's specification is refused; more than it asks may come."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import probatio
+
+from .prices.timeline import HOUR_S
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A forecast: 10th percentile, median and 90th percentile; in answers EUR/MWh without VAT."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """How well the server's model did: mean absolute errors in EUR/MWh, skill as a fraction, horizon in hours."""
+
+    mae: float
+    baseline_mae: float
+    skill: float
+    horizon_h: int
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Who the server is. `vat_rate` is a fraction."""
+
+    version: str
+    instance_id: str
+    vat_rate: float
+    attribution: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastAnswer:
+    """What `GET /api/v1/forecast` says. Instants are UTC seconds, prices EUR/MWh without VAT by hour start."""
+
+    now: int
+    made_at: int | None
+    last_refresh: int | None
+    backtest: Backtest | None
+    settled: dict[int, float]
+    forecast: dict[int, Band]
+
+    def covers(self, instant: int) -> bool:
+        """Tell whether the hour that `instant` falls in is known, be it settled or forecast."""
+        start = instant - instant % HOUR_S
+        return start in self.settled or start in self.forecast
+
+
+class Malformed(ValueError):
+    """A document that breaks the specification; the message names the field."""
+
+
+class ForeignDocument(ValueError):
+    """A document of something else altogether."""
+
+
+def about_from(document: object) -> About:
+    """Read the answer of `GET /api/about`. Raises Malformed."""
+    fields = _checked(_ABOUT, document)
+    return About(fields["version"], fields["instanceId"], fields["vatRate"], fields["attribution"])
+
+
+def forecast_from(document: object) -> ForecastAnswer:
+    """Read the answer of `GET /api/v1/forecast`. Raises ForeignDocument and Malformed."""
+    if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
+        raise ForeignDocument("no price document")
+    fields = _checked(_FORECAST, document)
+    return ForecastAnswer(
+        now=fields["now"],
+        made_at=fields["madeAt"],
+        last_refresh=fields["lastRefresh"],
+        backtest=_backtest_from(fields["backtest"]),
+        settled={hour["ts"]: hour["eurMwh"] for hour in fields["dayAhead"]},
+        forecast={hour["ts"]: Band(hour["p10"], hour["p50"], hour["p90"]) for hour in fields["forecast"]},
+    )
+
+
+def settled_from(document: object) -> dict[int, float]:
+    """Read the settled prices in the answer of `GET /api/series`: EUR/MWh by hour start. Raises Malformed."""
+    return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
+
+
+def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
+    if fields is None:
+        return None
+    return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise probatio.Invalid("expected a number")
+    return float(value)
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise probatio.Invalid("expected an integer")
+    return value
+
+
+def _hour_start(value: object) -> int:
+    instant = _integer(value)
+    if instant % HOUR_S:
+        raise probatio.Invalid("expected the start of an hour in unix seconds")
+    return instant
+
+
+def _ordered(hour: dict[str, Any]) -> dict[str, Any]:
+    if not hour["p10"] <= hour["p50"] <= hour["p90"]:
+        raise probatio.Invalid("expected p10 <= p50 <= p90")
+    return hour
+
+
+def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
+    return probatio.Schema(
+        {probatio.Required(name): check for name, check in fields.items()}, extra=probatio.ALLOW_EXTRA
+    )
+
+
+_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _number})
+_FORECAST_HOUR: Final = probatio.All(
+    _record({"ts": _hour_start, "p10": _number, "p50": _number, "p90": _number}), _ordered
+)
+_BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
+_ABOUT: Final = _record(
+    {
+        "version": str,
+        "instanceId": probatio.All(str, probatio.Length(min=1)),
+        "vatRate": probatio.All(_number, probatio.Range(min=0, max=1, max_included=False)),
+        "attribution": str,
+    }
+)
+_FORECAST: Final = _record(
+    {
+        "zone": "EE",
+        "currency": "EUR",
+        "now": _integer,
+        "madeAt": probatio.Any(None, _integer),
+        "lastRefresh": probatio.Any(None, _integer),
+        "backtest": probatio.Any(None, _BACKTEST),
+        "dayAhead": [_SETTLED_HOUR],
+        "forecast": [_FORECAST_HOUR],
+    }
+)
+_SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
+
+
+def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:
+    try:
+        checked: dict[str, Any] = schema(document)
+    except probatio.Invalid as error:
+        raise Malformed(str(error)) from error
+    return checked

@@ -1,0 +1,103 @@
+"""Asking a server, with the manners its API expects of a client."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import aiohttp
+from homeassistant.util.json import json_loads
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
+from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited
+
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
+# Today and a bit: all that the day's statistics look at.
+_HISTORY_DAYS: Final = "2"
+
+
+class Client:
+    """One server. `url` is its address with the path prefix, if any, without the API's own path."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._url = URL(url)
+        self._etag: str | None = None
+        self._newest: ForecastAnswer | None = None
+
+    async def about(self) -> About | None:
+        """Return who the server is, or None where it doesn't tell as ours does: the specification doesn't ask it to.
+
+        Raises CannotConnect.
+        """
+        try:
+            _, document = await self._get("api/about")
+            return self._read(about_from, document)
+        except NotTunnihind, InvalidResponse:
+            return None
+
+    async def forecast(self) -> ForecastAnswer:
+        """Return what is known now; the very same object as before while the server has nothing new.
+
+        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        """
+        conditions = {"If-None-Match": self._etag} if self._etag and self._newest else {}
+        headers, document = await self._get("api/v1/forecast", headers=conditions)
+        if document is None and self._newest is not None:
+            return self._newest
+        self._newest = self._read(forecast_from, document)
+        self._etag = headers.get("ETag")
+        return self._newest
+
+    async def settled_since_yesterday(self) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by hour start, from before yesterday's end on.
+
+        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        """
+        _, document = await self._get("api/series", query={"days": _HISTORY_DAYS})
+        return self._read(settled_from, document)
+
+    async def _get(
+        self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[CIMultiDictProxy[str], Any]:
+        """Return the answer's header fields and JSON document, which is None where nothing is new."""
+        try:
+            async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
+                self._judge(response)
+                body = await response.read()
+        except TimeoutError as error:
+            raise CannotConnect(url=str(self._url), reason="no answer within 10 seconds") from error
+        except aiohttp.ClientError as error:
+            raise CannotConnect(url=str(self._url), reason=str(error)) from error
+        if response.status == HTTPStatus.NOT_MODIFIED:
+            return response.headers, None
+        try:
+            return response.headers, json_loads(body)
+        except ValueError as error:
+            raise NotTunnihind(url=str(self._url), reason="the answer is not JSON") from error
+
+    def _judge(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        if status in {HTTPStatus.OK, HTTPStatus.NOT_MODIFIED}:
+            return
+        reason = f"HTTP {status}"
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            raise RateLimited(url=str(self._url), reason=reason, retry_after=_retry_after(response))
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise CannotConnect(url=str(self._url), reason=reason, retry_after=_retry_after(response))
+        raise NotTunnihind(url=str(self._url), reason=reason)
+
+    def _read[Answer](self, read: Callable[[object], Answer], document: object) -> Answer:
+        try:
+            return read(document)
+        except ForeignDocument as error:
+            raise NotTunnihind(url=str(self._url), reason=str(error)) from error
+        except Malformed as error:
+            raise InvalidResponse(url=str(self._url), reason=str(error)) from error
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    """Return the seconds the server asks to wait; its other form, a date, is not used by price servers."""
+    value = response.headers.get("Retry-After", "")
+    return float(value) if value.isascii() and value.isdigit() else None

@@ -1,0 +1,50 @@
+"""From what the server says to what the household pays."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from .answers import Band, ForecastAnswer
+from .prices.tariff import Tariff
+from .prices.timeline import HOUR_S, Hour, Timeline
+
+# Yesterday's prices are still of use to a window that began before midnight; older ones are not.
+KEEP_S: Final = 48 * HOUR_S
+
+
+def merged(
+    older: ForecastAnswer | None, newer: ForecastAnswer, history: Mapping[int, float] | None = None
+) -> ForecastAnswer:
+    """Return `newer` with the hours that it no longer tells of: settled prices are facts, and stay known.
+
+    Of the older forecasts only those of hours that have begun stay: a server forecasts strictly future hours, and the
+    current one may not be published. `history` is settled prices by hour start.
+    """
+    since = newer.now - KEEP_S
+    settled = {**(older.settled if older else {}), **(history or {}), **newer.settled}
+    begun = {start: band for start, band in older.forecast.items() if start <= newer.now} if older else {}
+    return replace(
+        newer,
+        settled={start: settled[start] for start in sorted(settled) if start >= since},
+        forecast={start: band for start, band in {**begun, **newer.forecast}.items() if start >= since},
+    )
+
+
+def timeline_of(answer: ForecastAnswer, tariff: Tariff) -> Timeline:
+    """Return the household's prices; where a price is settled its forecast does not count."""
+    predicted = {start: band for start, band in answer.forecast.items() if start not in answer.settled}
+    return Timeline(
+        [
+            *(_settled(start, tariff.price(eur_mwh, start)) for start, eur_mwh in answer.settled.items()),
+            *(_predicted(start, band, tariff) for start, band in predicted.items()),
+        ]
+    )
+
+
+def _settled(start: int, price: float) -> Hour:
+    return Hour(start, start + HOUR_S, price, price, price, settled=True)
+
+
+def _predicted(start: int, band: Band, tariff: Tariff) -> Hour:
+    p10, p50, p90 = (tariff.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
+    return Hour(start, start + HOUR_S, p50, p10, p90, settled=False)

@@ -1,0 +1,1 @@
+"""What an hour costs the household: pure functions over plain values."""

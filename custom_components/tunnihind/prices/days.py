@@ -1,0 +1,48 @@
+"""Days as Estonian households live them, which the Tallinn clock cuts out of UTC."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from .timeline import HOUR_S
+
+TALLINN: Final = ZoneInfo("Europe/Tallinn")
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One Tallinn day: [start, end) in UTC seconds, 23, 24 or 25 hours long."""
+
+    date: date
+    start: int
+    end: int
+
+    @property
+    def hours(self) -> int:
+        """How many hours the day has."""
+        return (self.end - self.start) // HOUR_S
+
+
+def local(instant: int) -> datetime:
+    """Return the Tallinn wall time of `instant` (UTC seconds)."""
+    return datetime.fromtimestamp(instant, UTC).astimezone(TALLINN)
+
+
+def instant_of(day: date, wall: time) -> int:
+    """Return when (UTC seconds) the Tallinn clock shows `wall` on `day`.
+
+    A time that comes twice in autumn is the first of the two; one that spring leaves out is read with the offset
+    before the change, so 03:30 is 04:30 of that day.
+    """
+    return int(datetime.combine(day, wall, TALLINN).timestamp())
+
+
+def day_of(day: date) -> Day:
+    """Return the Tallinn day of that date."""
+    return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
+
+
+def day_at(instant: int, *, days_later: int = 0) -> Day:
+    """Return the Tallinn day of `instant` (UTC seconds), or the one `days_later` days after it."""
+    return day_of(local(instant).date() + timedelta(days=days_later))
