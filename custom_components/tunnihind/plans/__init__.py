@@ -1,0 +1,1 @@
+"""When to run what can wait: pure functions over plain values."""

@@ -1,0 +1,124 @@
+"""Deciding when a plan runs.
+
+`decide` is asked again and again, at the least at every start of a quarter of an hour, each time with what it said the
+last time. As long as a window has not begun it is found anew from what is known then, so that new prices may move it.
+Once it has begun it stays, whatever becomes of prices, settings or the clock. When it is over, its occurrence is done
+and the next one is planned. A window that was slept through from start to end (Home Assistant was down) has not run:
+what is left of its span is planned anew.
+
+A clock that is set back into a span whose window has begun finds that window again, where it was. One that is set back
+to before the span opened finds everything open.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from ..prices.timeline import HOUR_S, Hour, Timeline
+from .outcome import Decision, NoWindow, Outcome, Reason
+from .saving import rounded, saving_of, seconds_of
+from .settings import Horizon, PlanSettings
+from .solver import Piece, PriceOf, cheapest, first_quarter
+from .spans import Span, spans
+
+__all__ = ["Decision", "NoWindow", "Outcome", "Reason", "decide"]
+
+# From any instant the next occurrence of a weekly plan is nearer than this.
+_LOOKAHEAD_S: Final = 8 * 24 * HOUR_S
+_SHARE_DECIMALS: Final = 3
+
+
+def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
+    """Return the plan's window as of `now` (UTC seconds), or why it has none.
+
+    `last` is what was decided before; None forgets what ran. The first occurrence, in the order of time, that has a
+    window wins. Where none has, the reason is that of the first one that had time enough.
+    """
+    run = _last_run(last, now)
+    if run is not None and now < run.end:
+        return run
+    reasons = []
+    for span in _spans_ahead(settings, timeline, now):
+        if run is not None and span.opens < run.end:
+            continue
+        outcome = window_in(settings, timeline, span, now)
+        if isinstance(outcome, Decision):
+            return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
+        reasons.append(outcome.reason)
+    # min() keeps the first of equals, and False comes before True.
+    return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
+
+
+def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int) -> Outcome:
+    """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none."""
+    bounds = first_quarter(max(now, span.opens)), span.closes
+    pieces = _pieces(settings, timeline, bounds, settings.price_cap)
+    if pieces:
+        return _decision(settings, timeline, span, bounds, pieces)
+    return NoWindow(_why_none(settings, timeline, bounds))
+
+
+def _last_run(last: Outcome | None, now: int) -> Decision | None:
+    """Return the newest window that has begun, as far as the clock has come to its span."""
+    if isinstance(last, Decision) and last.locked:
+        run: Decision | None = last
+    elif isinstance(last, Decision) and last.start <= now < last.end:
+        run = replace(last, locked=True, last_run=None)
+    else:
+        run = last.last_run if last is not None else None
+    return run if run is not None and run.span.opens <= now else None
+
+
+def _spans_ahead(settings: PlanSettings, timeline: Timeline, now: int) -> Iterator[Span]:
+    """Yield the occurrences from now on, as far as prices are known, and one more to say what it waits for."""
+    known_until = timeline.hours[-1].end if timeline.hours else now
+    for span in spans(settings, now, max(known_until, now + _LOOKAHEAD_S)):
+        yield span
+        if span.opens >= known_until:
+            return
+
+
+def _pieces(settings: PlanSettings, timeline: Timeline, bounds: Piece, price_cap: float | None) -> tuple[Piece, ...]:
+    return cheapest(
+        timeline,
+        bounds,
+        duration_s=settings.duration_s,
+        min_piece_s=settings.min_piece_s,
+        price_of=_price_of(settings.horizon, price_cap),
+    )
+
+
+def _price_of(horizon: Horizon, price_cap: float | None) -> PriceOf:
+    """Return what an hour counts as; the cap, too, is held against that."""
+
+    def price(hour: Hour) -> float | None:
+        if horizon is Horizon.PUBLISHED and not hour.settled:
+            return None
+        counted = hour.high if horizon is Horizon.CAUTIOUS else hour.price
+        return None if price_cap is not None and counted > price_cap else counted
+
+    return price
+
+
+def _decision(
+    settings: PlanSettings, timeline: Timeline, span: Span, bounds: Piece, pieces: tuple[Piece, ...]
+) -> Decision:
+    seconds = seconds_of(timeline, pieces)
+    duration = seconds.total()
+    predicted = sum(part for hour, part in seconds.items() if not hour.settled)
+    return Decision(
+        pieces=pieces,
+        span=span,
+        average=rounded(sum(hour.price * part for hour, part in seconds.items()) / duration),
+        saving=saving_of(timeline, pieces, bounds[0]),
+        forecast_share=round(predicted / duration, _SHARE_DECIMALS),
+        shortened=duration < settings.duration_s,
+    )
+
+
+def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece) -> Reason:
+    if bounds[1] - bounds[0] < (settings.min_piece_s or settings.duration_s):
+        return Reason.TOO_LITTLE_TIME
+    if settings.price_cap is not None and _pieces(settings, timeline, bounds, None):
+        return Reason.ABOVE_CAP
+    return Reason.NO_PRICES

@@ -1,0 +1,78 @@
+"""The occurrences of a plan: from when to when each of its runs may be.
+
+Days and times of day are Estonian. A wall time that spring leaves out is read with the offset before the change, one
+that comes twice in autumn is the first of the two; so a day's span is 23 or 25 hours long when the clocks change.
+
+| Bounds | Span of an occurrence |
+|---|---|
+| none | the day |
+| earliest E | 24 hours of the clock from E |
+| deadline D | 24 hours of the clock until D |
+| both | from the last E before D until D: of the day before where E is not earlier than D |
+
+`days` more than 1 lengthens it by the days more: at its start where there is a deadline, else at its end. But two
+occurrences never overlap: with a deadline one opens at the earliest at the chosen deadline before, without one it
+closes at the latest at the next chosen start. `weekdays` choose the days of the deadline, or else of the start.
+
+A span depends on its own date only, so the same ones come out whenever one asks. Where a clock change leaves nothing
+of one (earliest 03:30 and deadline 04:00 on the spring day), the plan has no occurrence that day.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from typing import Final
+
+from ..prices.days import instant_of, local
+from .settings import MOST_DAYS, PlanSettings
+
+_DAY: Final = timedelta(days=1)
+# The longest span and the hour that autumn adds to it.
+_REACH_DAYS: Final = MOST_DAYS + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where one occurrence may run: [opens, closes) in UTC seconds."""
+
+    opens: int
+    closes: int
+
+
+def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
+    """Yield the occurrences that reach into [since, until) (UTC seconds), in the order of time."""
+    day = local(since).date() - _REACH_DAYS * _DAY
+    last = local(until).date() + _REACH_DAYS * _DAY
+    while day <= last:
+        if day.weekday() in settings.weekdays:
+            span = _span_of(settings, day)
+            if span.opens < span.closes and since < span.closes and span.opens < until:
+                yield span
+        day += _DAY
+
+
+def _span_of(settings: PlanSettings, day: date) -> Span:
+    """Return the span that closes on `day` with a deadline, or opens on it without one."""
+    return _starting_on(settings, day) if settings.deadline is None else _ending_on(settings, day)
+
+
+def _starting_on(settings: PlanSettings, day: date) -> Span:
+    wall = settings.earliest or time.min
+    next_start = instant_of(_chosen(settings, day, _DAY), wall)
+    return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.days * _DAY, wall)))
+
+
+def _ending_on(settings: PlanSettings, day: date) -> Span:
+    deadline = settings.deadline or time.min
+    earliest = settings.earliest or deadline
+    first = day - (settings.days - (earliest < deadline)) * _DAY
+    previous_deadline = instant_of(_chosen(settings, day, -_DAY), deadline)
+    return Span(max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline))
+
+
+def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
+    """Return the nearest chosen day after `day`, or before it where `step` goes back."""
+    day += step
+    while day.weekday() not in settings.weekdays:
+        day += step
+    return day
