@@ -1,0 +1,60 @@
+"""Tunnihind: hourly electricity prices of the Estonian day-ahead zone, with a forecast, for a household."""
+
+from typing import Final
+
+from homeassistant.const import CONF_URL, Platform
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.typing import ConfigType
+
+from . import issues
+from .const import DOMAIN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .devices import async_register_server, async_rename_plans
+from .services import async_setup_services
+from .storage import Storage
+
+CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
+PLATFORMS: Final = (Platform.BINARY_SENSOR, Platform.CALENDAR, Platform.SENSOR)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the actions, which say in plain words when no server is loaded."""
+    async_setup_services(hass)
+    return True
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
+    """Start with one server."""
+    coordinator = TunnihindCoordinator(hass, entry)
+    await coordinator.async_start()
+    entry.runtime_data = coordinator
+    coordinator.server_device_id = async_register_server(hass, entry)
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    issues.async_watch(hass, entry)
+    entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
+    """Stop with one server, and keep what is known of it."""
+    unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    if unloaded:
+        await entry.runtime_data.async_stop()
+        issues.async_clear(hass, entry)
+    return unloaded
+
+
+async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Delete what was kept."""
+    await Storage(hass, entry.entry_id).remove()
+
+
+async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Take up options and plans in place; only another server needs a new start."""
+    coordinator = entry.runtime_data
+    if entry.data[CONF_URL] != coordinator.url:
+        hass.config_entries.async_schedule_reload(entry.entry_id)
+        return
+    async_rename_plans(hass, entry)
+    coordinator.async_apply_options()

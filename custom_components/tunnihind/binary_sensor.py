@@ -1,0 +1,122 @@
+"""What automations trigger on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, override
+
+from homeassistant.components.binary_sensor import BinarySensorEntity, BinarySensorEntityDescription
+from homeassistant.components.binary_sensor.const import BinarySensorDeviceClass
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import EntityCategory
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .coordinator import TunnihindConfigEntry
+from .entity import DataEntity, PlanEntity, PriceEntity, on_every_plan
+from .plans.outcome import NoWindow
+from .prices.days import local
+from .problems import problems
+from .view import View
+
+PARALLEL_UPDATES = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceBinaryDescription(BinarySensorEntityDescription):
+    """A binary sensor as a question to the view."""
+
+    is_on_fn: Callable[[View], bool | None]
+
+
+PRICE_BINARY_SENSORS: Final = (
+    PriceBinaryDescription(
+        key="cheap_hour",
+        translation_key="cheap_hour",
+        is_on_fn=lambda view: view.is_cheap,
+    ),
+    PriceBinaryDescription(
+        key="negative_price",
+        translation_key="negative_price",
+        is_on_fn=lambda view: view.hour.price < 0 if view.hour else None,
+    ),
+    PriceBinaryDescription(
+        key="tomorrow_known",
+        translation_key="tomorrow_known",
+        is_on_fn=lambda view: view.tomorrow_prices is not None,
+    ),
+)
+DATA_PROBLEM: Final = BinarySensorEntityDescription(
+    key="data_problem",
+    translation_key="data_problem",
+    device_class=BinarySensorDeviceClass.PROBLEM,
+    entity_category=EntityCategory.DIAGNOSTIC,
+)
+WINDOW: Final = BinarySensorEntityDescription(key="window", translation_key="window")
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the server's binary sensors, and each plan's to the plan's device."""
+    coordinator = entry.runtime_data
+
+    def add_plan(plan: ConfigSubentry) -> None:
+        async_add_entities([WindowSensor(coordinator, plan, WINDOW)], config_subentry_id=plan.subentry_id)
+
+    async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
+    async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
+    on_every_plan(entry, add_plan)
+
+
+class PriceBinarySensor(PriceEntity, BinarySensorEntity):
+    """Something about the current hour's price."""
+
+    entity_description: PriceBinaryDescription
+
+    @property
+    @override
+    def is_on(self) -> bool | None:
+        return self.entity_description.is_on_fn(self.view)
+
+
+class ProblemSensor(DataEntity, BinarySensorEntity):
+    """On when the prices are not what they should be."""
+
+    @property
+    @override
+    def is_on(self) -> bool:
+        return bool(self._problems)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Mapping[str, Any]:
+        return {"problems": self._problems}
+
+    @property
+    def _problems(self) -> list[str]:
+        return list(problems(self.view, heard_at=self.coordinator.heard_at))
+
+
+class WindowSensor(PlanEntity, BinarySensorEntity):
+    """On while the plan's window, or one of its pieces, runs."""
+
+    @property
+    @override
+    def is_on(self) -> bool:
+        return self.decision is not None and self.decision.runs_at(self.coordinator.view.now)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Mapping[str, Any]:
+        if self.decision is None:
+            return {"reason": self.outcome.reason if isinstance(self.outcome, NoWindow) else None}
+        return {
+            "pieces": [
+                {"start": local(start).isoformat(), "end": local(end).isoformat()}
+                for start, end in self.decision.pieces
+            ],
+            "shortened": self.decision.shortened,
+            "locked": self.decision.started_by(self.coordinator.view.now),
+        }

@@ -1,0 +1,65 @@
+"""The plans' windows in one calendar, so that a household sees when what runs."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final, override
+
+from homeassistant.components.calendar import CalendarEntity, CalendarEntityDescription, CalendarEvent
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .coordinator import TunnihindConfigEntry
+from .entity import DataEntity
+from .plans.outcome import Decision
+
+PARALLEL_UPDATES = 0
+PLANS: Final = CalendarEntityDescription(key="plans", translation_key="plans")
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the calendar."""
+    async_add_entities([PlanCalendar(entry.runtime_data, PLANS)])
+
+
+class PlanCalendar(DataEntity, CalendarEntity):
+    """What the plans have decided: the window that runs, or the next one, of each."""
+
+    @property
+    @override
+    def event(self) -> CalendarEvent | None:
+        """The piece that runs, or the next one of any plan."""
+        now = self.view.now
+        ahead = (event for event in self._events() if event.end_datetime_local.timestamp() > now)
+        return min(ahead, key=lambda event: event.start_datetime_local, default=None)
+
+    @override
+    async def async_get_events(
+        self, hass: HomeAssistant, start_date: datetime, end_date: datetime
+    ) -> list[CalendarEvent]:
+        """Return the pieces that reach into the time asked for, in the order of time."""
+        events = [
+            event
+            for event in self._events()
+            if event.start_datetime_local < end_date and start_date < event.end_datetime_local
+        ]
+        return sorted(events, key=lambda event: event.start_datetime_local)
+
+    def _events(self) -> Iterator[CalendarEvent]:
+        for plan_id, outcome in self.view.outcomes.items():
+            plan = self.coordinator.config_entry.subentries.get(plan_id)
+            if plan and isinstance(outcome, Decision):
+                yield from (_event(plan.title, outcome, start, end) for start, end in outcome.pieces)
+
+
+def _event(title: str, decision: Decision, start: int, end: int) -> CalendarEvent:
+    return CalendarEvent(
+        start=datetime.fromtimestamp(start, UTC),
+        end=datetime.fromtimestamp(end, UTC),
+        summary=title,
+        description=f"{decision.average:.4f} EUR/kWh",
+        uid=f"{title}-{start}",
+    )

@@ -1,0 +1,210 @@
+"""One server's prices: fetched once a minute, looked at anew every quarter of an hour.
+
+The two are apart: entities change at the hour from what is in memory, also with the server gone, and a poll that brings
+nothing new changes nothing.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final, override
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_URL
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.event import async_track_utc_time_change
+from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
+from homeassistant.util import dt as dt_util
+
+from .answers import About, ForecastAnswer
+from .client import Client
+from .const import ATTRIBUTION, CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE, DOMAIN, LOGGER
+from .errors import CannotConnect, TunnihindError
+from .household import merged, timeline_of
+from .planner import Planner
+from .prices.days import day_at
+from .prices.tariff import Tariff, tariff_from
+from .prices.timeline import HOUR_S, Timeline
+from .storage import Kept, Storage
+from .view import View
+
+POLL_S: Final = 60
+# A server that is down for long is asked ever less often, but often enough to be back soon after it is.
+LONGEST_PAUSE_S: Final = 15 * 60
+QUARTER_S: Final = 15 * 60
+QUARTERS: Final = (0, 15, 30, 45)
+# A server may be updated, and its VAT rate set, without being away for long enough to be missed.
+ABOUT_LIFE_S: Final = 24 * HOUR_S
+
+type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
+
+
+class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
+    """What is known from one server, what it costs the household, and what the plans make of it.
+
+    `heard_at` is when the server last answered, UTC seconds; 0 when it never did. `server_device_id` is its device's.
+    """
+
+    config_entry: TunnihindConfigEntry
+    view: View
+    server_device_id: str
+
+    def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+        super().__init__(
+            hass,
+            LOGGER,
+            config_entry=entry,
+            name=f"{DOMAIN} {entry.title}",
+            update_interval=timedelta(seconds=POLL_S),
+            always_update=False,
+        )
+        self.url: Final[str] = entry.data[CONF_URL]
+        self.about: About | None = None
+        self.heard_at = 0
+        self.planner: Final = Planner()
+        self._client = Client(async_get_clientsession(hass), self.url)
+        self._storage = Storage(hass, entry.entry_id)
+        self._newest: ForecastAnswer | None = None
+        self._failures = 0
+        self._about_asked_at = 0
+        self._history_asked_at = 0
+        self._timeline = Timeline()
+        self._saved = Kept()
+        self._priced: tuple[ForecastAnswer, Tariff] | None = None
+
+    @property
+    def attribution(self) -> str:
+        """The credit that the operator asks for, or the name of what serves."""
+        return self.about.attribution if self.about else ATTRIBUTION
+
+    async def async_start(self) -> None:
+        """Begin with what was kept, then ask the server.
+
+        Raises ConfigEntryNotReady where the server doesn't answer and what was kept doesn't cover the current hour.
+        """
+        kept = await self._storage.load()
+        self.about = kept.about
+        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes)
+        if kept.answer and kept.answer.covers(_now()):
+            self.data, self.heard_at = kept.answer, kept.answer.now
+            self._look()
+            await self.async_refresh()
+        else:
+            await self.async_config_entry_first_refresh()
+        self.config_entry.async_on_unload(
+            async_track_utc_time_change(self.hass, self._quarter_began, minute=QUARTERS, second=0)
+        )
+
+    async def async_stop(self) -> None:
+        """Write what is known."""
+        await self._storage.save(self._kept())
+
+    @callback
+    def async_apply_options(self) -> None:
+        """Take up changed options and plans, without a reload: no entity turns unavailable for it."""
+        self.planner.update(self.config_entry.subentries.values())
+        self.async_update_listeners()
+
+    @callback
+    @override
+    def async_update_listeners(self) -> None:
+        """Look anew, then let the entities show it."""
+        if self.data:
+            self._look()
+        super().async_update_listeners()
+
+    @override
+    async def _async_update_data(self) -> ForecastAnswer:
+        try:
+            answer = await self._client.forecast()
+        except TunnihindError as error:
+            raise self._failed(error) from error
+        finally:
+            self._make_up_for_a_lost_timer()
+        self._failures, self.heard_at = 0, _now()
+        await self._ask_who_it_is()
+        if answer is self._newest:
+            return self.data
+        self._newest = answer
+        return merged(self.data, answer, await self._history(answer))
+
+    def _failed(self, error: TunnihindError) -> UpdateFailed:
+        pause = min(POLL_S * 2**self._failures, LONGEST_PAUSE_S)
+        asked = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
+        self._failures += 1
+        self._about_asked_at = 0
+        return UpdateFailed(
+            translation_domain=error.translation_domain,
+            translation_key=error.translation_key,
+            translation_placeholders=error.translation_placeholders,
+            retry_after=max(pause, min(asked, HOUR_S)),
+        )
+
+    async def _ask_who_it_is(self) -> None:
+        """Ask for the server's version and VAT rate, at the start, after a loss and once a day."""
+        if _now() - self._about_asked_at < ABOUT_LIFE_S:
+            return
+        try:
+            self.about = await self._client.about() or self.about
+        except CannotConnect as error:
+            LOGGER.debug("the server did not tell who it is: %s", error)
+        else:
+            self._about_asked_at = _now()
+
+    async def _history(self, answer: ForecastAnswer) -> Mapping[int, float]:
+        """Ask for today's past hours where they aren't known, but not again and again: a server may not have them."""
+        if self._knows_today(answer) or _now() - self._history_asked_at < HOUR_S:
+            return {}
+        self._history_asked_at = _now()
+        try:
+            return await self._client.settled_since_yesterday()
+        except TunnihindError as error:
+            LOGGER.debug("the server did not tell today's past hours: %s", error)
+            return {}
+
+    def _knows_today(self, answer: ForecastAnswer) -> bool:
+        known = {**self.data.settled, **answer.settled} if self.data else answer.settled
+        return all(start in known for start in range(day_at(answer.now).start, answer.now, HOUR_S))
+
+    @callback
+    def _quarter_began(self, _now: datetime) -> None:
+        self.async_update_listeners()
+
+    def _make_up_for_a_lost_timer(self) -> None:
+        """Look anew where a sleeping machine or a moved clock has skipped the timer of the quarter."""
+        if self.data and _now() // QUARTER_S != self.view.now // QUARTER_S:
+            self.async_update_listeners()
+
+    @callback
+    def _look(self) -> None:
+        now = _now()
+        self._price()
+        self.view = View(
+            now=now,
+            answer=self.data,
+            timeline=self._timeline,
+            cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
+            outcomes=self.planner.decide(self._timeline, now),
+        )
+        self._save_what_changed()
+
+    def _save_what_changed(self) -> None:
+        kept = self._kept()
+        if kept != self._saved:
+            self._saved = kept
+            self._storage.save_soon(kept)
+
+    def _price(self) -> None:
+        """Make the timeline anew where the answer or the tariff is another than before."""
+        vat_rate = self.about.vat_rate if self.about else DEFAULT_VAT_RATE
+        priced = self.data, tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
+        if priced != self._priced:
+            self._priced = priced
+            self._timeline = timeline_of(*priced)
+
+    def _kept(self) -> Kept:
+        return Kept(about=self.about, answer=self.data, outcomes=self.planner.kept())
+
+
+def _now() -> int:
+    return int(dt_util.utcnow().timestamp())

@@ -1,0 +1,49 @@
+"""The devices of a config entry: one for the server, one for each plan."""
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
+
+from .const import DOMAIN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+
+
+def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
+    """Describe the server."""
+    about = coordinator.about
+    return DeviceInfo(
+        identifiers={(DOMAIN, coordinator.config_entry.entry_id)},
+        name=coordinator.config_entry.title,
+        manufacturer="Tunnihind",
+        sw_version=about.version if about else None,
+        configuration_url=coordinator.url,
+        entry_type=DeviceEntryType.SERVICE,
+    )
+
+
+def plan_device(plan: ConfigSubentry, server_device_id: str) -> DeviceInfo:
+    """Describe a plan, which belongs to its server."""
+    return DeviceInfo(
+        identifiers={(DOMAIN, plan.subentry_id)},
+        name=plan.title,
+        entry_type=DeviceEntryType.SERVICE,
+        via_device_id=server_device_id,
+    )
+
+
+@callback
+def async_register_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> str:
+    """Create the server's device before the plans' refer to it, and return its id."""
+    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(entry.runtime_data))
+    return device.id
+
+
+@callback
+def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Let the devices have the names that their plans now have."""
+    registry = dr.async_get(hass)
+    for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
+        plan = entry.subentries.get(device.config_subentry_id or "")
+        if plan and device.name != plan.title:
+            registry.async_update_device(device.id, name=plan.title)

@@ -1,0 +1,40 @@
+"""What a bug report needs: what is known, how old it is, and what the plans make of it."""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from homeassistant.components.diagnostics import async_redact_data
+from homeassistant.const import CONF_URL
+from homeassistant.core import HomeAssistant
+
+from .const import CONF_INSTANCE_ID
+from .coordinator import TunnihindConfigEntry
+from .plans.outcome import Outcome
+from .problems import problems
+
+# The address may hold a name, a password or a household's network; the identity finds the server on it.
+_REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
+
+
+async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: TunnihindConfigEntry) -> dict[str, Any]:
+    """Return the state of one entry."""
+    coordinator = entry.runtime_data
+    view = coordinator.view
+    return async_redact_data(
+        {
+            "entry": entry.as_dict(),
+            "about": asdict(coordinator.about) if coordinator.about else None,
+            "heard_at": coordinator.heard_at,
+            "last_update_success": coordinator.last_update_success,
+            "problems": problems(view, heard_at=coordinator.heard_at),
+            "now": view.now,
+            "answer": asdict(view.answer),
+            "household": [asdict(hour) for hour in view.timeline.hours],
+            "plans": {plan: _outcome(outcome) for plan, outcome in view.outcomes.items()},
+        },
+        _REDACT,
+    )
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {"kind": type(outcome).__name__, **outcome.as_dict()}

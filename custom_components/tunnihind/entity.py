@@ -1,0 +1,94 @@
+"""What all entities have in common."""
+
+from collections.abc import Callable
+from typing import Final, override
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.helpers.entity import EntityDescription
+from homeassistant.helpers.update_coordinator import CoordinatorEntity
+
+from .const import SUBENTRY_PLAN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .devices import plan_device, server_device
+from .plans.outcome import Decision, Outcome
+from .view import View
+
+
+class HubEntity(CoordinatorEntity[TunnihindCoordinator]):
+    """An entity of the server."""
+
+    _attr_has_entity_name = True
+
+    def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
+        super().__init__(coordinator)
+        self.entity_description = description
+        self._attr_unique_id = f"{coordinator.config_entry.entry_id}_{description.key}"
+        self._attr_attribution = coordinator.attribution
+        self._attr_device_info = server_device(coordinator)
+
+    @property
+    def view(self) -> View:
+        """What is known in this quarter of an hour."""
+        return self.coordinator.view
+
+
+class PriceEntity(HubEntity):
+    """An entity that says something as long as the current hour's price is known, be the server there or not."""
+
+    @property
+    @override
+    def available(self) -> bool:
+        return self.view.hour is not None
+
+
+class DataEntity(HubEntity):
+    """An entity that tells of the data itself, however old."""
+
+    @property
+    @override
+    def available(self) -> bool:
+        return True
+
+
+class PlanEntity(CoordinatorEntity[TunnihindCoordinator]):
+    """An entity of a plan."""
+
+    _attr_has_entity_name = True
+
+    def __init__(self, coordinator: TunnihindCoordinator, plan: ConfigSubentry, description: EntityDescription) -> None:
+        super().__init__(coordinator)
+        self.entity_description = description
+        self.plan_id: Final = plan.subentry_id
+        self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
+        self._attr_attribution = coordinator.attribution
+        self._attr_device_info = plan_device(plan, coordinator.server_device_id)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the plan makes of the prices; None once it can no longer be used."""
+        return self.coordinator.view.outcomes.get(self.plan_id)
+
+    @property
+    def decision(self) -> Decision | None:
+        """The plan's window, if it has one."""
+        return self.outcome if isinstance(self.outcome, Decision) else None
+
+    @property
+    @override
+    def available(self) -> bool:
+        """A window that is decided stands, even where the price of the current hour is not known."""
+        return self.decision is not None or (self.outcome is not None and self.coordinator.view.hour is not None)
+
+
+def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
+    """Call `add` for each plan there is, and for each that comes while the entry is loaded."""
+    added: set[str] = set()
+
+    def look() -> None:
+        for subentry in entry.subentries.values():
+            if subentry.subentry_type == SUBENTRY_PLAN and subentry.subentry_id not in added:
+                added.add(subentry.subentry_id)
+                add(subentry)
+
+    look()
+    entry.async_on_unload(entry.runtime_data.async_add_listener(look))

@@ -1,0 +1,73 @@
+"""Repairs that come when a problem lasts, and go with it."""
+
+from typing import Final
+
+from awesomeversion import AwesomeVersion
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import issue_registry as ir
+
+from .const import DOMAIN, OLDEST_SERVER
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems, silence_s
+
+SERVER_TOO_OLD: Final = "server_too_old"
+_LASTING: Final = (Problem.SERVER_UNREACHABLE, Problem.PRICES_LATE, Problem.FORECAST_STALE)
+KEYS: Final = (*_LASTING, SERVER_TOO_OLD)
+
+
+@callback
+def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Keep the entry's repairs in step with its problems for as long as it is loaded."""
+    coordinator = entry.runtime_data
+
+    @callback
+    def look() -> None:
+        found = _lasting(coordinator)
+        for key in KEYS:
+            if key in found:
+                _raise(hass, entry, key)
+            else:
+                ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
+
+    entry.async_on_unload(coordinator.async_add_listener(look))
+    look()
+
+
+@callback
+def async_clear(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Take the entry's repairs away."""
+    for key in KEYS:
+        ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
+
+
+def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
+    """Return what the entry's repair of that kind is known by."""
+    return f"{key}_{entry.entry_id}"
+
+
+def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
+    found: set[str] = set(problems(coordinator.view, heard_at=coordinator.heard_at))
+    if silence_s(coordinator.view, heard_at=coordinator.heard_at) < UNREACHABLE_FOR_LONG_S:
+        found.discard(Problem.SERVER_UNREACHABLE)
+    about = coordinator.about
+    if about and AwesomeVersion(about.version) < AwesomeVersion(OLDEST_SERVER):
+        found.add(SERVER_TOO_OLD)
+    return found
+
+
+def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
+    about = entry.runtime_data.about
+    ir.async_create_issue(
+        hass,
+        DOMAIN,
+        issue_id(entry, key),
+        is_fixable=False,
+        severity=ir.IssueSeverity.WARNING,
+        translation_key=key,
+        translation_placeholders={
+            "name": entry.title,
+            "url": entry.runtime_data.url,
+            "version": about.version if about else "",
+            "oldest": OLDEST_SERVER,
+        },
+    )

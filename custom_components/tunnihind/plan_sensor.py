@@ -1,0 +1,106 @@
+"""A plan's window as instants and numbers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, override
+
+from homeassistant.components.sensor import (
+    SensorDeviceClass,
+    SensorEntity,
+    SensorEntityDescription,
+    SensorStateClass,
+)
+from homeassistant.const import PERCENTAGE
+from homeassistant.helpers.typing import StateType
+
+from .const import EUR_PER_KWH
+from .entity import PlanEntity
+from .plans.outcome import Decision
+from .plans.saving import Saving
+from .view_sensor import moment
+
+_PERCENT: Final = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSensorDescription(SensorEntityDescription):
+    """A sensor as a question to the plan's decision."""
+
+    value_fn: Callable[[Decision], StateType | datetime]
+    attributes_fn: Callable[[Decision], Mapping[str, Any]] | None = None
+
+
+def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float | None]:
+    return lambda decision: figure(decision.saving) if decision.saving else None
+
+
+def _saving_band(decision: Decision) -> Mapping[str, Any]:
+    return {"p10": decision.saving.low, "p90": decision.saving.high} if decision.saving else {}
+
+
+PLAN_SENSORS: Final = (
+    PlanSensorDescription(
+        key="window_start",
+        translation_key="window_start",
+        device_class=SensorDeviceClass.TIMESTAMP,
+        value_fn=lambda decision: moment(decision.start),
+    ),
+    PlanSensorDescription(
+        key="window_end",
+        translation_key="window_end",
+        device_class=SensorDeviceClass.TIMESTAMP,
+        value_fn=lambda decision: moment(decision.end),
+    ),
+    PlanSensorDescription(
+        key="window_average",
+        translation_key="window_average",
+        native_unit_of_measurement=EUR_PER_KWH,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=4,
+        value_fn=lambda decision: decision.average,
+    ),
+    PlanSensorDescription(
+        key="window_saving",
+        translation_key="window_saving",
+        native_unit_of_measurement=EUR_PER_KWH,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=4,
+        value_fn=_of_saving(lambda saving: saving.expected),
+        attributes_fn=_saving_band,
+    ),
+    PlanSensorDescription(
+        key="window_chance",
+        translation_key="window_chance",
+        native_unit_of_measurement=PERCENTAGE,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=0,
+        value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
+    ),
+    PlanSensorDescription(
+        key="window_forecast_share",
+        translation_key="window_forecast_share",
+        native_unit_of_measurement=PERCENTAGE,
+        state_class=SensorStateClass.MEASUREMENT,
+        suggested_display_precision=0,
+        entity_registry_enabled_default=False,
+        value_fn=lambda decision: round(decision.forecast_share * _PERCENT),
+    ),
+)
+
+
+class PlanSensor(PlanEntity, SensorEntity):
+    """What a plan's window is like; unknown while it has none."""
+
+    entity_description: PlanSensorDescription
+
+    @property
+    @override
+    def native_value(self) -> StateType | datetime:
+        return self.entity_description.value_fn(self.decision) if self.decision else None
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Mapping[str, Any] | None:
+        attributes_fn = self.entity_description.attributes_fn
+        return attributes_fn(self.decision) if attributes_fn and self.decision else None

@@ -1,0 +1,55 @@
+"""The plans of one config entry and what they have decided."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from homeassistant.config_entries import ConfigSubentry
+
+from .const import LOGGER, SUBENTRY_PLAN
+from .plans.outcome import Outcome, outcome_from_dict
+from .plans.plan import decide
+from .plans.settings import PlanSettings
+from .prices.timeline import Timeline
+
+
+class Planner:
+    """Decides for every plan, and remembers what it decided, so that a window that has begun does not move."""
+
+    def __init__(self) -> None:
+        self._settings: dict[str, PlanSettings] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def restore(self, subentries: Iterable[ConfigSubentry], kept: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take up the plans, and what they had decided before Home Assistant went down."""
+        self._settings = _settings_of(subentries)
+        self._outcomes = {plan: outcome_from_dict(kept[plan]) for plan in self._settings if plan in kept}
+
+    def update(self, subentries: Iterable[ConfigSubentry]) -> None:
+        """Take up plans that are new or changed: what a changed plan had decided no longer holds."""
+        settings = _settings_of(subentries)
+        unchanged = {plan for plan in settings if settings[plan] == self._settings.get(plan)}
+        self._outcomes = {plan: outcome for plan, outcome in self._outcomes.items() if plan in unchanged}
+        self._settings = settings
+
+    def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
+        """Return every plan's window as of `now` (UTC seconds), or why it has none."""
+        self._outcomes = {
+            plan: decide(settings, timeline, now, self._outcomes.get(plan)) for plan, settings in self._settings.items()
+        }
+        return self._outcomes
+
+    def kept(self) -> dict[str, dict[str, Any]]:
+        """Return what is decided, as JSON."""
+        return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
+
+
+def _settings_of(subentries: Iterable[ConfigSubentry]) -> dict[str, PlanSettings]:
+    settings: dict[str, PlanSettings] = {}
+    for subentry in subentries:
+        if subentry.subentry_type != SUBENTRY_PLAN:
+            continue
+        try:
+            settings[subentry.subentry_id] = PlanSettings.from_mapping(subentry.data)
+        except ValueError as error:
+            LOGGER.error("the plan %r can't be used, set it anew: %s", subentry.title, error)
+    return settings

@@ -1,0 +1,32 @@
+"""All sensors: the server's on its device, each plan's on the plan's."""
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .coordinator import TunnihindConfigEntry
+from .data_sensor import DATA_SENSORS, DataSensor
+from .entity import on_every_plan
+from .plan_sensor import PLAN_SENSORS, PlanSensor
+from .price_sensor import PRICE_SENSORS, PriceSensor
+
+PARALLEL_UPDATES = 0
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the sensors, and those of plans that come later."""
+    coordinator = entry.runtime_data
+
+    def add_plan(plan: ConfigSubentry) -> None:
+        async_add_entities(
+            [PlanSensor(coordinator, plan, description) for description in PLAN_SENSORS],
+            config_subentry_id=plan.subentry_id,
+        )
+
+    async_add_entities(PriceSensor(coordinator, description) for description in PRICE_SENSORS)
+    async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
+    on_every_plan(entry, add_plan)

@@ -1,0 +1,165 @@
+"""Actions that answer: prices of any hours, and the cheapest time for a job that is no plan."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import probatio
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers import service
+from homeassistant.helpers.selector import ConfigEntrySelector
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from .const import DOMAIN
+from .coordinator import TunnihindConfigEntry
+from .plans.outcome import NoWindow, Outcome
+from .plans.plan import window_in
+from .plans.saving import Saving
+from .plans.settings import Horizon, PlanSettings
+from .plans.spans import Span
+from .prices.days import local
+from .prices.timeline import Hour
+from .view import View
+
+GET_PRICES: Final = "get_prices"
+FIND_CHEAPEST_HOURS: Final = "find_cheapest_hours"
+
+ATTR_CONFIG_ENTRY: Final = "config_entry"
+ATTR_START: Final = "start"
+ATTR_END: Final = "end"
+ATTR_FORECAST: Final = "forecast"
+ATTR_DURATION: Final = "duration"
+ATTR_SPLIT: Final = "split"
+ATTR_MIN_PIECE: Final = "min_piece"
+ATTR_EARLIEST: Final = "earliest"
+ATTR_DEADLINE: Final = "deadline"
+ATTR_HORIZON: Final = "horizon"
+ATTR_PRICE_CAP: Final = "price_cap"
+
+_ENTRY: Final = {probatio.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
+_GET_PRICES: Final = probatio.Schema(
+    {
+        **_ENTRY,
+        probatio.Optional(ATTR_START): cv.datetime,
+        probatio.Optional(ATTR_END): cv.datetime,
+        probatio.Optional(ATTR_FORECAST, default=True): cv.boolean,
+    }
+)
+_FIND_CHEAPEST_HOURS: Final = probatio.Schema(
+    {
+        **_ENTRY,
+        probatio.Required(ATTR_DURATION): cv.positive_time_period,
+        probatio.Optional(ATTR_SPLIT, default=False): cv.boolean,
+        probatio.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
+        probatio.Optional(ATTR_EARLIEST): cv.datetime,
+        probatio.Optional(ATTR_DEADLINE): cv.datetime,
+        probatio.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): probatio.In(list(Horizon)),
+        probatio.Optional(ATTR_PRICE_CAP): probatio.Coerce(float),
+    }
+)
+
+
+@callback
+def async_setup_services(hass: HomeAssistant) -> None:
+    """Register the actions."""
+    for name, answer, schema in (
+        (GET_PRICES, _get_prices, _GET_PRICES),
+        (FIND_CHEAPEST_HOURS, _find_cheapest_hours, _FIND_CHEAPEST_HOURS),
+    ):
+        hass.services.async_register(DOMAIN, name, answer, schema=schema, supports_response=SupportsResponse.ONLY)
+
+
+@callback
+def _get_prices(call: ServiceCall) -> ServiceResponse:
+    """Return the household's prices, by default of all hours from the current one on."""
+    view = _view(call)
+    start, end = _range(call.data, ATTR_START, ATTR_END, view)
+    hours = (hour for hour in view.timeline.between(start, end) if hour.settled or call.data[ATTR_FORECAST])
+    return {"prices": [_price(hour) for hour in hours]}
+
+
+@callback
+def _find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
+    """Return the cheapest time for a job, or why there is none."""
+    view = _view(call)
+    span = Span(*_range(call.data, ATTR_EARLIEST, ATTR_DEADLINE, view))
+    return _window(window_in(_job(call.data), view.timeline, span, view.now))
+
+
+def _view(call: ServiceCall) -> View:
+    entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, call.data.get(ATTR_CONFIG_ENTRY))
+    return entry.runtime_data.view
+
+
+def _range(data: Mapping[str, Any], first: str, last: str, view: View) -> tuple[int, int]:
+    """Return the instants asked for, by default from now to the end of all that is known."""
+    known_until = view.timeline.hours[-1].end if view.timeline.hours else view.now
+    start = _instant(data[first]) if first in data else view.now
+    end = _instant(data[last]) if last in data else max(known_until, start + 1)
+    if end <= start:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key="invalid_time_range",
+            translation_placeholders={"start": first, "end": last},
+        )
+    return start, end
+
+
+def _instant(moment: datetime) -> int:
+    """Return UTC seconds; a time that was given without a zone is Home Assistant's own, as everywhere in actions."""
+    return int(dt_util.as_utc(moment).timestamp())
+
+
+def _job(data: Mapping[str, Any]) -> PlanSettings:
+    """Read the job as a plan for once."""
+    wanted: dict[str, Any] = {
+        ATTR_DURATION: _minutes(data[ATTR_DURATION]),
+        ATTR_SPLIT: data[ATTR_SPLIT],
+        ATTR_HORIZON: data[ATTR_HORIZON],
+        ATTR_PRICE_CAP: data.get(ATTR_PRICE_CAP),
+    }
+    if ATTR_MIN_PIECE in data:
+        wanted[ATTR_MIN_PIECE] = _minutes(data[ATTR_MIN_PIECE])
+    try:
+        return PlanSettings.from_mapping(wanted)
+    except ValueError as error:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN, translation_key="invalid_job", translation_placeholders={"reason": str(error)}
+        ) from error
+
+
+def _minutes(length: timedelta) -> float:
+    return length / timedelta(minutes=1)
+
+
+def _price(hour: Hour) -> JsonObjectType:
+    band: JsonObjectType = {} if hour.settled else {"p10": hour.low, "p90": hour.high}
+    return {**_times(hour.start, hour.end), "price": hour.price, "settled": hour.settled, **band}
+
+
+def _window(outcome: Outcome) -> ServiceResponse:
+    if isinstance(outcome, NoWindow):
+        return {"found": False, "reason": outcome.reason}
+    return {
+        "found": True,
+        **_times(outcome.start, outcome.end),
+        "pieces": [_times(start, end) for start, end in outcome.pieces],
+        "average": outcome.average,
+        "forecast_share": outcome.forecast_share,
+        "shortened": outcome.shortened,
+        **(_saving(outcome.saving) if outcome.saving else {}),
+    }
+
+
+def _saving(saving: Saving) -> JsonObjectType:
+    return {
+        "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
+        "chance": saving.chance,
+    }
+
+
+def _times(start: int, end: int) -> JsonObjectType:
+    return {"start": local(start).isoformat(), "end": local(end).isoformat()}

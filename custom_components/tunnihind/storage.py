@@ -1,0 +1,83 @@
+"""What outlives a restart of Home Assistant: the newest prices and what the plans decided."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, override
+
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import UnsupportedStorageVersionError
+from homeassistant.helpers.storage import Store
+
+from .answers import About, Backtest, Band, ForecastAnswer
+from .const import DOMAIN, LOGGER
+
+_VERSION: Final = 1
+# Long enough to write once for a burst of changes; what is not yet written is flushed when Home Assistant stops.
+_DELAY_S: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry."""
+
+    about: About | None = None
+    answer: ForecastAnswer | None = None
+    outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+class _Store(Store[dict[str, Any]]):
+    @override
+    async def _async_migrate_func(
+        self, old_major_version: int, old_minor_version: int, old_data: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Start afresh: all that is kept comes back with the next poll."""
+        LOGGER.debug("dropping prices kept in form %s.%s", old_major_version, old_minor_version)
+        return {}
+
+
+class Storage:
+    """The file of one config entry."""
+
+    def __init__(self, hass: HomeAssistant, entry_id: str) -> None:
+        self._store = _Store(hass, _VERSION, f"{DOMAIN}.{entry_id}")
+
+    async def load(self) -> Kept:
+        """Return what was kept; nothing where there is no file, or none that can be understood."""
+        try:
+            return _kept_from(await self._store.async_load() or {})
+        except UnsupportedStorageVersionError, KeyError, TypeError, ValueError, AttributeError:
+            LOGGER.warning("the prices kept from before can't be read and are fetched anew", exc_info=True)
+            return Kept()
+
+    def save_soon(self, kept: Kept) -> None:
+        """Write a little later, unless something newer comes before."""
+        self._store.async_delay_save(lambda: asdict(kept), _DELAY_S)
+
+    async def save(self, kept: Kept) -> None:
+        """Write at once."""
+        await self._store.async_save(asdict(kept))
+
+    async def remove(self) -> None:
+        """Delete the file."""
+        await self._store.async_remove()
+
+
+def _kept_from(document: dict[str, Any]) -> Kept:
+    about, answer = document.get("about"), document.get("answer")
+    return Kept(
+        about=About(**about) if about else None,
+        answer=_answer_from(answer) if answer else None,
+        outcomes=dict(document.get("outcomes", {})),
+    )
+
+
+def _answer_from(fields: dict[str, Any]) -> ForecastAnswer:
+    """Undo `asdict` and JSON, whose keys are strings."""
+    backtest = fields["backtest"]
+    return ForecastAnswer(
+        now=int(fields["now"]),
+        made_at=fields["made_at"],
+        last_refresh=fields["last_refresh"],
+        backtest=Backtest(**backtest) if backtest else None,
+        settled={int(start): float(price) for start, price in fields["settled"].items()},
+        forecast={int(start): Band(**band) for start, band in fields["forecast"].items()},
+    )

@@ -1,0 +1,24 @@
+"""What Home Assistant's page on its own health says of the servers; of several, of the first one."""
+
+from typing import Any
+
+from homeassistant.components.system_health import SystemHealthRegistration, async_check_can_reach_url
+from homeassistant.core import HomeAssistant, callback
+
+from .const import DOMAIN
+from .coordinator import TunnihindConfigEntry
+
+
+@callback
+def async_register(hass: HomeAssistant, register: SystemHealthRegistration) -> None:
+    """Offer what there is to say."""
+    register.async_register_info(_info)
+
+
+async def _info(hass: HomeAssistant) -> dict[str, Any]:
+    entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    info: dict[str, Any] = {"servers": len(entries)}
+    for coordinator in (entry.runtime_data for entry in entries[:1]):
+        info["can_reach_server"] = async_check_can_reach_url(hass, f"{coordinator.url}/api/v1/forecast")
+        info["server_version"] = coordinator.about.version if coordinator.about else None
+    return info

@@ -1,0 +1,54 @@
+"""Sensors as questions to the view."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, override
+
+from homeassistant.components.sensor import SensorEntity, SensorEntityDescription
+from homeassistant.helpers.typing import StateType
+
+from .entity import HubEntity
+from .prices.days import local
+from .prices.timeline import Hour
+from .view import View
+
+type Value = StateType | datetime
+type Attributes = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewSensorDescription(SensorEntityDescription):
+    """What to ask, and what else to tell."""
+
+    value_fn: Callable[[View], Value]
+    attributes_fn: Callable[[View], Attributes] | None = None
+
+
+class ViewSensor(HubEntity, SensorEntity):
+    """A sensor that shows what the view answers."""
+
+    entity_description: ViewSensorDescription
+
+    @property
+    @override
+    def native_value(self) -> Value:
+        return self.entity_description.value_fn(self.view)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        attributes_fn = self.entity_description.attributes_fn
+        return attributes_fn(self.view) if attributes_fn else None
+
+
+def times(first: Hour | None, last: Hour | None) -> Attributes:
+    """Return when `first` starts and `last` ends, on the Tallinn clock."""
+    if first is None or last is None:
+        return {}
+    return {"start": local(first.start).isoformat(), "end": local(last.end).isoformat()}
+
+
+def moment(seconds: int | None) -> datetime | None:
+    """Return UTC seconds as Home Assistant shows instants."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,130 @@
+"""Plans as Home Assistant shows them: windows that come, run and end."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+
+from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
+from tests.integration.world import PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+ONE_PIECE: Mapping[str, Any] = {"duration": 180, "split": False}
+MIDNIGHT = instant("2026-01-14T00:00:00+02:00")
+NEXT_MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
+
+
+def device_of(hass: HomeAssistant, plan_id: str) -> dr.DeviceEntry | None:
+    devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
+    return next((device for device in devices if device.config_subentry_id == plan_id), None)
+
+
+def cheapest_block(world: World, hours: int) -> int:
+    """Return when the cheapest block of today's hours starts."""
+    starts = range(MIDNIGHT, NEXT_MIDNIGHT - (hours - 1) * HOUR_S, HOUR_S)
+    return min(starts, key=lambda start: sum(world.household(start + i * HOUR_S) for i in range(hours)))
+
+
+async def test_the_window_is_on_in_exactly_the_cheapest_hours(make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T00:00:00+02:00")
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    on = []
+    for quarter in range(MIDNIGHT, NEXT_MIDNIGHT, 900):
+        await world.at(quarter)
+        if world.is_on("window", PLAN_ID):
+            on.append(quarter)
+    begins = cheapest_block(world, 3)
+    assert on == list(range(begins, begins + 3 * HOUR_S, 900))
+
+
+async def test_the_window_is_told_before_it_begins(make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T00:00:00+02:00")
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    begins = cheapest_block(world, 3)
+    average = sum(world.household(begins + i * HOUR_S) for i in range(3)) / 3
+    assert instant(world.value("window_start", PLAN_ID)) == begins
+    assert instant(world.value("window_end", PLAN_ID)) == begins + 3 * HOUR_S
+    assert abs(float(world.value("window_average", PLAN_ID)) - average) < 1e-4
+    assert float(world.value("window_saving", PLAN_ID)) >= 0
+    assert world.value("window_chance", PLAN_ID) == "100"
+
+
+async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAssistant, world: World) -> None:
+    added = ConfigSubentry(
+        data=MappingProxyType(dict(ONE_PIECE)),
+        subentry_id="car",
+        subentry_type="plan",
+        title="Car",
+        unique_id=None,
+    )
+    hass.config_entries.async_add_subentry(world.entry, added)
+    await world.settle()
+    assert world.state("binary_sensor", "window", "car").state in {"on", "off"}
+    device = device_of(hass, "car")
+    assert device is not None
+    assert device.name == "Car"
+
+
+async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssistant, world: World) -> None:
+    hass.config_entries.async_remove_subentry(world.entry, PLAN_ID)
+    await world.settle()
+    assert device_of(hass, PLAN_ID) is None
+    assert er.async_get(hass).async_get_entity_id("binary_sensor", "tunnihind", f"{PLAN_ID}_window") is None
+    await world.at(world.now + HOUR_S)
+
+
+async def test_a_plan_changed_is_planned_anew_and_no_other_entity_blinks(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    world = await make_world("2026-01-14T00:00:00+02:00")
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    blinked = []
+    hass.bus.async_listen(
+        "state_changed",
+        lambda event: blinked.append(event) if event.data["new_state"].state == "unavailable" else None,
+    )
+    subentry = world.entry.subentries[PLAN_ID]
+    hass.config_entries.async_update_subentry(world.entry, subentry, data={**ONE_PIECE, "duration": 60}, title="Sauna")
+    await world.settle()
+    assert instant(world.value("window_end", PLAN_ID)) - instant(world.value("window_start", PLAN_ID)) == HOUR_S
+    device = device_of(hass, PLAN_ID)
+    assert device is not None
+    assert device.name == "Sauna"
+    assert not blinked
+
+
+async def test_a_restart_in_the_middle_of_a_window_goes_on_with_it(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T00:00:00+02:00")
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    begins = cheapest_block(world, 3)
+    await world.at(begins + HOUR_S)
+    assert world.is_on("window", PLAN_ID)
+    await hass.config_entries.async_unload(world.entry.entry_id)
+    world.set_clock(begins + 2 * HOUR_S)
+    await hass.config_entries.async_setup(world.entry.entry_id)
+    await world.settle()
+    assert world.is_on("window", PLAN_ID)
+    assert instant(world.value("window_start", PLAN_ID)) == begins
+
+
+async def test_a_plan_without_a_window_says_why(make_world: MakeWorld) -> None:
+    world = await make_world()
+    await world.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 1.0}})
+    state = world.state("binary_sensor", "window", PLAN_ID)
+    assert state.state == "off"
+    assert state.attributes["reason"] == "above_cap"
+    assert world.value("window_start", PLAN_ID) == "unknown"
+
+
+async def test_a_plan_over_the_night_moves_into_the_cheaper_hours_once_they_are_published(
+    make_world: MakeWorld,
+) -> None:
+    world = await make_world(price_of=lambda start: 90.0 if start < NEXT_MIDNIGHT else 20.0)
+    await world.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00", "deadline": "07:00:00"}})
+    assert instant(world.value("window_start", PLAN_ID)) < NEXT_MIDNIGHT
+    await world.publish(instant(PUBLISHED_TOMORROW))
+    assert instant(world.value("window_start", PLAN_ID)) == NEXT_MIDNIGHT

@@ -1,0 +1,156 @@
+"""A household's world: Home Assistant, a real server on the loopback, a market, and one clock for all."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.config_entries import ConfigSubentryDataWithId
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.server.api.support import RunningServer, make_run, make_view
+from tunnihind.market import HOUR_S
+
+DAY_S = 24 * HOUR_S
+PLAN_ID = "plan"
+DEFAULT_PLAN: Mapping[str, Any] = MappingProxyType({"duration": 180, "split": True, "min_piece": 60})
+
+type PriceOf = Callable[[int], float]
+"""The market's price, EUR/MWh, of the hour with this start."""
+
+
+def instant(text: str) -> int:
+    """Return the UTC seconds of an ISO instant with its offset."""
+    moment = datetime.fromisoformat(text)
+    assert moment.tzinfo is not None
+    return int(moment.timestamp())
+
+
+def iso(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def wavy(start: int) -> float:
+    """A price with two waves a day that never comes twice within some days: cheap at night, dear in the evening."""
+    hour = start // HOUR_S
+    return round(60 + 40 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 50, 2)
+
+
+class World:
+    """The market, its server and the household's Home Assistant."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        freezer: FrozenDateTimeFactory,
+        server: RunningServer,
+        *,
+        now: int,
+        settled_until: int,
+        price_of: PriceOf = wavy,
+    ) -> None:
+        self.hass = hass
+        self.server = server
+        self.price_of = price_of
+        self.settled_until = settled_until
+        self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
+        self.forecast_made_at: int | None = None
+        self._freezer = freezer
+        self._version = 0
+        self.set_clock(now)
+        self.serve()
+
+    @property
+    def now(self) -> int:
+        return int(self.server.clock.instant)
+
+    def set_clock(self, now: int) -> None:
+        """Let it be `now` for everybody, without anything being told."""
+        self._freezer.move_to(datetime.fromtimestamp(now, UTC))
+        self.server.clock.instant = now
+
+    def serve(self) -> None:
+        """Let the server know what the market has published, and make a forecast of it."""
+        self._version += 1
+        hour = self.now - self.now % HOUR_S
+        settled = {start: self.price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, HOUR_S)}
+        made_at = self.now if self.forecast_made_at is None else self.forecast_made_at
+        run = (
+            make_run(map(self.forecast_of, range(hour, hour + 8 * DAY_S, HOUR_S)), start=hour, made_at=made_at)
+            if (self.forecast_of)
+            else None
+        )
+        self.server.snapshot.show(make_view(settled, run, version=str(self._version), last_refresh=made_at))
+
+    async def at(self, now: int) -> None:
+        """Let time come to `now`, in steps of at most a quarter of an hour, with everything that it sets off."""
+        while self.now < now:
+            self.set_clock(min(now, self.now - self.now % 900 + 900))
+            async_fire_time_changed(self.hass, datetime.fromtimestamp(self.now, UTC))
+            await self.settle()
+
+    async def settle(self) -> None:
+        await self.hass.async_block_till_done(wait_background_tasks=True)
+
+    async def publish(self, until: int) -> None:
+        """Let the market settle prices up to `until`, and the next poll find them."""
+        self.settled_until = until
+        self.serve()
+        await self.poll()
+
+    async def poll(self) -> None:
+        """Let the coordinator ask the server."""
+        await self.entry.runtime_data.async_refresh()
+        await self.settle()
+
+    async def add(
+        self,
+        *,
+        options: Mapping[str, Any] | None = None,
+        plans: Mapping[str, Mapping[str, Any]] | None = None,
+        entry_id: str = "entry",
+    ) -> MockConfigEntry:
+        """Set the integration up with this server; `plans` are the data of plans by subentry id."""
+        self.entry = MockConfigEntry(
+            domain=DOMAIN,
+            title="Tunnihind",
+            entry_id=entry_id,
+            unique_id="test",
+            data={"url": f"http://127.0.0.1:{self.server.port}", "instance_id": "test"},
+            options=dict(options or {}),
+            subentries_data=[plan(name, data) for name, data in (plans or {PLAN_ID: DEFAULT_PLAN}).items()],
+        )
+        self.entry.add_to_hass(self.hass)
+        await self.hass.config_entries.async_setup(self.entry.entry_id)
+        await self.settle()
+        return self.entry
+
+    def state(self, platform: str, key: str, owner: str = "entry") -> State:
+        """Return the state of the entity of that key; `owner` is the entry's id or a plan's."""
+        entity_id = er.async_get(self.hass).async_get_entity_id(platform, DOMAIN, f"{owner}_{key}")
+        assert entity_id is not None, f"there is no {platform} {key}"
+        state = self.hass.states.get(entity_id)
+        assert state is not None, f"{entity_id} has no state"
+        return state
+
+    def value(self, key: str, owner: str = "entry") -> str:
+        return self.state("sensor", key, owner).state
+
+    def is_on(self, key: str, owner: str = "entry") -> bool:
+        state = self.state("binary_sensor", key, owner).state
+        assert state in {"on", "off"}, state
+        return state == "on"
+
+    def household(self, start: int) -> float:
+        """Return the server's own consumer price of the hour, EUR/kWh."""
+        return round(self.price_of(start) / 1000 * 1.22, 4)
+
+
+def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:
+    return ConfigSubentryDataWithId(
+        data=dict(data), subentry_id=name, subentry_type="plan", title=name.capitalize(), unique_id=None
+    )
