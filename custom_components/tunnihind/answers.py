@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import probatio
@@ -41,9 +41,12 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class ForecastAnswer:
-    """What `GET /api/v1/forecast` says. Instants are UTC seconds, prices EUR/MWh without VAT by hour start."""
+    """What `GET /api/v1/forecast` says. Instants are UTC seconds, prices EUR/MWh without VAT by hour start.
 
-    now: int
+    Two answers that differ in nothing but the time of asking are equal.
+    """
+
+    now: int = field(compare=False)
     made_at: int | None
     last_refresh: int | None
     backtest: Backtest | None

@@ -1,5 +1,6 @@
 """Asking a server, with the manners its API expects of a client."""
 
+import os
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -69,7 +70,7 @@ class Client:
         except TimeoutError as error:
             raise CannotConnect(url=str(self._url), reason="no answer within 10 seconds") from error
         except aiohttp.ClientError as error:
-            raise CannotConnect(url=str(self._url), reason=str(error)) from error
+            raise CannotConnect(url=str(self._url), reason=_in_plain_words(error)) from error
         if response.status == HTTPStatus.NOT_MODIFIED:
             return response.headers, None
         try:
@@ -95,6 +96,14 @@ class Client:
             raise NotTunnihind(url=str(self._url), reason=str(error)) from error
         except Malformed as error:
             raise InvalidResponse(url=str(self._url), reason=str(error)) from error
+
+
+def _in_plain_words(error: aiohttp.ClientError) -> str:
+    """Return what the system says of a connection that failed, without the library's wrapping."""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.errno or 0
+        return os.strerror(number) if number > 0 else error.strerror or str(error)
+    return str(error) or type(error).__name__
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:

@@ -1,0 +1,145 @@
+"""What the integration costs Home Assistant's event loop, with 10 plans over 72 hours of forecast.
+
+    uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
+
+A poll is timed against a server in a process of its own, so that only the asking and what follows from it counts.
+A tick is timed at every full hour of two days, with all that is written to the state machine.
+"""
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import click
+import pytest
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.core import HomeAssistant, callback
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.coordinator import TunnihindCoordinator
+from tests.integration.household.conftest import MakeWorld, make_world
+from tests.integration.world import instant, plan
+from tests.server.api.conftest import serve
+from tunnihind.market import HOUR_S
+
+__all__ = ["make_world", "serve"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
+
+PORT: Final = 18_703
+POLLS: Final = 200
+PLANS: Final[dict[str, dict[str, Any]]] = {
+    f"plan {i}": {
+        "duration": 60 + 45 * i,
+        "split": i % 2 == 0,
+        "min_piece": 30 + 15 * (i % 3),
+        "horizon": ("published", "expected", "cautious")[i % 3],
+        "days": 1 + i % 3,
+        "deadline": "07:00:00",
+    }
+    for i in range(10)
+}
+
+
+@pytest.fixture(autouse=True)
+def _custom_integrations(enable_custom_integrations: None) -> None:
+    """Let Home Assistant load the integration from this repository."""
+
+
+@pytest.fixture
+def demo_server(socket_enabled: None) -> Iterator[str]:
+    """Run the demo market's server as its own process."""
+    tunnihind = str(Path(sys.executable).with_name("tunnihind"))
+    command = [tunnihind, "serve", "--demo", "--no-announce", "--port", str(PORT)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{PORT}"
+    while process.poll() is None:
+        try:
+            urlopen(f"{url}/readyz").close()  # noqa: S310, our own server
+        except HTTPError as not_ready:
+            not_ready.close()
+        except URLError:
+            pass
+        else:
+            break
+        time.sleep(0.2)
+    yield url
+    process.terminate()
+    process.wait()
+
+
+async def test_poll(hass: HomeAssistant, demo_server: str) -> None:
+    coordinator = await _set_up(hass, demo_server)
+
+    def forget() -> None:
+        coordinator._client._etag = None
+
+    written = _count_states(hass)
+    _print("poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))
+    _print("poll, whole answer (200)", await _timed(coordinator.async_refresh, forget))
+    click.echo(f"states written by these polls (a change at the server writes each of them once): {len(written)}")
+
+
+async def test_tick(make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00")
+    await world.add(plans=PLANS)
+    coordinator = world.entry.runtime_data
+    ticks = []
+    for hour in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-16T00:00:00+02:00"), HOUR_S):
+        world.set_clock(hour)
+        began = time.thread_time()
+        coordinator.async_update_listeners()
+        ticks.append(time.thread_time() - began)
+        await world.settle()
+    _print("tick of the hour", ticks)
+
+
+async def _set_up(hass: HomeAssistant, url: str) -> TunnihindCoordinator:
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        title="Tunnihind",
+        data={"url": url, "instance_id": None},
+        subentries_data=[plan(name, data) for name, data in PLANS.items()],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is ConfigEntryState.LOADED, entry.reason
+    await hass.async_block_till_done(wait_background_tasks=True)
+    coordinator: TunnihindCoordinator = entry.runtime_data
+    return coordinator
+
+
+async def _timed(poll: Callable[[], Awaitable[None]], before: Callable[[], None]) -> list[float]:
+    times = []
+    for _ in range(POLLS):
+        before()
+        began = time.thread_time()
+        await poll()
+        times.append(time.thread_time() - began)
+        await asyncio.sleep(0)
+    return times
+
+
+def _count_states(hass: HomeAssistant) -> list[object]:
+    written: list[object] = []
+
+    @callback
+    def count(event: object) -> None:
+        written.append(event)
+
+    hass.bus.async_listen("state_changed", count)
+    hass.bus.async_listen("state_reported", count, event_filter=callback(lambda _: True))
+    return written
+
+
+def _print(what: str, seconds: Sequence[float]) -> None:
+    milliseconds = [second * 1_000 for second in seconds]
+    click.echo(f"{what}: median {statistics.median(milliseconds):.2f} ms, most {max(milliseconds):.2f} ms")
