@@ -10,7 +10,6 @@ A clock that is set back into a span whose window has begun finds that window ag
 to before the span opened finds everything open.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -23,8 +22,8 @@ from .spans import Span, spans
 
 __all__ = ["Decision", "NoWindow", "Outcome", "Reason", "decide"]
 
-# From any instant the next occurrence of a weekly plan is nearer than this.
-_LOOKAHEAD_S: Final = 8 * 24 * HOUR_S
+# Farther than any price is told, and than the next occurrence of a weekly plan.
+_AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
@@ -38,7 +37,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     if run is not None and now < run.end:
         return run
     reasons = []
-    for span in _spans_ahead(settings, timeline, now):
+    for span in spans(settings, now, now + _AHEAD_S):
         if run is not None and span.opens < run.end:
             continue
         outcome = window_in(settings, timeline, span, now)
@@ -67,15 +66,6 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
     else:
         run = last.last_run if last is not None else None
     return run if run is not None and run.span.opens <= now else None
-
-
-def _spans_ahead(settings: PlanSettings, timeline: Timeline, now: int) -> Iterator[Span]:
-    """Yield the occurrences from now on, as far as prices are known, and one more to say what it waits for."""
-    known_until = timeline.hours[-1].end if timeline.hours else now
-    for span in spans(settings, now, max(known_until, now + _LOOKAHEAD_S)):
-        yield span
-        if span.opens >= known_until:
-            return
 
 
 def _pieces(settings: PlanSettings, timeline: Timeline, bounds: Piece, price_cap: float | None) -> tuple[Piece, ...]:

@@ -13,9 +13,18 @@ u_i rho(|i - j|) u_j over all hours, where u is an hour's weight times its devia
 below for negative ones; the lower one has the sides changed. Of this distribution, again normal in two pieces, p10,
 p90 and the probability of more than nothing are told. What is settled has no error.
 
-Where the figures come from: the correlations of the standardised errors of the served model's walk-forward forecasts
-(issued 09:00 UTC, the 71 hours that follow the settled ones), issues of July 2024 to June 2025, least squares on the
-lags up to 59 h. @@FIGURES@@
+The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
+59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. How the rule held, on
+24 thousand windows a half-year of plans of many kinds with 48 hours of forecast (`tests/benchmarks/bench_saving.py`):
+
+| | July to December 2025, after the fit | July to December 2024 |
+|---|---|---|
+| savings between their p10 and p90 | .81 | .75 |
+| single hours between theirs, for comparison | .80 | .75 |
+| averages of 24 hours between theirs | .81 | .76 |
+| waiting paid, where a chance of .56 .65 .75 .85 .93 .99 was told | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
+
+So a saving is as sure as the forecast's own bands are, which were too narrow in the latter half-year.
 """
 
 import math

@@ -60,17 +60,19 @@ def cheapest(
     `min_piece_s` None asks for one piece of the whole duration. Lengths are whole quarters of an hour, in seconds.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
-    if opens >= closes:
+    hours = timeline.between(opens, closes)
+    if opens >= closes or not hours:
         return ()
-    grid = _grid(timeline, opens, closes, math.gcd(duration_s, min_piece_s or 0), price_of)
+    # A span may reach years beyond what is known.
+    opens, closes = max(opens, hours[0].start), min(closes, hours[-1].end)
+    grid = _grid(hours, opens, closes, math.gcd(duration_s, min_piece_s or 0), price_of)
     steps = duration_s // grid.step_s
     if min_piece_s is None:
         return tuple(_one_piece(grid, steps))
     return tuple(_split(grid, steps, min_piece_s // grid.step_s))
 
 
-def _grid(timeline: Timeline, opens: int, closes: int, lengths: int, price_of: PriceOf) -> _Grid:
-    hours = timeline.between(opens, closes)
+def _grid(hours: Sequence[Hour], opens: int, closes: int, lengths: int, price_of: PriceOf) -> _Grid:
     step_s = math.gcd(opens, closes, lengths, *(hour.start for hour in hours), *(hour.end for hour in hours))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
     for hour in hours:

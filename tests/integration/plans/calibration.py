@@ -1,0 +1,110 @@
+"""Savings as plans were told them, beside what came."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+from custom_components.tunnihind.plans.plan import Decision, decide
+from custom_components.tunnihind.plans.saving import Saving, saving_of
+from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
+from custom_components.tunnihind.plans.solver import first_quarter
+from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from tests.integration.plans.support import DAY_S
+
+PUBLIC_H = 48
+"""How far past the newest settled hour the public forecast reaches."""
+BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+_BOUNDS: Sequence[dict[str, object]] = (
+    {},
+    {"deadline": "07:00:00"},
+    {"deadline": "07:00:00", "days": 2},
+    {"days": 3},
+    {"earliest": "22:00:00", "deadline": "08:00:00"},
+    {"earliest": "10:00:00"},
+    {"deadline": "18:00:00", "days": 2},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a window was said to save, and what it then saved, EUR/kWh."""
+
+    saving: Saving
+    realised: float
+
+    @property
+    def inside(self) -> bool:
+        return self.saving.low <= self.realised <= self.saving.high
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Savings of which about the same chance was told: the mean of it, and how often they came."""
+
+    count: int
+    chance: float
+    came: float
+
+
+def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
+    """Yield all savings that are uncertain: plans of many kinds, for today, tomorrow and the day after."""
+    for plan in _plans(now):
+        decision = decide(plan, timeline, now)
+        if not isinstance(decision, Decision) or decision.saving is None or decision.saving.low == decision.saving.high:
+            continue
+        came = saving_of(truth, decision.pieces, first_quarter(max(now, decision.span.opens)))
+        if came is not None:
+            yield Judged(decision.saving, came.expected)
+
+
+def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, float, float]], now: int) -> Timeline:
+    """Return what a server tells at `now`: a day of settled hours, then the public hours of the forecast."""
+    first = min(bands)
+    return Timeline(
+        [
+            *(_hour(start, settled[start]) for start in range(now // HOUR_S * HOUR_S, first, HOUR_S)),
+            *(
+                Hour(start, start + HOUR_S, p50, p10, p90, settled=False)
+                for start, (p10, p50, p90) in bands.items()
+                if start < first + PUBLIC_H * HOUR_S
+            ),
+        ]
+    )
+
+
+def as_came(prices: Mapping[int, float]) -> Timeline:
+    """Return what the hours came to cost."""
+    return Timeline(_hour(start, price) for start, price in prices.items())
+
+
+def share_inside(savings: Iterable[Judged]) -> float:
+    """Return how many came between their p10 and p90."""
+    inside = [one.inside for one in savings]
+    return sum(inside) / len(inside)
+
+
+def reliability(savings: Sequence[Judged]) -> Iterator[Bin]:
+    """Yield the bins of `BINS` that hold anything."""
+    for low, high in pairwise(BINS):
+        held = [one for one in savings if low <= one.saving.chance < high or one.saving.chance == high == BINS[-1]]
+        if held:
+            yield Bin(
+                count=len(held),
+                chance=sum(one.saving.chance for one in held) / len(held),
+                came=sum(one.realised > 0 for one in held) / len(held),
+            )
+
+
+def _plans(now: int) -> Iterator[PlanSettings]:
+    days = [WEEKDAYS[local(now + later * DAY_S).weekday()] for later in range(3)]
+    kinds = product((60, 180, 360), (False, True), ("expected", "cautious"), days, _BOUNDS)
+    for duration, split, horizon, day, bounds in kinds:
+        yield PlanSettings.from_mapping(
+            {"duration": duration, "split": split, "horizon": horizon, "weekdays": [day], **bounds}
+        )
+
+
+def _hour(start: int, price: float) -> Hour:
+    return Hour(start, start + HOUR_S, price, price, price, settled=True)

@@ -1,0 +1,69 @@
+"""Days of a made-up market as a household sees them: quarter by quarter, with publication, forecasts and losses."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from functools import cache
+
+from custom_components.tunnihind.plans.outcome import outcome_from_dict
+from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
+from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.spans import Span
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from tests.integration.plans.support import DAY_S, QUARTER_S
+from tunnihind.market import day_end, day_start, delivery_day, publication_time
+
+FORECAST_S = 48 * HOUR_S
+
+
+def true_price(start: int) -> float:
+    """Return what an hour comes to cost: a daily wave and chance, now and then below nothing."""
+    return round(0.08 + 0.05 * math.sin(start / DAY_S * 2 * math.pi) + 0.2 * (noise(start) - 0.5), 4)
+
+
+def noise(seed: int) -> float:
+    """Return a number from 0 to 1 that looks like chance and is the same every time."""
+    return math.sin(seed / HOUR_S * 12.9898) * 43758.5453 % 1
+
+
+@cache
+def timeline_at(now: int, *, late_s: int = 0) -> Timeline:
+    """Return what a server tells at `now`: hours settled by rule (or later), then the forecast of that hour."""
+    tomorrow = delivery_day(now + DAY_S)
+    newest = tomorrow if publication_time(tomorrow) + late_s <= now else delivery_day(now)
+    settled_until = day_end(newest)
+    return Timeline(
+        [
+            *(_settled(start) for start in range(day_start(delivery_day(now - DAY_S)), settled_until, HOUR_S)),
+            *(_predicted(start, now) for start in range(settled_until, settled_until + FORECAST_S, HOUR_S)),
+        ]
+    )
+
+
+def _settled(start: int) -> Hour:
+    price = true_price(start)
+    return Hour(start, start + HOUR_S, price, price, price, settled=True)
+
+
+def _predicted(start: int, now: int) -> Hour:
+    p50 = round(true_price(start) + 0.1 * (noise(7 * start + now // HOUR_S * HOUR_S) - 0.5), 4)
+    return Hour(start, start + HOUR_S, p50, p50 - 0.04, p50 + 0.06, settled=False)
+
+
+@dataclass
+class Household:
+    """A plan that is asked every quarter of an hour, and kept as JSON in between, as over a restart."""
+
+    plan: PlanSettings
+    outcome: Outcome | None = None
+    runs: dict[Span, Decision] = field(default_factory=dict)
+    on: dict[Span, int] = field(default_factory=dict)
+
+    def tick(self, now: int, timeline: Timeline) -> None:
+        """Decide, and keep book of the quarters in which the plan runs."""
+        self.outcome = decide(self.plan, timeline, now, self.outcome)
+        if isinstance(self.outcome, Decision) and self.outcome.runs_at(now):
+            held = self.runs.setdefault(self.outcome.span, self.outcome)
+            assert held.pieces == self.outcome.pieces, "a window has moved after it had started"
+            self.on[self.outcome.span] = self.on.get(self.outcome.span, 0) + QUARTER_S
+        self.outcome = outcome_from_dict(json.loads(json.dumps(self.outcome.as_dict())))

@@ -1,0 +1,40 @@
+"""Hours and plans of the tests."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from custom_components.tunnihind.prices.days import TALLINN
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+
+QUARTER_S = 900
+DAY_S = 24 * HOUR_S
+NIGHT = int(datetime(2026, 11, 20, tzinfo=TALLINN).timestamp())
+"""Midnight of a Friday, between the changes of the clock."""
+
+
+def at(text: str) -> int:
+    """Return the UTC seconds of a Tallinn wall time, or of an instant with its own offset."""
+    moment = datetime.fromisoformat(text)
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=TALLINN)).timestamp())
+
+
+def settled(start: int, prices: Sequence[float | None]) -> list[Hour]:
+    """Return settled hours from `start` on; None leaves a gap."""
+    return [hour(start + place * HOUR_S, price) for place, price in enumerate(prices) if price is not None]
+
+
+def hour(start: int, price: float, *, low: float | None = None, high: float | None = None) -> Hour:
+    """Return an hour: settled, or predicted where it has bounds."""
+    if low is None or high is None:
+        return Hour(start, start + HOUR_S, price, price, price, settled=True)
+    return Hour(start, start + HOUR_S, price, low, high, settled=False)
+
+
+def predicted(start: int, bands: Sequence[tuple[float, float, float]]) -> list[Hour]:
+    """Return predicted hours from `start` on, each by its p10, p50 and p90."""
+    return [hour(start + place * HOUR_S, p50, low=p10, high=p90) for place, (p10, p50, p90) in enumerate(bands)]
+
+
+def line(*parts: Sequence[Hour]) -> Timeline:
+    """Return the timeline of all hours."""
+    return Timeline(hour for part in parts for hour in part)

@@ -1,0 +1,246 @@
+"""One decision after the other: what wins, what stays, what is over, and what is said where there is nothing."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from custom_components.tunnihind.plans.outcome import outcome_from_dict
+from custom_components.tunnihind.plans.plan import Decision, NoWindow, Outcome, Reason, decide
+from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from tests.integration.plans.support import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled
+
+CHEAP_AT_3: Sequence[float] = [0.2, 0.2, 0.2, 0.1, 0.1, 0.2, *[0.3] * 18]
+TWO_DAYS = line(settled(NIGHT, [*CHEAP_AT_3, *CHEAP_AT_3]))
+
+
+def plan(duration: int = 120, **form: object) -> PlanSettings:
+    return PlanSettings.from_mapping({"duration": duration, **form})
+
+
+def window(outcome: Outcome) -> Decision:
+    assert isinstance(outcome, Decision)
+    return outcome
+
+
+def clock(hour_of_day: float, day: int = 0) -> int:
+    return NIGHT + day * DAY_S + int(hour_of_day * HOUR_S)
+
+
+def hours(outcome: Outcome) -> list[tuple[float, float]]:
+    """Return the pieces in hours after NIGHT."""
+    return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
+
+
+def reason(outcome: Outcome) -> Reason:
+    assert isinstance(outcome, NoWindow)
+    return outcome.reason
+
+
+def test_the_cheapest_window_of_the_day_comes_with_its_figures() -> None:
+    found = window(decide(plan(), TWO_DAYS, NIGHT))
+    assert hours(found) == [(3, 5)]
+    assert (found.average, found.forecast_share, found.shortened, found.locked) == (0.1, 0.0, False, False)
+    assert found.saving is not None
+    assert (found.saving.expected, found.saving.chance) == (0.1, 1.0)
+    assert (found.span.opens, found.span.closes) == (NIGHT, NIGHT + DAY_S)
+
+
+def test_a_window_that_has_not_begun_moves_with_the_prices() -> None:
+    first = decide(plan(), TWO_DAYS, NIGHT)
+    cheaper_at_6 = line(settled(NIGHT, [*[0.2] * 6, 0.01, 0.01, *[0.3] * 16]))
+    assert hours(decide(plan(), cheaper_at_6, clock(1), first)) == [(6, 8)]
+
+
+@pytest.mark.parametrize("now", [clock(3), clock(4), clock(5) - 1])
+def test_a_window_that_has_begun_stays_with_its_figures_whatever_comes(now: int) -> None:
+    first = window(decide(plan(), TWO_DAYS, NIGHT))
+    for timeline in (Timeline(), line(settled(NIGHT, [0.9] * 5 + [0.0] * 19))):
+        held = window(decide(plan(duration=60, price_cap=1), timeline, now, first))
+        assert held.locked
+        assert (held.pieces, held.average, held.saving) == (first.pieces, first.average, first.saving)
+        assert decide(plan(), timeline, now, held) == held
+
+
+def test_a_window_that_begins_at_once_is_locked_at_once() -> None:
+    found = window(decide(plan(), TWO_DAYS, clock(3)))
+    assert found.locked
+    assert found.runs_at(clock(3))
+    assert decide(plan(), Timeline(), clock(3) + 1, found) == found
+
+
+def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() -> None:
+    first = window(decide(plan(), TWO_DAYS, NIGHT))
+    assert [first.started_by(now) for now in (clock(3) - 1, clock(3))] == [False, True]
+    held = window(decide(plan(), TWO_DAYS, clock(4), first))
+    assert held.started_by(clock(2))
+
+
+def test_a_split_window_stays_also_between_its_pieces() -> None:
+    timeline = line(settled(NIGHT, [0.1, 0.3, 0.1, *[0.3] * 21]))
+    first = decide(plan(split=True), timeline, NIGHT)
+    between = window(decide(plan(split=True), Timeline(), clock(1.5), first))
+    assert hours(between) == [(0, 1), (2, 3)]
+    assert [between.runs_at(clock(at)) for at in (0, 1, 1.5, 2, 3)] == [True, False, False, True, False]
+
+
+def test_an_occurrence_that_has_run_is_done_and_the_next_one_is_planned() -> None:
+    held = decide(plan(), TWO_DAYS, clock(4), decide(plan(), TWO_DAYS, NIGHT))
+    following = decide(plan(), TWO_DAYS, clock(5), held)
+    assert hours(following) == [(27, 29)]
+    assert hours(decide(plan(), TWO_DAYS, clock(6), following)) == [(27, 29)]
+
+
+def test_an_occurrence_that_has_run_stays_done_while_there_is_nothing_to_plan() -> None:
+    today = line(settled(NIGHT, CHEAP_AT_3))
+    held = decide(plan(), today, clock(4), decide(plan(), today, NIGHT))
+    waiting = decide(plan(), today, clock(5), held)
+    assert reason(waiting) is Reason.NO_PRICES
+    again = decide(plan(), today, clock(6), waiting)
+    assert reason(again) is Reason.NO_PRICES
+    assert hours(decide(plan(), TWO_DAYS, clock(14), again)) == [(27, 29)]
+
+
+def test_a_window_slept_through_has_not_run_and_the_rest_of_its_span_is_planned() -> None:
+    slept = decide(plan(), TWO_DAYS, NIGHT)
+    assert hours(decide(plan(), TWO_DAYS, clock(8), slept)) == [(8, 10)]
+
+
+def test_a_restart_within_the_window_goes_on_with_it() -> None:
+    kept = json.loads(json.dumps(decide(plan(), TWO_DAYS, clock(2)).as_dict()))
+    assert hours(decide(plan(), Timeline(), clock(4), outcome_from_dict(kept))) == [(3, 5)]
+
+
+def test_today_is_left_for_tomorrow_once_too_little_of_it_is_left() -> None:
+    assert hours(decide(plan(), TWO_DAYS, clock(22.1))) == [(27, 29)]
+
+
+def test_a_split_plan_takes_what_is_left_of_the_day_and_says_so() -> None:
+    found = window(decide(plan(split=True), TWO_DAYS, clock(22.1)))
+    assert hours(found) == [(22.25, 24)]
+    assert found.shortened
+
+
+def test_published_prices_only_wait_for_the_publication() -> None:
+    def night(horizon: str) -> PlanSettings:
+        return plan(earliest="22:00:00", deadline="07:00:00", horizon=horizon)
+
+    today = settled(NIGHT, [0.2] * 25)
+    timeline = line(today, predicted(NIGHT + 25 * HOUR_S, [(0.0, 0.05, 0.3)] * 24))
+    evening = clock(8)
+    assert hours(decide(night("published"), timeline, evening)) == [(22, 24)]
+    assert hours(decide(night("expected"), timeline, evening)) == [(25, 27)]
+    assert hours(decide(night("cautious"), timeline, evening)) == [(22, 24)]
+
+
+def test_the_share_of_predicted_hours_is_that_of_the_time() -> None:
+    timeline = line(settled(NIGHT, [0.1]), predicted(NIGHT + HOUR_S, [(0.1, 0.1, 0.1)]))
+    assert window(decide(plan(duration=75, horizon="expected"), timeline, NIGHT)).forecast_share == 0.2
+
+
+def test_the_average_is_what_is_expected_also_for_a_cautious_plan() -> None:
+    timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
+    assert window(decide(plan(horizon="cautious"), timeline, NIGHT)).average == 0.1
+
+
+def test_an_hour_above_the_cap_is_never_used_and_one_at_it_is() -> None:
+    timeline = line(settled(NIGHT, [0.20, 0.15, 0.12, 0.1201, 0.11, *[0.3] * 19]))
+    assert hours(decide(plan(60, price_cap=12), timeline, NIGHT)) == [(4, 5)]
+    assert hours(decide(plan(120, split=True, price_cap=12), timeline, NIGHT)) == [(2, 3), (4, 5)]
+    assert reason(decide(plan(120, price_cap=12), timeline, NIGHT)) is Reason.ABOVE_CAP
+
+
+def test_a_cautious_plan_holds_the_ninetieth_percentile_against_the_cap() -> None:
+    timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
+    assert reason(decide(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is Reason.ABOVE_CAP
+    assert window(decide(plan(horizon="expected", price_cap=20), timeline, NIGHT))
+
+
+def test_without_prices_there_is_no_window() -> None:
+    assert reason(decide(plan(), Timeline(), NIGHT)) is Reason.NO_PRICES
+    assert reason(decide(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is Reason.NO_PRICES
+    assert reason(decide(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is Reason.NO_PRICES
+
+
+def test_a_weekly_plan_waits_for_prices_of_its_day() -> None:
+    assert reason(decide(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is Reason.NO_PRICES
+
+
+def test_a_plan_longer_than_its_span_is_told_so_whatever_is_known() -> None:
+    impossible = plan(duration=240, earliest="10:00:00", deadline="13:00:00")
+    assert reason(decide(impossible, TWO_DAYS, NIGHT)) is Reason.TOO_LITTLE_TIME
+    assert reason(decide(impossible, Timeline(), NIGHT)) is Reason.TOO_LITTLE_TIME
+
+
+def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() -> None:
+    assert reason(decide(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22))) is Reason.NO_PRICES
+
+
+def test_hours_that_get_lost_are_planned_around() -> None:
+    first = decide(plan(), TWO_DAYS, NIGHT)
+    without_4 = line([one for one in TWO_DAYS.hours if one.start != clock(4)])
+    assert hours(decide(plan(), without_4, clock(1), first)) == [(2, 4)]
+    assert reason(decide(plan(), Timeline(), clock(1), first)) is Reason.NO_PRICES
+
+
+def test_a_clock_set_forth_and_back_finds_the_window_that_was_running() -> None:
+    held = decide(plan(), TWO_DAYS, clock(3), decide(plan(), TWO_DAYS, NIGHT))
+    ahead = decide(plan(), TWO_DAYS, clock(20), held)
+    assert hours(ahead) == [(27, 29)]
+    far_ahead = decide(plan(), TWO_DAYS, clock(0, day=9), ahead)
+    assert reason(far_ahead) is Reason.NO_PRICES
+    assert hours(decide(plan(), TWO_DAYS, clock(4), far_ahead)) == [(3, 5)]
+
+
+def test_a_clock_set_back_does_not_run_an_occurrence_at_another_time() -> None:
+    held = decide(plan(), TWO_DAYS, clock(4), decide(plan(), TWO_DAYS, NIGHT))
+    done = decide(plan(), TWO_DAYS, clock(6), held)
+    assert hours(decide(plan(), line(settled(NIGHT, [0.0, 0.0, *[0.3] * 22])), clock(0.5), done)) == [(3, 5)]
+
+
+def test_a_clock_set_back_before_the_span_opened_finds_everything_open() -> None:
+    held = decide(plan(), TWO_DAYS, clock(3, day=1))
+    assert hours(decide(plan(), TWO_DAYS, clock(1), held)) == [(3, 5)]
+
+
+def test_only_the_newest_run_is_remembered() -> None:
+    many_days = line(settled(NIGHT, [*CHEAP_AT_3] * 30))
+    outcome: Outcome | None = None
+    for now in range(NIGHT, NIGHT + 28 * DAY_S, HOUR_S):
+        outcome = decide(plan(), many_days, now, outcome)
+    assert outcome is not None
+    assert outcome.last_run is not None
+    assert outcome.last_run.last_run is None
+
+
+def test_a_decision_is_the_same_after_it_was_kept() -> None:
+    timeline = line([hour(NIGHT, 0.2)], predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.2)] * 47))
+    outcome: Outcome | None = None
+    for now in range(NIGHT, NIGHT + 2 * DAY_S, QUARTER_S):
+        outcome = decide(plan(75, split=True, min_piece=15, horizon="expected"), timeline, now, outcome)
+        assert outcome_from_dict(json.loads(json.dumps(outcome.as_dict()))) == outcome
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"reason": "bored", "last_run": None},
+        {"reason": "no_prices"},
+        {"reason": "no_prices", "last_run": []},
+        {"pieces": []},
+        {"pieces": [[1]]},
+        {"pieces": [["a", "b"]]},
+        {"span": None},
+        {"average": None},
+        {"saving": {"expected": 1}},
+        {"last_run": {"pieces": []}},
+    ],
+)
+def test_what_is_no_decision_is_refused(broken: dict[str, Any]) -> None:
+    whole = decide(plan(), TWO_DAYS, NIGHT).as_dict()
+    kept = broken if "reason" in broken or not broken else whole | broken
+    with pytest.raises(ValueError):
+        outcome_from_dict(kept)

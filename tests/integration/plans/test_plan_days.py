@@ -1,0 +1,136 @@
+"""Plans lived through, quarter by quarter, over both changes of the clock, and with clocks and prices that fail."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
+from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
+from custom_components.tunnihind.plans.spans import spans
+from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from tests.integration.plans.days import Household, noise, timeline_at
+from tests.integration.plans.support import DAY_S, QUARTER_S, at
+
+FORMS: dict[str, dict[str, Any]] = {
+    "day": {"duration": 180},
+    "day split": {"duration": 195, "split": True, "min_piece": 45},
+    "night": {"duration": 240, "earliest": "22:00:00", "deadline": "07:00:00"},
+    "over the change of the clock": {"duration": 60, "earliest": "01:30:00", "deadline": "05:15:00"},
+    "by the morning, two days": {
+        "duration": 300,
+        "split": True,
+        "deadline": "07:00:00",
+        "days": 2,
+        "weekdays": ["mon", "fri"],
+    },
+    "capped": {"duration": 120, "price_cap": 6},
+    "capped split": {"duration": 360, "split": True, "min_piece": 15, "price_cap": 5},
+    "nearly all day": {"duration": 1320, "split": True, "min_piece": 60},
+}
+PERIODS = {"spring": "2026-03-27T00:00", "autumn": "2026-10-23T00:00"}
+DAYS = 5
+
+
+@cache
+def lived(name: str, horizon: Horizon, period: str, *, late_s: int = 0) -> Household:
+    """Return the household after five days from the first of a period."""
+    household = Household(PlanSettings.from_mapping({**FORMS[name], "horizon": horizon.value}))
+    first = at(PERIODS[period])
+    for now in range(first, first + DAYS * DAY_S, QUARTER_S):
+        household.tick(now, timeline_at(now, late_s=late_s))
+    return household
+
+
+@pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize("horizon", Horizon)
+@pytest.mark.parametrize("name", FORMS)
+def test_every_occurrence_runs_once_and_as_long_as_it_says(name: str, horizon: Horizon, period: str) -> None:
+    household = lived(name, horizon, period)
+    assert household.runs
+    end = at(PERIODS[period]) + DAYS * DAY_S
+    for span, run in household.runs.items():
+        length = sum(stop - start for start, stop in run.pieces)
+        assert span.opens <= run.start
+        assert run.end <= span.closes
+        assert run.shortened == (length < household.plan.duration_s)
+        if run.end <= end:
+            assert household.on[span] == length
+        if household.plan.min_piece_s is None:
+            assert (len(run.pieces), run.shortened) == (1, False)
+
+
+@pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize("horizon", Horizon)
+@pytest.mark.parametrize("name", ["day", "day split", "night", "over the change of the clock"])
+def test_no_occurrence_is_left_out(name: str, horizon: Horizon, period: str) -> None:
+    household = lived(name, horizon, period)
+    first = at(PERIODS[period])
+    whole = [
+        span
+        for span in spans(household.plan, first, first + DAYS * DAY_S)
+        if first <= span.opens and span.closes <= first + DAYS * DAY_S
+    ]
+    assert len(whole) >= DAYS - 1
+    assert set(whole) <= set(household.runs)
+
+
+def test_an_hour_above_the_cap_is_never_run_in() -> None:
+    for name in ("capped", "capped split"):
+        household = lived(name, Horizon.PUBLISHED, "autumn")
+        cap = household.plan.price_cap
+        assert cap is not None
+        for run in household.runs.values():
+            for start, end in run.pieces:
+                timeline = timeline_at(start)
+                assert all(hour.price <= cap for hour in timeline.between(start, end))
+
+
+def test_publication_ten_hours_late_still_lets_every_day_run() -> None:
+    household = lived("day", Horizon.PUBLISHED, "autumn", late_s=10 * HOUR_S)
+    assert len(household.runs) >= DAYS - 1
+
+
+def test_a_published_plan_never_rests_on_a_forecast() -> None:
+    household = lived("by the morning, two days", Horizon.PUBLISHED, "spring")
+    assert all(run.forecast_share == 0 for run in household.runs.values())
+
+
+PLANS = st.builds(
+    lambda form, horizon: PlanSettings.from_mapping({**form, "horizon": horizon.value}),
+    st.sampled_from(list(FORMS.values())),
+    st.sampled_from(Horizon),
+)
+STEPS = st.one_of(st.just(QUARTER_S), st.integers(0, 3 * HOUR_S), st.integers(-30 * HOUR_S, 30 * HOUR_S))
+
+
+@settings(max_examples=60)
+@given(PLANS, st.lists(st.tuples(STEPS, st.integers(0, 3)), max_size=60), st.sampled_from(list(PERIODS.values())))
+def test_whatever_clock_and_prices_do_a_window_that_has_begun_is_where_it_was(
+    plan: PlanSettings, steps: list[tuple[int, int]], first: str
+) -> None:
+    now = at(first) + DAY_S
+    outcome: Outcome | None = None
+    run: Decision | None = None
+    for step, loss in steps:
+        now += step
+        outcome = decide(plan, with_losses(timeline_at(now), loss), now, outcome)
+        if run is not None and now < run.span.opens:
+            run = None
+        if run is not None and now < run.end:
+            assert outcome == run
+        elif isinstance(outcome, Decision):
+            assert outcome.end > now
+            assert run is None or outcome.span.opens >= run.end
+            assert outcome.span.opens <= outcome.start
+            assert outcome.end <= outcome.span.closes
+        if isinstance(outcome, Decision) and outcome.locked:
+            run = outcome
+
+
+def with_losses(timeline: Timeline, loss: int) -> Timeline:
+    """Return a timeline with all hours, nine of ten, every second or so, or none."""
+    chance = (0.0, 0.1, 0.5, 1.0)[loss]
+    return Timeline(hour for hour in timeline.hours if noise(hour.start) >= chance)
