@@ -1,0 +1,204 @@
+"""Adding a server: by its address, or as found on the network."""
+
+from dataclasses import dataclass
+from typing import Any, Final, override
+
+import probatio
+from homeassistant.config_entries import (
+    SOURCE_IGNORE,
+    ConfigEntry,
+    ConfigEntryState,
+    ConfigFlow,
+    ConfigFlowResult,
+    ConfigSubentryFlow,
+    OptionsFlow,
+)
+from homeassistant.const import CONF_URL
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
+from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
+from yarl import URL
+
+from .address import server_url, without_password
+from .client import Client
+from .const import CONF_INSTANCE_ID, DOMAIN, SUBENTRY_PLAN
+from .errors import TunnihindError
+from .options_flow import TunnihindOptionsFlow
+from .plan_flow import PlanFlow, first_plan
+
+NAME: Final = "Tunnihind"
+EXAMPLE_URL: Final = "http://192.168.1.10:8080"
+# `./run serve` on the machine that Home Assistant runs on.
+LOCAL_URL: Final = "http://localhost:8080"
+
+_ADDRESS: Final = probatio.Schema(
+    {probatio.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that has answered as the API's specification says. `instance_id` is None where it tells none."""
+
+    url: str
+    instance_id: str | None
+
+    @property
+    def host(self) -> str:
+        """The host's name or address, in lower case."""
+        return URL(self.url).host or ""
+
+    @property
+    def unique_id(self) -> str:
+        """What the server is known by: never its path, rate or version."""
+        return self.instance_id or self.host
+
+    @property
+    def title(self) -> str:
+        """What its config entry is called."""
+        return NAME if self.instance_id else self.host
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of its config entry."""
+        return {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
+
+
+async def ask(hass: HomeAssistant, url: str) -> Server:
+    """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
+    client = Client(async_get_clientsession(hass), url)
+    about = await client.about()
+    await client.forecast()
+    return Server(url, about.instance_id if about else None)
+
+
+class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
+    """Adds one server, or changes where it is found."""
+
+    VERSION = 1
+    MINOR_VERSION = 1
+
+    _found: Server
+
+    def __init__(self) -> None:
+        self._errors: dict[str, str] = {}
+        self._tried = {"example": EXAMPLE_URL, "url": "", "reason": ""}
+
+    @staticmethod
+    @callback
+    @override
+    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
+        """Return what changes prices."""
+        return TunnihindOptionsFlow()
+
+    @classmethod
+    @callback
+    @override
+    def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
+        """Return what a server can have: plans."""
+        return {SUBENTRY_PLAN: PlanFlow}
+
+    @override
+    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Take the address of a server, and see whether one answers."""
+        server = await self._server_at(user_input)
+        if server is None:
+            return self._address_form("user", user_input or {CONF_URL: LOCAL_URL})
+        await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
+        self._abort_if_unique_id_configured()
+        self._async_abort_entries_match({CONF_URL: server.url})
+        return self._create(server)
+
+    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Take a new address of the same server."""
+        entry = self._get_reconfigure_entry()
+        server = await self._server_at(user_input)
+        if server is None:
+            return self._address_form("reconfigure", user_input or dict(entry.data))
+        holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
+        if holder not in {None, entry}:
+            return self.async_abort(reason="already_configured")
+        self._async_abort_entries_match({CONF_URL: server.url})
+        self._found = server
+        if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
+            return self._move()
+        return await self.async_step_replace()
+
+    async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask whether another server shall take the place of the one so far: a server set up anew is another one."""
+        if user_input is not None:
+            return self._move()
+        return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})
+
+    @override
+    async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
+        """Take a server that announced itself, or the new address of one that is known."""
+        prefix = discovery_info.properties.get("path") or ""
+        url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
+        try:
+            server = await ask(self.hass, server_url(str(url)))
+        except TunnihindError as error:
+            return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
+        entry = await self.async_set_unique_id(server.unique_id)
+        if entry and await self._still_answers(entry):
+            return self.async_abort(reason="already_configured")
+        # The entry's own update listener reloads it.
+        self._abort_if_unique_id_configured(updates=server.data, reload_on_update=False)
+        self._async_abort_entries_match({CONF_URL: server.url})
+        self._found = server
+        self.context["title_placeholders"] = {"name": server.title, "host": server.host}
+        return await self.async_step_zeroconf_confirm()
+
+    async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask whether the server that was found shall be added."""
+        if user_input is not None:
+            return self._create(self._found)
+        self._set_confirm_only()
+        return self.async_show_form(step_id="zeroconf_confirm", description_placeholders={"url": self._found.url})
+
+    async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
+        """Return the server at the typed address; where there is none, keep for the form what was tried and failed."""
+        self._errors = {}
+        if user_input is None:
+            return None
+        self._tried["url"] = user_input[CONF_URL]
+        try:
+            url = server_url(user_input[CONF_URL])
+            self._tried["url"] = without_password(url)
+            return await ask(self.hass, url)
+        except ValueError:
+            self._errors[CONF_URL] = "invalid_url"
+        except TunnihindError as error:
+            self._errors[CONF_URL] = error.key
+            self._tried["reason"] = (error.translation_placeholders or {})["reason"]
+        return None
+
+    async def _still_answers(self, entry: ConfigEntry) -> bool:
+        """Tell whether the entry's own address still leads to its server: one that was chosen is not replaced then."""
+        if entry.source == SOURCE_IGNORE:
+            return False
+        try:
+            server = await ask(self.hass, entry.data[CONF_URL])
+        except TunnihindError:
+            return False
+        return server.unique_id == entry.unique_id
+
+    def _address_form(self, step_id: str, suggested: dict[str, Any]) -> ConfigFlowResult:
+        return self.async_show_form(
+            step_id=step_id,
+            data_schema=self.add_suggested_values_to_schema(_ADDRESS, suggested),
+            errors=self._errors,
+            description_placeholders=self._tried,
+        )
+
+    def _create(self, server: Server) -> ConfigFlowResult:
+        plan = first_plan(self.hass.config.language)
+        return self.async_create_entry(title=server.title, data=server.data, subentries=[plan])
+
+    def _move(self) -> ConfigFlowResult:
+        """Store the new address. A loaded entry reloads itself when its data changes; one that waits is woken."""
+        entry, server = self._get_reconfigure_entry(), self._found
+        if entry.state is ConfigEntryState.LOADED:
+            return self.async_update_and_abort(entry, unique_id=server.unique_id, data=server.data)
+        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data=server.data)

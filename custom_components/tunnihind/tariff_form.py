@@ -1,0 +1,112 @@
+"""The form of what a household pays, in sections as on its invoices."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import probatio
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers.selector import (
+    BooleanSelector,
+    DateSelector,
+    NumberSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    TimeSelector,
+)
+
+from .prices.tariff import DAY_RATE_ENDS, DAY_RATE_STARTS
+from .rows import VALID_FROM, VAT_PERCENT
+
+SUPPLY: Final = "supply"
+NETWORK: Final = "network"
+LEVIES: Final = "levies"
+DAY_STARTS: Final = "day_rate_starts"
+DAY_ENDS: Final = "day_rate_ends"
+
+type _Field = NumberSelector | BooleanSelector | TimeSelector
+
+_BOX: Final = NumberSelectorMode.BOX
+_VAT: Final = NumberSelector(NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=_BOX))
+
+
+def _cents(lowest: float) -> NumberSelector:
+    return NumberSelector(
+        NumberSelectorConfig(
+            min=lowest,
+            max=100,
+            step="any",
+            unit_of_measurement="cents_per_kwh",
+            translation_key="fee",
+            mode=_BOX,
+        )
+    )
+
+
+_FEE: Final = _cents(0)
+# A supplier may give a discount.
+_MARGIN: Final = _cents(-100)
+
+# What holds from a date on, by section.
+_ROW: Final[Mapping[str, Mapping[str, _Field]]] = {
+    SUPPLY: {VAT_PERCENT: _VAT, "margin": _MARGIN},
+    NETWORK: {"network_day": _FEE, "network_night": _FEE},
+    LEVIES: {"excise": _FEE, "renewable": _FEE},
+}
+# What holds for all rows, by section.
+_CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
+    SUPPLY: {"fees_include_vat": BooleanSelector()},
+    NETWORK: {
+        DAY_STARTS: TimeSelector(),
+        DAY_ENDS: TimeSelector(),
+        "weekends_at_night_rate": BooleanSelector(),
+        "holidays_at_night_rate": BooleanSelector(),
+    },
+    LEVIES: {},
+}
+CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
+    "fees_include_vat": False,
+    DAY_STARTS: DAY_RATE_STARTS.isoformat(),
+    DAY_ENDS: DAY_RATE_ENDS.isoformat(),
+    "weekends_at_night_rate": True,
+    "holidays_at_night_rate": True,
+}
+
+
+def prices_schema() -> probatio.Schema:
+    """Return the form of one row, whose date may be blank, and of what holds for all rows."""
+    return _schema(probatio.Optional(VALID_FROM), with_contract=True)
+
+
+def row_schema() -> probatio.Schema:
+    """Return the form of a new row."""
+    return _schema(probatio.Required(VALID_FROM), with_contract=False)
+
+
+def suggested(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures in the form's sections."""
+    sections = {
+        name: {key: figures[key] for key in (*_ROW[name], *_CONTRACT[name]) if figures.get(key) is not None}
+        for name in _ROW
+    }
+    return {**sections, **({VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {})}
+
+
+def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was typed, without the form's sections."""
+    figures = {key: value for name in _ROW for key, value in user_input[name].items()}
+    return {**figures, VALID_FROM: user_input.get(VALID_FROM)}
+
+
+def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holds for all rows."""
+    return {key: figures[key] for key in CONTRACT_DEFAULTS}
+
+
+def _schema(date_field: probatio.Marker, *, with_contract: bool) -> probatio.Schema:
+    fields: dict[probatio.Marker, Any] = {date_field: DateSelector()}
+    for name, row in _ROW.items():
+        figures: dict[probatio.Marker, Any] = {probatio.Optional(key): selector for key, selector in row.items()}
+        if with_contract:
+            figures |= {probatio.Required(key): selector for key, selector in _CONTRACT[name].items()}
+        fields[probatio.Required(name)] = section(probatio.Schema(figures), {"collapsed": False})
+    return probatio.Schema(fields)

@@ -1,0 +1,104 @@
+"""Servers of all kinds on the loopback, and a Home Assistant that knows the integration."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+from unittest.mock import AsyncMock, patch
+
+import pytest
+from aiohttp import web
+from homeassistant.config_entries import ConfigSubentryFlow, OptionsFlow
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.flows.support import ABOUT, FORECAST, json_of
+from tests.integration.texts import LANGUAGES, check_step, texts
+from tests.server.api.conftest import Serve
+
+type Imitate = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture(autouse=True)
+def _integration(socket_enabled: None, enable_custom_integrations: None) -> None:
+    """Let Home Assistant find the integration, and reach the loopback."""
+
+
+@pytest.fixture(autouse=True)
+def _every_step_has_its_texts() -> Iterator[None]:
+    """Let each test of a flow fail where a step lacks a text or leaves one unfilled, in any language."""
+    handle_step = FlowManager._async_handle_step
+
+    async def checked(
+        self: FlowManager[Any, Any, Any],
+        flow: FlowHandler[Any, Any, Any],
+        step_id: str,
+        user_input: dict[str, Any] | None,
+    ) -> FlowResult[Any, Any]:
+        result: FlowResult[Any, Any] = await handle_step(self, flow, step_id, user_input)
+        for language in LANGUAGES:
+            check_step(_texts_of(flow, texts(language)), result)
+        return result
+
+    with patch.object(FlowManager, "_async_handle_step", checked):
+        yield
+
+
+def _texts_of(flow: object, language: dict[str, Any]) -> dict[str, Any]:
+    match flow:
+        case ConfigSubentryFlow():
+            chosen: dict[str, Any] = language["config_subentries"]["plan"]
+        case OptionsFlow():
+            chosen = language["options"]
+        case _:
+            chosen = language["config"]
+    return chosen
+
+
+@pytest.fixture
+def setup_entry() -> Iterator[AsyncMock]:
+    """Keep entries from being set up: these tests are of the flows alone."""
+    with (
+        patch(f"custom_components.{DOMAIN}.async_setup_entry", return_value=True) as mock,
+        patch(f"custom_components.{DOMAIN}.async_unload_entry", return_value=True),
+    ):
+        yield mock
+
+
+@pytest.fixture
+async def address(serve: Serve) -> str:
+    """Return where the project's own server listens."""
+    return f"http://127.0.0.1:{(await serve()).port}"
+
+
+@pytest.fixture
+async def imitate() -> AsyncIterator[Imitate]:
+    """Return what starts a server with other answers, or none, and gives its address."""
+    runners: list[web.AppRunner] = []
+
+    async def start(about: str | None = ABOUT, forecast: str | web.HTTPException = FORECAST, prefix: str = "") -> str:
+        async def tell_about(request: web.Request) -> web.Response:
+            return json_of(about) if about else web.Response(status=404)
+
+        async def tell_prices(request: web.Request) -> web.Response:
+            if isinstance(forecast, web.HTTPException):
+                raise forecast
+            return json_of(forecast)
+
+        app = web.Application()
+        app.router.add_get(f"{prefix}/api/about", tell_about)
+        app.router.add_get(f"{prefix}/api/v1/forecast", tell_prices)
+        runner = web.AppRunner(app)
+        runners.append(runner)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return f"http://127.0.0.1:{runner.addresses[0][1]}{prefix}"
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+@pytest.fixture
+def estonian(hass: HomeAssistant) -> None:
+    """Let the household speak Estonian."""
+    hass.config.language = "et"

@@ -1,0 +1,96 @@
+"""What servers answer, and what the forms of flows show."""
+
+import json
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any, Final, cast
+
+from aiohttp import web
+from homeassistant.config_entries import SOURCE_USER, SOURCE_ZEROCONF, ConfigFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+from yarl import URL
+
+from custom_components.tunnihind.const import DOMAIN
+
+NOBODY: Final = "http://127.0.0.1:9"
+"""An address where nothing listens."""
+
+ABOUT: Final = json.dumps(
+    {"version": "0.1.0", "instanceId": "other", "vatRate": 0.24, "attribution": "Other (other.example)"}
+)
+FORECAST: Final = json.dumps(
+    {
+        "zone": "EE",
+        "currency": "EUR",
+        "now": 1_765_792_800,
+        "madeAt": None,
+        "lastRefresh": None,
+        "backtest": None,
+        "dayAhead": [],
+        "forecast": [],
+    }
+)
+MALFORMED: Final = FORECAST.replace('"EUR"', '"SEK"')
+
+
+def json_of(text: str) -> web.Response:
+    return web.Response(text=text, content_type="application/json")
+
+
+def entry_of(
+    url: str,
+    instance_id: str | None = "test",
+    *,
+    unique_id: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    source: str = SOURCE_USER,
+) -> MockConfigEntry:
+    """Return an entry of a server."""
+    return MockConfigEntry(
+        domain=DOMAIN,
+        title="Tunnihind",
+        data={"url": url, "instance_id": instance_id} if source == SOURCE_USER else {},
+        unique_id=unique_id or instance_id,
+        options=options or {},
+        source=source,
+    )
+
+
+async def announce(hass: HomeAssistant, address: str, properties: dict[str, str] | None = None) -> ConfigFlowResult:
+    """Let a server at that address announce itself as ours does."""
+    url = URL(address)
+    found = ZeroconfServiceInfo(
+        ip_address=ip_address(url.host or ""),
+        ip_addresses=[ip_address(url.host or "")],
+        port=url.port,
+        hostname="box.local.",
+        type="_tunnihind._tcp.local.",
+        name="Tunnihind._tunnihind._tcp.local.",
+        properties=properties or {},
+    )
+    return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_ZEROCONF}, data=found)
+
+
+def told(result: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what the texts of a step are filled in with."""
+    placeholders = result["description_placeholders"]
+    assert placeholders is not None
+    return cast("Mapping[str, str]", placeholders)
+
+
+def shown(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a form is filled in with, section by section."""
+    return _shown(result["data_schema"].schema)
+
+
+def _shown(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for marker, value in fields.items():
+        if isinstance(value, section):
+            values[marker.schema] = _shown(value.schema.schema)
+        elif marker.description and "suggested_value" in marker.description:
+            values[marker.schema] = marker.description["suggested_value"]
+    return values

@@ -1,0 +1,233 @@
+"""Adding and changing plans."""
+
+from typing import Any
+
+import pytest
+from homeassistant.config_entries import (
+    SOURCE_RECONFIGURE,
+    SOURCE_USER,
+    ConfigSubentryDataWithId,
+    SubentryFlowContext,
+    SubentryFlowResult,
+)
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType, InvalidData
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.plan_flow import first_plan
+from custom_components.tunnihind.plan_form import errors_of, plan_of, suggested
+from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
+from tests.integration.flows.support import NOBODY, shown
+
+WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+CAR: dict[str, Any] = {
+    "name": "Car",
+    "duration": {"hours": 4, "minutes": 30},
+    "pieces": {"split": "split", "min_piece": {"hours": 0, "minutes": 45}},
+    "when": {"earliest": "22:00:00", "deadline": "07:00:00", "weekdays": ["fri", "mon"], "days": 2},
+    "prices": {"horizon": "cautious", "price_cap": 12.5},
+}
+CAR_DATA: dict[str, Any] = {
+    "duration": 270,
+    "split": True,
+    "min_piece": 45,
+    "earliest": "22:00:00",
+    "deadline": "07:00:00",
+    "weekdays": ["mon", "fri"],
+    "days": 2,
+    "horizon": "cautious",
+    "price_cap": 12.5,
+}
+
+
+@pytest.fixture
+def entry(hass: HomeAssistant) -> MockConfigEntry:
+    plan = ConfigSubentryDataWithId(data=CAR_DATA, subentry_id="car", subentry_type="plan", title="Car", unique_id=None)
+    entry = MockConfigEntry(
+        domain=DOMAIN, data={"url": NOBODY, "instance_id": "test"}, unique_id="test", subentries_data=[plan]
+    )
+    entry.add_to_hass(hass)
+    return entry
+
+
+async def change(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    context = SubentryFlowContext(source=SOURCE_RECONFIGURE, subentry_id="car")
+    return await hass.config_entries.subentries.async_init((entry.entry_id, "plan"), context=context)
+
+
+async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+    return await hass.config_entries.subentries.async_init((entry.entry_id, "plan"), context={"source": SOURCE_USER})
+
+
+async def submit(hass: HomeAssistant, form: SubentryFlowResult, user_input: dict[str, Any]) -> SubentryFlowResult:
+    return await hass.config_entries.subentries.async_configure(form["flow_id"], user_input)
+
+
+async def test_the_form_of_a_new_plan_starts_with_three_hours_in_one_piece(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    form = await add(hass, entry)
+    assert form["step_id"] == "user"
+    assert shown(form) == {
+        "name": "",
+        "duration": {"hours": 3, "minutes": 0},
+        "pieces": {"split": "one_piece", "min_piece": {"hours": 1, "minutes": 0}},
+        "when": {"weekdays": WEEK, "days": 1},
+        "prices": {"horizon": "published"},
+    }
+
+
+async def test_a_plan_is_added(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    result = await submit(hass, await add(hass, entry), {**CAR, "name": " Car of ours "})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert (result["title"], result["data"]) == ("Car of ours", CAR_DATA)
+    assert len(entry.subentries) == 2
+
+
+async def test_what_is_left_blank_is_absent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    form = await add(hass, entry)
+    result = await submit(hass, form, {**shown(form), "name": "Dishwasher"})
+    assert result["data"] == {"duration": 180, "split": False, "weekdays": WEEK, "days": 1, "horizon": "published"}
+
+
+async def test_a_blank_shortest_piece_is_an_hour(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    result = await submit(hass, await add(hass, entry), {**CAR, "pieces": {"split": "split"}})
+    assert result["data"]["min_piece"] == 60
+
+
+async def test_a_plan_is_shown_as_it_was_typed_and_changed_in_place(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    form = await change(hass, entry)
+    assert (form["step_id"], shown(form)) == (
+        "reconfigure",
+        {**CAR, "when": {**CAR["when"], "weekdays": ["mon", "fri"]}},
+    )
+    changed = {**CAR, "name": "New car", "duration": {"hours": 6, "minutes": 0}, "when": {"weekdays": WEEK, "days": 1}}
+    result = await submit(hass, form, changed)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
+    plan = entry.subentries["car"]
+    assert plan.title == "New car"
+    assert plan.data == {
+        "duration": 360,
+        "split": True,
+        "min_piece": 45,
+        "weekdays": WEEK,
+        "days": 1,
+        "horizon": "cautious",
+        "price_cap": 12.5,
+    }
+
+
+WRONG = [
+    pytest.param({"name": "  "}, {"name": "no_name"}, id="no-name"),
+    pytest.param({"duration": {"hours": 0, "minutes": 0}}, {"duration": "duration_out_of_range"}, id="no-time"),
+    pytest.param({"duration": {"hours": 24, "minutes": 15}}, {"duration": "duration_out_of_range"}, id="over-a-day"),
+    pytest.param({"duration": {"days": 2}}, {"duration": "duration_out_of_range"}, id="days"),
+    pytest.param({"duration": {"hours": 1, "minutes": 20}}, {"duration": "duration_not_quarters"}, id="20-minutes"),
+    pytest.param(
+        {"duration": {"hours": 9, "minutes": 15}, "when": {**CAR["when"], "days": 1}},
+        {"duration": "longer_than_span"},
+        id="longer-than-the-night",
+    ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_piece": {"minutes": 10}}}, {"pieces": "min_piece_not_quarters"}, id="bits"
+    ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_piece": {"minutes": 0}}}, {"pieces": "min_piece_not_quarters"}, id="nothing"
+    ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_piece": {"hours": 5}}}, {"pieces": "min_piece_too_long"}, id="long-pieces"
+    ),
+    pytest.param({"when": {"weekdays": [], "days": 1}}, {"when": "no_weekday"}, id="no-weekday"),
+    pytest.param({"when": {"days": 1}}, {"when": "no_weekday"}, id="weekdays-absent"),
+]
+
+
+@pytest.mark.parametrize(("change", "errors"), WRONG)
+async def test_an_error_stands_at_its_field_and_what_was_typed_stays(
+    hass: HomeAssistant, entry: MockConfigEntry, change: dict[str, Any], errors: dict[str, str]
+) -> None:
+    typed = {**CAR, **change}
+    form = await submit(hass, await add(hass, entry), typed)
+    assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "user", errors)
+    assert shown(form) == typed
+    assert (await submit(hass, form, CAR))["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_a_change_that_is_wrong_is_refused_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    form = await change(hass, entry)
+    form = await submit(hass, form, {**CAR, "name": ""})
+    assert (form["step_id"], form["errors"]) == ("reconfigure", {"name": "no_name"})
+    assert entry.subentries["car"].title == "Car"
+
+
+async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    typed = {
+        **CAR,
+        "name": "",
+        "duration": {"minutes": 1},
+        "pieces": {"split": "split", "min_piece": {"minutes": 1}},
+        "when": {"weekdays": [], "days": 1},
+    }
+    form = await submit(hass, await add(hass, entry), typed)
+    assert form["errors"] == {
+        "name": "no_name",
+        "duration": "duration_not_quarters",
+        "pieces": "min_piece_not_quarters",
+        "when": "no_weekday",
+    }
+
+
+@pytest.mark.parametrize("duration", [{"hours": 9}, {"minutes": 15}])
+def test_what_just_fits_is_accepted(duration: dict[str, int]) -> None:
+    typed = {**CAR, "duration": duration, "pieces": {"split": "one_piece"}, "when": {**CAR["when"], "days": 1}}
+    assert errors_of(typed) == {}
+
+
+def test_a_piece_that_is_not_asked_for_is_not_looked_at() -> None:
+    typed = {**CAR, "pieces": {"split": "one_piece", "min_piece": {"hours": 9, "minutes": 7}}}
+    assert errors_of(typed) == {}
+    assert "min_piece" not in plan_of(typed)
+
+
+def test_a_part_of_a_minute_is_not_lost_but_refused() -> None:
+    assert errors_of({**CAR, "duration": {"hours": 1, "seconds": 1}}) == {"duration": "duration_not_quarters"}
+
+
+@pytest.mark.parametrize("horizon", list(Horizon))
+def test_a_day_of_twenty_four_hours_may_be_filled(horizon: Horizon) -> None:
+    typed = {
+        "name": "Always",
+        "duration": {"days": 1},
+        "pieces": {"split": "one_piece"},
+        "when": {"weekdays": ["mon"], "days": 1},
+        "prices": {"horizon": horizon},
+    }
+    assert errors_of(typed) == {}
+    assert PlanSettings.from_mapping(plan_of(typed)).duration_s == 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value"), [("when", "days", 4), ("when", "days", 0), ("prices", "price_cap", 501)]
+)
+async def test_figures_out_of_range_are_refused_where_they_are_typed(
+    hass: HomeAssistant, entry: MockConfigEntry, section: str, field: str, value: float
+) -> None:
+    form = await add(hass, entry)
+    with pytest.raises(InvalidData) as error:
+        await submit(hass, form, {**CAR, section: {**CAR[section], field: value}})
+    assert error.value.path == [section, field]
+
+
+def test_what_the_form_keeps_is_what_plans_are_made_of() -> None:
+    settings = PlanSettings.from_mapping(plan_of(CAR))
+    assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (270 * 60, 45 * 60, 0.125)
+    assert settings.weekdays == {0, 4}
+
+
+def test_the_first_plan_is_one_that_the_form_would_take() -> None:
+    plan = first_plan("en")
+    assert plan_of(suggested(plan["title"], plan["data"])) == plan["data"]
+    assert errors_of(suggested(plan["title"], plan["data"])) == {}

@@ -1,0 +1,96 @@
+"""Changing where a server is found."""
+
+from unittest.mock import AsyncMock
+
+import pytest
+from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from tests.integration.flows.conftest import Imitate
+from tests.integration.flows.support import NOBODY, entry_of, shown, told
+
+
+async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:
+    if entry.entry_id not in hass.config_entries.async_entry_ids():
+        entry.add_to_hass(hass)
+    form = await entry.start_reconfigure_flow(hass)
+    return await hass.config_entries.flow.async_configure(form["flow_id"], {"url": url})
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_the_form_shows_the_address_so_far(hass: HomeAssistant) -> None:
+    entry = entry_of(NOBODY)
+    entry.add_to_hass(hass)
+    form = await entry.start_reconfigure_flow(hass)
+    assert (form["step_id"], shown(form)) == ("reconfigure", {"url": NOBODY})
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_the_new_address_of_the_same_server_is_taken(hass: HomeAssistant, address: str) -> None:
+    entry = entry_of(NOBODY)
+    result = await reconfigure(hass, entry, address)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
+    assert entry.data == {"url": address, "instance_id": "test"}
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_an_address_that_does_not_answer_is_not_taken(hass: HomeAssistant, address: str) -> None:
+    entry = entry_of(address)
+    form = await reconfigure(hass, entry, NOBODY)
+    assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": "cannot_connect"})
+    assert shown(form) == {"url": NOBODY}
+    assert entry.data["url"] == address
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_another_server_is_taken_in_the_place_of_the_old_one_only_when_confirmed(
+    hass: HomeAssistant, imitate: Imitate, address: str
+) -> None:
+    entry = entry_of(address)
+    other = await imitate()
+    form = await reconfigure(hass, entry, other)
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "replace")
+    assert told(form) == {"url": other}
+    assert entry.unique_id == "test"
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["reason"] == "reconfigure_successful"
+    assert entry.unique_id == "other"
+    assert entry.data == {"url": other, "instance_id": "other"}
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_a_server_that_tells_no_identity_may_move_and_may_learn_to_tell_one(
+    hass: HomeAssistant, imitate: Imitate, address: str
+) -> None:
+    entry = entry_of("http://elsewhere", None, unique_id="elsewhere")
+    await reconfigure(hass, entry, await imitate(about=None))
+    assert (entry.unique_id, entry.data["instance_id"]) == ("127.0.0.1", None)
+    await reconfigure(hass, entry, address)
+    assert (entry.unique_id, entry.data["instance_id"]) == ("test", "test")
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_a_server_that_another_entry_has_is_not_taken(hass: HomeAssistant, address: str) -> None:
+    entry_of("http://elsewhere").add_to_hass(hass)
+    result = await reconfigure(hass, entry_of(NOBODY, "mine"), address)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_an_address_that_another_entry_has_is_not_taken(hass: HomeAssistant, address: str) -> None:
+    entry_of(address, "before").add_to_hass(hass)
+    result = await reconfigure(hass, entry_of(NOBODY), address)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
+
+
+async def test_an_entry_that_waits_for_its_server_starts_at_once(
+    hass: HomeAssistant, address: str, setup_entry: AsyncMock
+) -> None:
+    entry = entry_of(NOBODY)
+    entry.add_to_hass(hass)
+    entry.mock_state(hass, ConfigEntryState.SETUP_RETRY)
+    await reconfigure(hass, entry, address)
+    await hass.async_block_till_done()
+    assert entry.state is ConfigEntryState.LOADED

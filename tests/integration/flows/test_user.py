@@ -1,0 +1,139 @@
+"""Adding a server by its address."""
+
+from typing import Any
+
+import pytest
+from aiohttp import web
+from homeassistant.config_entries import SOURCE_USER, ConfigFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.flows.conftest import Imitate
+from tests.integration.flows.support import FORECAST, MALFORMED, NOBODY, entry_of, shown, told
+
+pytestmark = pytest.mark.usefixtures("setup_entry")
+
+
+async def start(hass: HomeAssistant) -> ConfigFlowResult:
+    return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
+
+
+async def type_address(hass: HomeAssistant, url: str) -> ConfigFlowResult:
+    flow = await start(hass)
+    return await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": url})
+
+
+async def test_the_form_suggests_a_server_on_the_same_machine(hass: HomeAssistant) -> None:
+    form = await start(hass)
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "user")
+    assert shown(form) == {"url": "http://localhost:8080"}
+
+
+async def test_a_server_that_answers_is_added(hass: HomeAssistant, address: str) -> None:
+    result = await type_address(hass, address)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert (result["title"], result["data"]) == ("Tunnihind", {"url": address, "instance_id": "test"})
+    assert result["result"].unique_id == "test"
+
+
+async def test_the_address_is_kept_as_a_base_url(hass: HomeAssistant, address: str) -> None:
+    result = await type_address(hass, f" {address.removeprefix('http://')}/api/v1/forecast ")
+    assert result["data"]["url"] == address
+
+
+async def test_a_server_behind_a_path_is_added(hass: HomeAssistant, imitate: Imitate) -> None:
+    address = await imitate(prefix="/prices")
+    result = await type_address(hass, f"{address}/")
+    assert result["data"] == {"url": address, "instance_id": "other"}
+
+
+async def first_plan(hass: HomeAssistant, address: str) -> tuple[str, dict[str, Any]]:
+    entry = (await type_address(hass, address))["result"]
+    [plan] = entry.get_subentries_of_type("plan")
+    return plan.title, dict(plan.data)
+
+
+async def test_a_first_plan_of_the_cheapest_three_hours_comes_with_it(hass: HomeAssistant, address: str) -> None:
+    title, data = await first_plan(hass, address)
+    assert title == "Cheapest 3 hours"
+    assert data == {
+        "duration": 180,
+        "split": True,
+        "min_piece": 60,
+        "weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+        "days": 1,
+        "horizon": "published",
+    }
+
+
+@pytest.mark.usefixtures("estonian")
+async def test_the_first_plan_has_an_estonian_name_in_an_estonian_home(hass: HomeAssistant, address: str) -> None:
+    assert (await first_plan(hass, address))[0] == "3 odavaimat tundi"
+
+
+async def test_a_server_that_tells_no_identity_is_known_by_its_host(hass: HomeAssistant, imitate: Imitate) -> None:
+    result = await type_address(hass, await imitate(about=None))
+    assert result["title"] == "127.0.0.1"
+    assert result["result"].unique_id == "127.0.0.1"
+    assert result["data"]["instance_id"] is None
+
+
+FAILURES = [
+    pytest.param({"forecast": web.HTTPServiceUnavailable()}, "cannot_connect", "HTTP 503", id="not-ready"),
+    pytest.param({"forecast": web.HTTPTooManyRequests()}, "rate_limited", "HTTP 429", id="asked-too-often"),
+    pytest.param({"forecast": web.HTTPNotFound()}, "not_tunnihind", "HTTP 404", id="no-such-page"),
+    pytest.param({"forecast": "<html>"}, "not_tunnihind", "not JSON", id="a-page"),
+    pytest.param({"forecast": '{"prices": []}'}, "not_tunnihind", "price document", id="other-json"),
+    pytest.param({"forecast": MALFORMED}, "invalid_response", "currency", id="another-currency"),
+]
+
+
+@pytest.mark.parametrize(("answers", "error", "reason"), FAILURES)
+async def test_what_is_wrong_is_told_apart_with_the_address_and_the_reason(
+    hass: HomeAssistant, imitate: Imitate, answers: dict[str, Any], error: str, reason: str
+) -> None:
+    address = await imitate(**answers)
+    form = await type_address(hass, address)
+    assert form["errors"] == {"url": error}
+    assert told(form)["url"] == address
+    assert reason in told(form)["reason"]
+
+
+async def test_an_address_where_nothing_listens_can_not_be_connected(hass: HomeAssistant) -> None:
+    form = await type_address(hass, NOBODY)
+    assert form["errors"] == {"url": "cannot_connect"}
+    assert told(form)["reason"] == "Connection refused"
+
+
+async def test_what_is_no_address_is_refused_without_asking_anybody(hass: HomeAssistant) -> None:
+    form = await type_address(hass, "ftp://example.com")
+    assert form["errors"] == {"url": "invalid_url"}
+    assert told(form)["url"] == "ftp://example.com"
+
+
+async def test_a_password_in_the_address_is_not_shown(hass: HomeAssistant) -> None:
+    form = await type_address(hass, "http://me:secret@127.0.0.1:9")
+    assert told(form)["url"] == NOBODY
+    assert "secret" not in told(form)["reason"]
+
+
+async def test_after_an_error_the_typed_address_is_there_to_be_mended(hass: HomeAssistant, address: str) -> None:
+    form = await type_address(hass, "127.0.0.1:9")
+    assert shown(form) == {"url": "127.0.0.1:9"}
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_a_server_is_added_only_once(hass: HomeAssistant, address: str) -> None:
+    entry_of("http://elsewhere:8080").add_to_hass(hass)
+    result = await type_address(hass, address)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
+
+
+async def test_an_address_is_added_only_once_whatever_its_server_now_says_it_is(
+    hass: HomeAssistant, imitate: Imitate
+) -> None:
+    address = await imitate(forecast=FORECAST)
+    entry_of(address, "set up anew since").add_to_hass(hass)
+    assert (await type_address(hass, address))["reason"] == "already_configured"

@@ -1,0 +1,115 @@
+"""A server that announces itself on the network."""
+
+import pytest
+from homeassistant.config_entries import SOURCE_IGNORE, SOURCE_USER, ConfigEntryState
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.flows.conftest import Imitate
+from tests.integration.flows.support import MALFORMED, NOBODY, announce, entry_of, told
+
+pytestmark = pytest.mark.usefixtures("setup_entry")
+
+
+async def known(hass: HomeAssistant, entry: MockConfigEntry) -> MockConfigEntry:
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    return entry
+
+
+async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistant, address: str) -> None:
+    form = await announce(hass, address)
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zeroconf_confirm")
+    assert told(form) == {"url": address}
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["data"] == {"url": address, "instance_id": "test"}
+    assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
+
+
+async def test_the_discovery_is_called_by_the_name_and_host_of_the_server(hass: HomeAssistant, address: str) -> None:
+    await announce(hass, address)
+    [flow] = hass.config_entries.flow.async_progress()
+    assert flow["context"]["title_placeholders"] == {"name": "Tunnihind", "host": "127.0.0.1"}
+    assert flow["context"]["confirm_only"] is True
+
+
+async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant, imitate: Imitate) -> None:
+    address = await imitate(prefix="/prices")
+    form = await announce(hass, address, {"path": "/prices"})
+    assert told(form) == {"url": address}
+
+
+async def test_what_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
+    result = await announce(hass, NOBODY)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "cannot_connect")
+    assert told(result)["url"] == NOBODY
+
+
+async def test_what_breaks_the_specification_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
+    assert (await announce(hass, await imitate(forecast=MALFORMED)))["reason"] == "invalid_response"
+
+
+async def test_a_server_that_moved_is_followed(hass: HomeAssistant, address: str) -> None:
+    entry = await known(hass, entry_of(NOBODY))
+    assert (await announce(hass, address))["reason"] == "already_configured"
+    assert entry.data == {"url": address, "instance_id": "test"}
+
+
+async def test_an_address_that_still_leads_to_the_server_stays(hass: HomeAssistant, address: str) -> None:
+    chosen = address.replace("http://", "http://me@")
+    entry = await known(hass, entry_of(chosen))
+    assert (await announce(hass, address))["reason"] == "already_configured"
+    assert entry.data["url"] == chosen
+
+
+async def test_an_address_that_now_leads_to_another_server_is_given_up(
+    hass: HomeAssistant, imitate: Imitate, address: str
+) -> None:
+    entry = await known(hass, entry_of(await imitate()))
+    await announce(hass, address)
+    assert entry.data["url"] == address
+
+
+async def test_an_entry_that_waits_for_its_server_is_woken_by_the_announcement(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry = entry_of(NOBODY)
+    entry.add_to_hass(hass)
+    entry.mock_state(hass, ConfigEntryState.SETUP_RETRY)
+    await announce(hass, address)
+    await hass.async_block_till_done()
+    assert entry.state is ConfigEntryState.LOADED
+
+
+async def test_a_server_without_identity_is_found_only_once(hass: HomeAssistant, imitate: Imitate) -> None:
+    address = await imitate(about=None)
+    await known(hass, entry_of(address, None, unique_id="127.0.0.1"))
+    assert (await announce(hass, address))["reason"] == "already_configured"
+
+
+async def test_a_known_address_is_not_offered_again_when_its_server_was_set_up_anew(
+    hass: HomeAssistant, address: str
+) -> None:
+    await known(hass, entry_of(address, "before"))
+    assert (await announce(hass, address))["reason"] == "already_configured"
+
+
+async def test_an_ignored_server_stays_ignored(hass: HomeAssistant, address: str) -> None:
+    entry_of(address, unique_id="test", source=SOURCE_IGNORE).add_to_hass(hass)
+    assert (await announce(hass, address))["reason"] == "already_configured"
+
+
+async def test_the_second_announcement_of_a_server_is_no_second_offer(hass: HomeAssistant, address: str) -> None:
+    await announce(hass, address)
+    assert (await announce(hass, address))["reason"] == "already_in_progress"
+
+
+async def test_a_server_that_is_offered_can_be_added_by_hand_too(hass: HomeAssistant, address: str) -> None:
+    await announce(hass, address)
+    flow = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
+    result = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert hass.config_entries.flow.async_progress() == []

@@ -1,0 +1,238 @@
+"""What quality_scale.yaml claims is there, and so is what it points to."""
+
+import ast
+import json
+import re
+import struct
+import tomllib
+from types import ModuleType
+from typing import Any, Final
+from unittest.mock import patch
+
+import pytest
+import yaml
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import STATE_UNAVAILABLE, EntityCategory
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.tunnihind import config_flow, coordinator
+from custom_components.tunnihind.client import Client
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household.conftest import MakeWorld, make_world
+from tests.integration.texts import INTEGRATION
+
+__all__ = ["make_world"]
+
+REPOSITORY: Final = INTEGRATION.parents[1]
+# As of Home Assistant 2026.10.
+RULES_IN_ORDER: Final = """
+action-setup appropriate-polling brands common-modules config-flow-test-coverage config-flow dependency-transparency
+docs-actions docs-triggers docs-conditions docs-high-level-description docs-installation-instructions
+docs-removal-instructions entity-event-setup entity-unique-id has-entity-name runtime-data test-before-configure
+test-before-setup unique-config-entry action-exceptions config-entry-unloading docs-configuration-parameters
+docs-installation-parameters entity-unavailable integration-owner log-when-unavailable parallel-updates
+reauthentication-flow test-coverage devices diagnostics discovery-update-info discovery docs-data-update
+docs-examples docs-known-limitations docs-supported-devices docs-supported-functions docs-troubleshooting
+docs-use-cases dynamic-devices entity-category entity-device-class entity-disabled-by-default entity-translations
+exception-translations icon-translations reconfiguration-flow repair-issues stale-devices async-dependency
+inject-websession strict-typing
+"""
+RULES: Final = frozenset(RULES_IN_ORDER.split())
+# What most households look at.
+ENABLED: Final = {
+    ("sensor", key)
+    for key in (
+        *("current_price", "next_price", "price_level", "average_today", "lowest_today", "highest_today"),
+        *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "forecast", "settled_until"),
+        *("window_start", "window_end", "window_average", "window_saving", "window_chance"),
+    )
+} | {
+    *(("binary_sensor", key) for key in ("cheap_hour", "negative_price", "tomorrow_known", "data_problem", "window")),
+    ("calendar", "plans"),
+}
+DIAGNOSTIC: Final = {
+    *("settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error"),
+    *("forecast_skill", "data_problem"),
+}
+INSTANTS: Final = {"settled_until", "forecast_made_at", "data_refreshed", "window_start", "window_end"}
+
+
+def rules() -> dict[str, Any]:
+    """Return the rules, each with its status and comment."""
+    loaded: dict[str, Any] = yaml.safe_load((INTEGRATION / "quality_scale.yaml").read_text())["rules"]
+    return loaded
+
+
+def manifest() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((INTEGRATION / "manifest.json").read_text())
+    return loaded
+
+
+@pytest.fixture
+async def entry(make_world: MakeWorld, enable_custom_integrations: None) -> MockConfigEntry:
+    """Return an entry that is set up."""
+    return await (await make_world()).add()
+
+
+def registered(hass: HomeAssistant, entry: MockConfigEntry) -> list[er.RegistryEntry]:
+    return er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+
+
+def test_every_rule_is_answered() -> None:
+    assert len(RULES) == 54
+    assert rules().keys() == RULES
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_answer_says_what_it_rests_on(rule: str) -> None:
+    answer = rules()[rule]
+    assert answer["status"] in {"done", "exempt", "todo"}
+    assert answer["comment"].strip()
+    for path in re.findall(r"(?:tests|docs)/[\w./-]+\w", answer["comment"]):
+        assert (REPOSITORY / path).is_file(), path
+
+
+def test_what_is_exempt_is_not_there() -> None:
+    exempt = {rule for rule, answer in rules().items() if answer["status"] == "exempt"}
+    there = {
+        "docs-triggers": (INTEGRATION / "trigger.py").exists(),
+        "docs-conditions": (INTEGRATION / "condition.py").exists(),
+        "reauthentication-flow": hasattr(config_flow.TunnihindConfigFlow, "async_step_reauth"),
+    }
+    assert exempt == {rule for rule, exists in there.items() if not exists}
+
+
+async def test_actions_are_there_without_a_server(hass: HomeAssistant, enable_custom_integrations: None) -> None:
+    assert await async_setup_component(hass, DOMAIN, {})
+    assert hass.services.async_services()[DOMAIN].keys() == {"get_prices", "find_cheapest_hours"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sides"),
+    [("icon", (256, 256)), ("icon@2x", (512, 512)), ("logo", (632, 160)), ("logo@2x", (1264, 320))],
+)
+@pytest.mark.parametrize("shade", ["", "dark_"])
+def test_the_brand_has_its_images_in_the_sizes_that_are_asked_for(
+    shade: str, name: str, sides: tuple[int, int]
+) -> None:
+    header = (INTEGRATION / f"brand/{shade}{name}.png").read_bytes()[:24]
+    assert header.startswith(b"\x89PNG")
+    assert struct.unpack(">II", header[16:24]) == sides
+
+
+def test_common_modules_have_their_usual_names() -> None:
+    assert {"coordinator.py", "entity.py"} <= {file.name for file in INTEGRATION.glob("*.py")}
+
+
+def test_the_manifest_names_an_owner_and_what_to_listen_for() -> None:
+    assert manifest()["codeowners"]
+    assert manifest()["zeroconf"] == ["_tunnihind._tcp.local."]
+
+
+def test_the_integration_asks_for_no_newer_home_assistant_than_it_says() -> None:
+    oldest = json.loads((REPOSITORY / "hacs.json").read_text())["homeassistant"]
+    tested = next(
+        one.removeprefix("homeassistant==")
+        for one in tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["uv"]["constraint-dependencies"]
+        if one.startswith("homeassistant==")
+    )
+    assert tested.rpartition(".")[0] == oldest.rpartition(".")[0]
+
+
+async def test_every_entity_has_a_unique_id_and_a_name_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    entities = registered(hass, entry)
+    assert len({one.unique_id for one in entities}) == len(entities) > 0
+    assert all(one.has_entity_name and one.translation_key for one in entities)
+
+
+async def test_entities_listen_only_while_they_are_there(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    prices = entry.runtime_data
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    await hass.async_block_till_done()
+    assert not prices._listeners
+
+
+async def test_what_runs_is_the_runtime_data_of_the_entry(entry: MockConfigEntry) -> None:
+    assert isinstance(entry.runtime_data, coordinator.TunnihindCoordinator)
+
+
+async def test_an_entry_that_is_unloaded_leaves_nothing_and_loads_again(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    await hass.async_block_till_done()
+    assert entry.state is ConfigEntryState.NOT_LOADED
+    assert {state.state for state in hass.states.async_all()} == {STATE_UNAVAILABLE}
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert STATE_UNAVAILABLE not in {state.state for state in hass.states.async_all()}
+
+
+@pytest.mark.parametrize("platform", ["sensor", "binary_sensor", "calendar"])
+def test_read_only_platforms_know_no_limit_of_updates(platform: str) -> None:
+    module = ast.parse((INTEGRATION / f"{platform}.py").read_text())
+    values = {
+        target.id: ast.literal_eval(node.value)
+        for node in module.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == "PARALLEL_UPDATES"
+    }
+    assert values == {"PARALLEL_UPDATES": 0}
+
+
+async def test_the_server_and_each_plan_are_devices(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    devices = dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
+    server, plan = sorted(devices, key=lambda device: device.config_subentry_id or "")
+    assert (server.name, server.entry_type) == ("Tunnihind", dr.DeviceEntryType.SERVICE)
+    assert (plan.name, plan.via_device_id) == ("Plan", server.id)
+
+
+async def test_entities_about_the_data_are_diagnostic_and_no_others(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    diagnostic = {one.translation_key for one in registered(hass, entry) if one.entity_category}
+    assert diagnostic == DIAGNOSTIC
+    assert {one.entity_category for one in registered(hass, entry)} == {None, EntityCategory.DIAGNOSTIC}
+
+
+async def test_instants_levels_and_problems_have_their_device_class(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    classes = {one.translation_key: one.original_device_class for one in registered(hass, entry)}
+    expected = {
+        **dict.fromkeys(INSTANTS, "timestamp"),
+        "price_level": "enum",
+        "data_problem": "problem",
+        "window": "running",
+    }
+    assert {key: name for key, name in classes.items() if name} == expected
+
+
+async def test_what_most_do_not_need_is_disabled(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    enabled = {(one.domain, one.translation_key) for one in registered(hass, entry) if not one.disabled}
+    assert enabled == ENABLED
+
+
+@pytest.mark.parametrize("module", [config_flow, coordinator])
+async def test_home_assistants_own_session_is_used(
+    hass: HomeAssistant, make_world: MakeWorld, module: ModuleType, enable_custom_integrations: None
+) -> None:
+    world = await make_world()
+    with patch.object(module, "Client", wraps=Client) as client:
+        if module is coordinator:
+            await world.add()
+        else:
+            await config_flow.ask(hass, f"http://127.0.0.1:{world.server.port}")
+    assert client.call_args.args[0] is async_get_clientsession(hass)
+
+
+def test_types_are_strict_for_the_integration() -> None:
+    mypy = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["mypy"]
+    assert mypy["strict"] is True
+    assert "custom_components" in mypy["files"]

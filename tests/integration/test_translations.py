@@ -1,0 +1,305 @@
+"""Every text that the code asks for is there in every language, and no other."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, cast
+from unittest.mock import AsyncMock, patch
+
+import pytest
+import yaml
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.config_validation import ensure_list
+from homeassistant.helpers.selector import NumberSelector, SelectSelector
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
+
+from custom_components.tunnihind import config_flow, issues, options_flow, plan_form, tariff_form
+from custom_components.tunnihind.config_flow import TunnihindConfigFlow
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.errors import TunnihindError
+from custom_components.tunnihind.options_flow import TunnihindOptionsFlow
+from custom_components.tunnihind.plan_flow import PlanFlow
+from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.prices.levels import Level
+from custom_components.tunnihind.problems import Problem
+from tests.integration.texts import INTEGRATION, LANGUAGES, Texts, icons, leaves, placeholders, texts
+from tests.server.api.conftest import Serve
+
+EN: Final = texts("en")
+# What Home Assistant itself says about an entity, and translates.
+OWN_ATTRIBUTES: Final = {
+    "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "location", "message",
+    "options", "start_time", "state_class", "unit_of_measurement",
+}  # fmt: skip
+# Words that both languages share.
+SAME_IN_BOTH: Final = {"Tunnihind", "Server"}
+FLOWS: Final = {
+    "config": (TunnihindConfigFlow, EN["config"]),
+    "options": (TunnihindOptionsFlow, EN["options"]),
+    "plan": (PlanFlow, EN["config_subentries"]["plan"]),
+}
+# Steps that only lead to another one.
+NO_FORM: Final = {"prices", "zeroconf"}
+
+
+def sources() -> Iterator[ast.Module]:
+    for file in INTEGRATION.rglob("*.py"):
+        yield ast.parse(file.read_text())
+
+
+def words_of_the_code() -> set[str]:
+    return {
+        node.value
+        for module in sources()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_both_languages_have_the_same_texts() -> None:
+    places = [[place for place, _ in leaves(texts(language))] for language in LANGUAGES]
+    assert places[0] == places[1]
+
+
+def test_both_languages_fill_in_the_same() -> None:
+    estonian = dict(leaves(texts("et")))
+    for place, text in leaves(EN):
+        assert placeholders(text) == placeholders(estonian[place]), place
+
+
+def test_no_text_is_empty_or_left_in_english() -> None:
+    estonian = dict(leaves(texts("et")))
+    for place, text in leaves(EN):
+        assert text.strip()
+        assert estonian[place].strip()
+        assert estonian[place] != text or text in SAME_IN_BOTH or text.startswith("{"), place
+
+
+def test_estonian_texts_are_quoted_and_dashed_as_estonian_is() -> None:
+    for place, text in leaves(texts("et")):
+        assert not re.search(r"[\"'“]\w", text), place
+        assert text.count("„") == text.count("“"), place
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_every_step_that_shows_something_has_texts_and_no_other_has(flow: str) -> None:
+    handler, said = FLOWS[flow]
+    steps = {name.removeprefix("async_step_") for name in vars(handler) if name.startswith("async_step_")}
+    assert said["step"].keys() == steps - NO_FORM
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("kind", ["error", "abort"])
+def test_every_error_of_a_flow_is_one_that_the_code_knows(flow: str, kind: str) -> None:
+    _, said = FLOWS[flow]
+    assert said.get(kind, {}).keys() <= words_of_the_code()
+
+
+def raised() -> dict[str, set[str]]:
+    """Return the keys of the exceptions that the code raises, each with what it fills in."""
+    found = {error.key: {"url", "reason"} for error in _errors(TunnihindError)}
+    for module in sources():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                given = {keyword.arg: keyword.value for keyword in node.exc.keywords}
+                key = given.get("translation_key")
+                if isinstance(key, ast.Constant):
+                    filled = given.get("translation_placeholders")
+                    names = filled.keys if isinstance(filled, ast.Dict) else []
+                    found[str(key.value)] = {str(name.value) for name in names if isinstance(name, ast.Constant)}
+    return found
+
+
+def _errors(base: type[TunnihindError]) -> Iterator[type[TunnihindError]]:
+    for error in base.__subclasses__():
+        yield error
+        yield from _errors(error)
+
+
+def test_every_exception_has_a_text_and_no_other_has() -> None:
+    assert EN["exceptions"].keys() == raised().keys()
+
+
+def test_the_texts_of_exceptions_fill_in_what_is_given() -> None:
+    for key, given in raised().items():
+        assert placeholders(EN["exceptions"][key]["message"]) <= given, key
+
+
+def test_every_repair_has_a_text_and_no_other_has() -> None:
+    assert EN["issues"].keys() == set(issues.KEYS)
+
+
+async def test_the_texts_of_repairs_fill_in_what_is_given(hass: HomeAssistant, household: MockConfigEntry) -> None:
+    with patch("homeassistant.helpers.issue_registry.async_create_issue") as create:
+        for key in issues.KEYS:
+            issues._raise(hass, household, key)
+    for call in create.call_args_list:
+        said = EN["issues"][call.kwargs["translation_key"]]
+        assert placeholders(said["title"] + said["description"]) <= call.kwargs["translation_placeholders"].keys()
+
+
+def selectors() -> dict[str, Texts]:
+    """Return what the fields of all forms ask to be translated."""
+    found: dict[str, Texts] = {}
+    for selector in _selectors_of(
+        options_flow._CHEAP.schema,
+        config_flow._ADDRESS.schema,
+        plan_form.SCHEMA.schema,
+        tariff_form.prices_schema().schema,
+        tariff_form.row_schema().schema,
+    ):
+        key = selector.config.get("translation_key")
+        if key:
+            said = "options" if isinstance(selector, SelectSelector) else "unit_of_measurement"
+            found[key] = {said: set(ensure_list(cast("dict[str, Any]", selector.config)[said]))}
+    # Its other options are dates.
+    return {**found, options_flow.ROW: {"options": {"beginning"}}}
+
+
+def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | SelectSelector]:
+    for schema in schemas:
+        for field in schema.values():
+            inner = getattr(field, "schema", None)
+            if isinstance(field, NumberSelector | SelectSelector):
+                yield field
+            elif inner is not None:
+                yield from _selectors_of(inner.schema)
+            else:
+                yield from (one for one in getattr(field, "validators", ()) if isinstance(one, NumberSelector))
+
+
+def test_every_choice_has_a_text_and_no_other_has() -> None:
+    said = {key: {kind: set(names) for kind, names in kinds.items()} for key, kinds in EN["selector"].items()}
+    assert said == selectors()
+
+
+def actions() -> Texts:
+    loaded: Texts = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
+    return loaded
+
+
+def test_every_action_and_field_has_a_name_a_description_and_an_icon() -> None:
+    said = EN["services"]
+    assert said.keys() == actions().keys() == icons()["services"].keys()
+    for name, action in actions().items():
+        assert said[name].keys() == {"name", "description", "fields"}
+        assert said[name]["fields"].keys() == action["fields"].keys()
+        for field in said[name]["fields"].values():
+            assert field.keys() == {"name", "description"}
+
+
+def test_the_choices_of_actions_are_translated() -> None:
+    for action in actions().values():
+        for field in action["fields"].values():
+            if choice := field["selector"].get("select"):
+                assert EN["selector"][choice["translation_key"]]["options"].keys() == set(choice["options"])
+
+
+@pytest.fixture
+async def household(
+    socket_enabled: None, hass: HomeAssistant, enable_custom_integrations: None, serve: Serve
+) -> MockConfigEntry:
+    """Return an entry with all entities, also those that are disabled by default."""
+    server = await serve()
+    plan = {
+        "data": {"duration": 180},
+        "subentry_id": "plan",
+        "subentry_type": "plan",
+        "title": "Plan",
+        "unique_id": None,
+    }
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={"url": f"http://127.0.0.1:{server.port}", "instance_id": "test"},
+        unique_id="test",
+        subentries_data=[plan],
+    )
+    entry.add_to_hass(hass)
+    with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
+        await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+    return entry
+
+
+def entities(hass: HomeAssistant, entry: MockConfigEntry) -> Mapping[tuple[str, str], State]:
+    """Return the states of the entities by platform and translation key."""
+    registered = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
+    found = {(one.domain, one.translation_key or ""): hass.states.get(one.entity_id) for one in registered}
+    assert None not in found.values()
+    return MappingProxyType({key: state for key, state in found.items() if state})
+
+
+def translated(said: Texts) -> set[tuple[str, str]]:
+    return {(platform, key) for platform, keys in said.items() for key in keys}
+
+
+async def test_every_entity_has_a_name_and_an_icon_and_no_other_has(
+    hass: HomeAssistant, household: MockConfigEntry
+) -> None:
+    keys = entities(hass, household).keys()
+    assert keys == translated(EN["entity"])
+    assert keys == translated(icons()["entity"])
+
+
+async def test_every_attribute_that_is_shown_has_a_name(hass: HomeAssistant, household: MockConfigEntry) -> None:
+    for (platform, key), state in entities(hass, household).items():
+        named = EN["entity"][platform][key].get("state_attributes", {})
+        assert state.attributes.keys() - OWN_ATTRIBUTES <= named.keys(), key
+
+
+def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
+    known = words_of_the_code()
+    for platform in EN["entity"].values():
+        for key, entity in platform.items():
+            assert entity.get("state_attributes", {}).keys() <= known, key
+
+
+async def test_every_state_of_a_choice_has_a_text_and_no_other_has(
+    hass: HomeAssistant, household: MockConfigEntry
+) -> None:
+    for (platform, key), state in entities(hass, household).items():
+        said = EN["entity"][platform][key].get("state", {}).keys()
+        if platform == "binary_sensor":
+            assert said in (set(), {"on", "off"}), key
+        else:
+            assert said == set(state.attributes.get("options", ())), key
+
+
+@pytest.mark.parametrize(
+    ("said", "states"),
+    [
+        (EN["entity"]["sensor"]["price_level"]["state"], Level),
+        (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], Reason),
+        (EN["entity"]["binary_sensor"]["data_problem"]["state_attributes"]["problems"]["state"], Problem),
+    ],
+    ids=["level", "reason", "problem"],
+)
+def test_the_names_of_states_are_those_of_the_code(said: Texts, states: Iterable[str]) -> None:
+    assert said.keys() == set(states)
+
+
+async def test_every_line_of_system_health_has_a_text_and_no_other_has(
+    hass: HomeAssistant, household: MockConfigEntry
+) -> None:
+    assert await async_setup_component(hass, "system_health", {})
+    await hass.async_block_till_done()
+    with patch("custom_components.tunnihind.system_health.async_check_can_reach_url", AsyncMock()) as reach:
+        info = await get_system_health_info(hass, DOMAIN)
+        await info["can_reach_server"]
+    reach.assert_called_once()
+    assert EN["system_health"]["info"].keys() == info.keys()
+
+
+@pytest.mark.parametrize("platform", ["trigger", "condition"])
+def test_every_trigger_and_condition_and_its_fields_have_texts_and_an_icon(platform: str) -> None:
+    loaded: Texts = yaml.safe_load((INTEGRATION / f"{platform}s.yaml").read_text())
+    offered = {name: fields for name, fields in loaded.items() if not name.startswith(".")}
+    said = EN[f"{platform}s"]
+    assert said.keys() == offered.keys() == icons()[f"{platform}s"].keys()
+    for name, text in said.items():
+        assert text["name"]
+        assert text["description"]
+        assert text.get("fields", {}).keys() == offered[name].get("fields", {}).keys()
