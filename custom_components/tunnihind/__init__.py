@@ -10,7 +10,7 @@ from homeassistant.helpers.typing import ConfigType
 from . import issues
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import async_register_server, async_rename_plans
+from .devices import async_follow_server, async_register_server, async_rename_plans
 from .services import async_setup_services
 from .storage import Storage
 
@@ -30,7 +30,11 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     await coordinator.async_start()
     entry.runtime_data = coordinator
     coordinator.server_device_id = async_register_server(hass, entry)
-    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    # Entities are told of news in the order in which they came. Automations trigger on binary sensors, and then read
+    # sensors: those have to know by then.
+    await hass.config_entries.async_forward_entry_setups(entry, (Platform.CALENDAR, Platform.SENSOR))
+    await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
+    async_follow_server(hass, entry)
     issues.async_watch(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True

@@ -51,7 +51,11 @@ DATA_PROBLEM: Final = BinarySensorEntityDescription(
     device_class=BinarySensorDeviceClass.PROBLEM,
     entity_category=EntityCategory.DIAGNOSTIC,
 )
-WINDOW: Final = BinarySensorEntityDescription(key="window", translation_key="window")
+WINDOW: Final = BinarySensorEntityDescription(
+    key="window",
+    translation_key="window",
+    device_class=BinarySensorDeviceClass.RUNNING,
+)
 
 
 async def async_setup_entry(
@@ -111,7 +115,7 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
     @override
     def extra_state_attributes(self) -> Mapping[str, Any]:
         if self.decision is None:
-            return {"reason": self.outcome.reason if isinstance(self.outcome, NoWindow) else None}
+            return _none(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
             "pieces": [
                 {"start": local(start).isoformat(), "end": local(end).isoformat()}
@@ -120,3 +124,8 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
             "shortened": self.decision.shortened,
             "locked": self.decision.started_by(self.coordinator.view.now),
         }
+
+
+def _none(outcome: NoWindow) -> Mapping[str, Any]:
+    run = outcome.last_run
+    return {"reason": outcome.reason, "last_ended": local(run.end).isoformat() if run else None}

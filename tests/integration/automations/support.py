@@ -1,0 +1,111 @@
+"""Real automations, and what they did when."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Final
+
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from tests.integration.world import PLAN_ID, PriceOf, World
+from tunnihind.market import HOUR_S
+
+ONE_PIECE: Final = {"duration": 180, "split": False}
+
+type Run = tuple[str, int]
+"""What an automation says, by default the id of its trigger, and when, in UTC seconds."""
+
+
+def cheap_in(hours: Collection[int], *, cheap: float = 10.0, dear: float = 100.0) -> PriceOf:
+    """Return a market that is cheap in the hours with these starts, EUR/MWh."""
+    return lambda start: cheap if start in hours else dear
+
+
+def hours_from(start: int, count: int) -> range:
+    """Return the starts of that many hours."""
+    return range(start, start + count * HOUR_S, HOUR_S)
+
+
+def device_of(hass: HomeAssistant, platform: str, key: str, owner: str = "entry") -> str:
+    """Return the id of the device whose entity has that key."""
+    registry = er.async_get(hass)
+    entity_id = registry.async_get_entity_id(platform, "tunnihind", f"{owner}_{key}")
+    entry = registry.async_get(entity_id or "")
+    assert entry is not None
+    assert entry.device_id is not None
+    return entry.device_id
+
+
+def the_plan(hass: HomeAssistant) -> dict[str, str]:
+    """Return the target that is the plan's device, as a household picks it."""
+    return {"device_id": device_of(hass, "binary_sensor", "window", PLAN_ID)}
+
+
+def the_server(hass: HomeAssistant) -> dict[str, str]:
+    """Return the target that is the server's device."""
+    return {"device_id": device_of(hass, "sensor", "current_price")}
+
+
+def put_into_one_area(hass: HomeAssistant, area_id: str) -> None:
+    """Let all devices of the integration be in that area."""
+    registry = dr.async_get(hass)
+    for device in dr.async_entries_for_config_entry(registry, "entry"):
+        registry.async_update_device(device.id, area_id=area_id)
+
+
+async def automate(
+    hass: HomeAssistant, triggers: Mapping[str, Mapping[str, Any]], *, say: str = "{{ trigger.id }}"
+) -> list[Run]:
+    """Set an automation with these triggers, by id, up, and return the list that its runs come into."""
+    runs: list[Run] = []
+
+    @callback
+    def ran(event: Event[dict[str, str]]) -> None:
+        runs.append((event.data["said"], int(dt_util.utcnow().timestamp())))
+
+    hass.bus.async_listen("ran", ran)
+    config = {
+        "alias": "Runs",
+        "mode": "parallel",
+        "triggers": [{"id": name, **trigger} for name, trigger in triggers.items()],
+        "actions": [{"event": "ran", "event_data": {"said": say}}],
+    }
+    assert await async_setup_component(hass, "automation", {"automation": config})
+    await hass.async_block_till_done()
+    assert hass.states.is_state("automation.runs", "on")
+    return runs
+
+
+async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[], Awaitable[bool]]:
+    """Set an automation with that condition up, and return what asks it."""
+    runs = async_capture_events(hass, "ran")
+    config = {
+        "alias": "Asks",
+        "triggers": [{"trigger": "event", "event_type": "asked"}],
+        "conditions": [condition],
+        "actions": [{"event": "ran"}],
+    }
+    assert await async_setup_component(hass, "automation", {"automation": config})
+    await hass.async_block_till_done()
+    assert hass.states.is_state("automation.asks", "on")
+
+    async def holds() -> bool:
+        runs.clear()
+        hass.bus.async_fire("asked")
+        await hass.async_block_till_done()
+        return bool(runs)
+
+    return holds
+
+
+async def restart(world: World, *, at: int | None = None) -> None:
+    """Let the integration go and come back, as at a restart of Home Assistant or a reload; `at` that instant."""
+    await world.hass.config_entries.async_unload(world.entry.entry_id)
+    await world.settle()
+    if at is not None:
+        world.set_clock(at)
+    await world.hass.config_entries.async_setup(world.entry.entry_id)
+    await world.settle()

@@ -1,0 +1,264 @@
+"""Triggers in real automations: they fire exactly when they should."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers import entity_registry as er
+
+from tests.integration.automations.support import (
+    ONE_PIECE,
+    automate,
+    cheap_in,
+    hours_from,
+    put_into_one_area,
+    restart,
+    the_plan,
+    the_server,
+)
+from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
+from tests.integration.world import PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+EVENING = "2026-01-14T20:00:00+02:00"
+MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
+NOON = instant("2026-01-14T12:00:00+02:00")
+
+
+def window_triggers(target: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        "started": {"trigger": "tunnihind.window_started", "target": target},
+        "ended": {"trigger": "tunnihind.window_ended", "target": target},
+    }
+
+
+async def test_a_window_starts_and_ends_once(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(NOON + 5 * HOUR_S)
+    assert runs == [("started", NOON), ("ended", NOON + 3 * HOUR_S)]
+
+
+async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    pieces = [NOON, NOON + 4 * HOUR_S]
+    world = await make_world(price_of=cheap_in(pieces))
+    await world.add(plans={PLAN_ID: {"duration": 120, "split": True}})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(NOON + 6 * HOUR_S)
+    assert runs == [(what, start + HOUR_S * (what == "ended")) for start in pieces for what in ("started", "ended")]
+
+
+async def test_a_window_over_midnight_is_one(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    begins = MIDNIGHT - HOUR_S
+    world = await make_world(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 3)))
+    await world.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(begins + 5 * HOUR_S)
+    assert runs == [("started", begins), ("ended", begins + 3 * HOUR_S)]
+
+
+async def test_a_days_window_that_follows_on_yesterdays_starts_and_only_the_last_ends(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    begins = MIDNIGHT - 3 * HOUR_S
+    world = await make_world(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 6)))
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(MIDNIGHT + 5 * HOUR_S)
+    assert runs == [("started", begins), ("started", MIDNIGHT), ("ended", MIDNIGHT + 3 * HOUR_S)]
+
+
+@pytest.mark.parametrize(
+    ("now", "begins"),
+    [
+        ("2026-03-29T00:10:00+02:00", "2026-03-29T02:00:00+02:00"),
+        ("2026-10-25T00:10:00+03:00", "2026-10-25T02:00:00+03:00"),
+    ],
+    ids=["spring", "autumn"],
+)
+async def test_a_window_over_a_clock_change_lasts_its_hours(
+    hass: HomeAssistant, make_world: MakeWorld, now: str, begins: str
+) -> None:
+    start = instant(begins)
+    settled_until = begins[:10] + "T23:00:00+02:00"
+    world = await make_world(now, settled_until, price_of=cheap_in(hours_from(start, 3)))
+    await world.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(start + 3 * HOUR_S + 1800)
+    assert runs == [("started", start), ("ended", start + 3 * HOUR_S)]
+
+
+async def test_a_restart_within_a_window_starts_nothing_and_its_end_is_told(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    await world.at(NOON + HOUR_S)
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await restart(world)
+    assert world.is_on("window", PLAN_ID)
+    assert runs == []
+    await world.at(NOON + 4 * HOUR_S)
+    assert runs == [("ended", NOON + 3 * HOUR_S)]
+
+
+async def test_a_window_that_ends_during_a_restart_is_not_told(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    await world.at(NOON + HOUR_S)
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await restart(world, at=NOON + 4 * HOUR_S)
+    assert not world.is_on("window", PLAN_ID)
+    assert runs == []
+
+
+async def test_publication_is_told_once_a_day(hass: HomeAssistant, world: World) -> None:
+    target = the_server(hass)
+    runs = await automate(hass, {"published": {"trigger": "tunnihind.prices_published", "target": target}})
+    first = instant("2026-01-14T14:05:00+02:00")
+    await world.at(first)
+    assert runs == []
+    await world.publish(instant(PUBLISHED_TOMORROW))
+    assert runs == [("published", first)]
+
+    second = instant("2026-01-15T13:55:00+02:00")
+    await restart(world)
+    await restart(world, at=second)
+    assert runs == [("published", first)]
+    await world.publish(instant(PUBLISHED_TOMORROW) + 24 * HOUR_S)
+    assert runs == [("published", first), ("published", second)]
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["trigger", "state"])
+async def test_what_was_published_can_be_read_at_once(hass: HomeAssistant, world: World, native: bool) -> None:
+    known, average = world.state("binary_sensor", "tomorrow_known"), world.state("sensor", "average_tomorrow")
+    trigger = (
+        {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
+        if native
+        else {"trigger": "state", "entity_id": known.entity_id, "to": "on"}
+    )
+    runs = await automate(hass, {"published": trigger}, say=f"is {{{{ states('{average.entity_id}') }}}}")
+    await world.publish(instant(PUBLISHED_TOMORROW))
+    assert float(world.value("average_tomorrow")) > 0
+    assert runs == [(f"is {world.value('average_tomorrow')}", world.now)]
+
+
+async def test_half_a_day_of_prices_is_no_publication(hass: HomeAssistant, world: World) -> None:
+    trigger = {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
+    runs = await automate(hass, {"published": trigger})
+    await world.publish(instant("2026-01-15T23:00:00+02:00"))
+    assert runs == []
+
+
+async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in([*hours_from(NOON, 2), NOON + 5 * HOUR_S], cheap=-5.0))
+    await world.add()
+    trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
+    runs = await automate(hass, {"negative": trigger})
+    await world.at(NOON + HOUR_S)
+    await restart(world)
+    await world.at(NOON + 7 * HOUR_S)
+    assert runs == [("negative", NOON), ("negative", NOON + 5 * HOUR_S)]
+
+
+async def test_a_market_below_zero_that_the_fees_lift_above_is_not_negative(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    world = await make_world(price_of=cheap_in([NOON], cheap=-5.0))
+    await world.add(options={"rows": [{"network_day": 5.0, "network_night": 5.0}]})
+    trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
+    runs = await automate(hass, {"negative": trigger})
+    await world.at(NOON + 2 * HOUR_S)
+    assert runs == []
+
+
+async def test_conditions_know_the_hour_that_the_price_crossed_in(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
+    await world.add(plans={PLAN_ID: ONE_PIECE})
+    below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
+    seen = " ".join(
+        f"{{{{ states('{world.state('binary_sensor', key, owner).entity_id}') }}}}"
+        for key, owner in (("cheap_hour", "entry"), ("negative_price", "entry"), ("window", PLAN_ID))
+    )
+    trigger = {"trigger": "tunnihind.price_crossed", "target": the_server(hass), **below}
+    runs = await automate(hass, {"crossed": trigger}, say=seen)
+    await world.at(NOON)
+    assert runs == [("on on on", NOON)]
+
+
+async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add()
+    average = world.state("sensor", "average_today").entity_id
+    target = the_server(hass)
+    crossed = {
+        "below a number": {"type": "below", "value": {"number": 0.05}},
+        "above a number": {"type": "above", "value": {"number": 0.05}},
+        "below the day": {"type": "below", "value": {"entity": average}},
+    }
+    runs = await automate(
+        hass,
+        {
+            name: {"trigger": "tunnihind.price_crossed", "target": target, "options": {"threshold": threshold}}
+            for name, threshold in crossed.items()
+        },
+    )
+    await world.at(NOON + HOUR_S)
+    await restart(world)
+    await world.at(NOON + 5 * HOUR_S)
+    assert sorted(runs) == [
+        ("above a number", NOON + 3 * HOUR_S),
+        ("below a number", NOON),
+        ("below the day", NOON),
+    ]
+
+
+async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssistant, world: World) -> None:
+    area = ar.async_get(hass).async_create("Home").id
+    put_into_one_area(hass, area)
+    registry = er.async_get(hass)
+    others = [
+        registry.async_get_or_create(
+            platform, "other", key, suggested_object_id=f"other_{key}", translation_key=key, unit_of_measurement=unit
+        )
+        for platform, key, unit in (
+            ("binary_sensor", "window", None),
+            ("binary_sensor", "negative_price", None),
+            ("binary_sensor", "tomorrow_known", None),
+            ("sensor", "current_price", "EUR/kWh"),
+        )
+    ]
+    for other in others:
+        registry.async_update_entity(other.entity_id, area_id=area)
+    own = [world.state("binary_sensor", "cheap_hour").entity_id, world.state("sensor", "next_price").entity_id]
+    touched = [*(other.entity_id for other in others), *own, "binary_sensor.not_registered"]
+    target = {"area_id": area, "entity_id": touched}
+    below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
+    names = ("window_started", "window_ended", "price_turned_negative", "prices_published")
+    triggers = {name: {"trigger": f"tunnihind.{name}", "target": target} for name in names}
+    runs = await automate(
+        hass, {**triggers, "price_crossed": {"trigger": "tunnihind.price_crossed", "target": target, **below}}
+    )
+    for value in ("off", "on", "off", "0.1", "0.01"):
+        for entity_id in touched:
+            hass.states.async_set(entity_id, value, {"unit_of_measurement": "EUR/kWh"})
+        await hass.async_block_till_done()
+    assert runs == []
+
+
+async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
+    area = ar.async_get(hass).async_create("Home").id
+    put_into_one_area(hass, area)
+    runs = await automate(hass, window_triggers({"area_id": area}))
+    await world.at(NOON + 5 * HOUR_S)
+    assert sorted(runs) == [
+        ("ended", NOON + HOUR_S),
+        ("ended", NOON + 3 * HOUR_S),
+        ("started", NOON),
+        ("started", NOON),
+    ]
