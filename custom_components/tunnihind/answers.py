@@ -9,6 +9,10 @@ import probatio
 
 from .prices.timeline import HOUR_S
 
+# Beyond these no electricity was ever sold, and no clock was ever right: a slip of units must not pass for data.
+_MOST_EUR_MWH: Final = 100_000
+_LAST_INSTANT: Final = 4_102_444_800  # the year 2100
+
 
 @dataclass(frozen=True, slots=True)
 class Band:
@@ -111,8 +115,22 @@ def _integer(value: object) -> int:
     return value
 
 
-def _hour_start(value: object) -> int:
+def _price(value: object) -> float:
+    price = _number(value)
+    if abs(price) > _MOST_EUR_MWH:
+        raise probatio.Invalid("expected a price in EUR/MWh")
+    return price
+
+
+def _instant(value: object) -> int:
     instant = _integer(value)
+    if not 0 <= instant < _LAST_INSTANT:
+        raise probatio.Invalid("expected unix seconds")
+    return instant
+
+
+def _hour_start(value: object) -> int:
+    instant = _instant(value)
     if instant % HOUR_S:
         raise probatio.Invalid("expected the start of an hour in unix seconds")
     return instant
@@ -130,9 +148,9 @@ def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
     )
 
 
-_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _number})
+_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
 _FORECAST_HOUR: Final = probatio.All(
-    _record({"ts": _hour_start, "p10": _number, "p50": _number, "p90": _number}), _ordered
+    _record({"ts": _hour_start, "p10": _price, "p50": _price, "p90": _price}), _ordered
 )
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
@@ -147,9 +165,9 @@ _FORECAST: Final = _record(
     {
         "zone": "EE",
         "currency": "EUR",
-        "now": _integer,
-        "madeAt": probatio.Any(None, _integer),
-        "lastRefresh": probatio.Any(None, _integer),
+        "now": _instant,
+        "madeAt": probatio.Any(None, _instant),
+        "lastRefresh": probatio.Any(None, _instant),
         "backtest": probatio.Any(None, _BACKTEST),
         "dayAhead": [_SETTLED_HOUR],
         "forecast": [_FORECAST_HOUR],

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 import aiohttp
 from homeassistant.util.json import json_loads
 from multidict import CIMultiDictProxy
 from yarl import URL
 
+from .address import without_password
 from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
 from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited
 
@@ -24,6 +25,7 @@ class Client:
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
         self._url = URL(url)
+        self._shown_url = without_password(url)
         self._etag: str | None = None
         self._newest: ForecastAnswer | None = None
 
@@ -33,8 +35,8 @@ class Client:
         Raises CannotConnect.
         """
         try:
-            _, document = await self._get("api/about")
-            return self._read(about_from, document)
+            _, body = await self._get("api/about")
+            return self._read(about_from, body)
         except NotTunnihind, InvalidResponse:
             return None
 
@@ -44,10 +46,10 @@ class Client:
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
         conditions = {"If-None-Match": self._etag} if self._etag and self._newest else {}
-        headers, document = await self._get("api/v1/forecast", headers=conditions)
-        if document is None and self._newest is not None:
+        headers, body = await self._get("api/v1/forecast", headers=conditions)
+        if body is None and self._newest is not None:
             return self._newest
-        self._newest = self._read(forecast_from, document)
+        self._newest = self._read(forecast_from, body)
         self._etag = headers.get("ETag")
         return self._newest
 
@@ -56,27 +58,22 @@ class Client:
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
-        _, document = await self._get("api/series", query={"days": _HISTORY_DAYS})
-        return self._read(settled_from, document)
+        _, body = await self._get("api/series", query={"days": _HISTORY_DAYS})
+        return self._read(settled_from, body)
 
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
-    ) -> tuple[CIMultiDictProxy[str], Any]:
-        """Return the answer's header fields and JSON document, which is None where nothing is new."""
+    ) -> tuple[CIMultiDictProxy[str], bytes | None]:
+        """Return the answer's header fields and body, which is None where nothing is new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._judge(response)
                 body = await response.read()
         except TimeoutError as error:
-            raise CannotConnect(url=str(self._url), reason="no answer within 10 seconds") from error
+            raise CannotConnect(url=self._shown_url, reason="no answer within 10 seconds") from error
         except aiohttp.ClientError as error:
-            raise CannotConnect(url=str(self._url), reason=_in_plain_words(error)) from error
-        if response.status == HTTPStatus.NOT_MODIFIED:
-            return response.headers, None
-        try:
-            return response.headers, json_loads(body)
-        except ValueError as error:
-            raise NotTunnihind(url=str(self._url), reason="the answer is not JSON") from error
+            raise CannotConnect(url=self._shown_url, reason=_in_plain_words(error)) from error
+        return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     def _judge(self, response: aiohttp.ClientResponse) -> None:
         status = response.status
@@ -84,18 +81,20 @@ class Client:
             return
         reason = f"HTTP {status}"
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise RateLimited(url=str(self._url), reason=reason, retry_after=_retry_after(response))
+            raise RateLimited(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise CannotConnect(url=str(self._url), reason=reason, retry_after=_retry_after(response))
-        raise NotTunnihind(url=str(self._url), reason=reason)
+            raise CannotConnect(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
+        raise NotTunnihind(url=self._shown_url, reason=reason)
 
-    def _read[Answer](self, read: Callable[[object], Answer], document: object) -> Answer:
+    def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
         try:
-            return read(document)
+            return read(json_loads(body or b""))
         except ForeignDocument as error:
-            raise NotTunnihind(url=str(self._url), reason=str(error)) from error
+            raise NotTunnihind(url=self._shown_url, reason=str(error)) from error
         except Malformed as error:
-            raise InvalidResponse(url=str(self._url), reason=str(error)) from error
+            raise InvalidResponse(url=self._shown_url, reason=str(error)) from error
+        except ValueError as error:
+            raise NotTunnihind(url=self._shown_url, reason="the answer is not JSON") from error
 
 
 def _in_plain_words(error: aiohttp.ClientError) -> str:

@@ -25,6 +25,7 @@ from .planner import Planner
 from .prices.days import day_at
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, Timeline
+from .problems import UNREACHABLE_S
 from .storage import Kept, Storage
 from .view import View
 
@@ -115,13 +116,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
+        silent_since = self.heard_at
         try:
             answer = await self._client.forecast()
         except TunnihindError as error:
             raise self._failed(error) from error
+        else:
+            self._failures, self.heard_at = 0, _now()
         finally:
-            self._make_up_for_a_lost_timer()
-        self._failures, self.heard_at = 0, _now()
+            self._make_up_for_a_lost_timer(silent_since)
         await self._ask_who_it_is()
         if answer is self._newest:
             return self.data
@@ -142,7 +145,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     async def _ask_who_it_is(self) -> None:
         """Ask for the server's version and VAT rate, at the start, after a loss and once a day."""
-        if _now() - self._about_asked_at < ABOUT_LIFE_S:
+        if 0 <= _now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
         try:
             self.about = await self._client.about() or self.about
@@ -153,7 +156,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     async def _history(self, answer: ForecastAnswer) -> Mapping[int, float]:
         """Ask for today's past hours where they aren't known, but not again and again: a server may not have them."""
-        if self._knows_today(answer) or _now() - self._history_asked_at < HOUR_S:
+        if self._knows_today(answer) or 0 <= _now() - self._history_asked_at < HOUR_S:
             return {}
         self._history_asked_at = _now()
         try:
@@ -170,9 +173,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _quarter_began(self, _now: datetime) -> None:
         self.async_update_listeners()
 
-    def _make_up_for_a_lost_timer(self) -> None:
-        """Look anew where a sleeping machine or a moved clock has skipped the timer of the quarter."""
-        if self.data and _now() // QUARTER_S != self.view.now // QUARTER_S:
+    def _make_up_for_a_lost_timer(self, silent_since: int) -> None:
+        """Look anew where a sleeping machine or a moved clock has skipped polls or the timer of the quarter."""
+        slept = self.heard_at - silent_since >= UNREACHABLE_S
+        if self.data and (slept or _now() // QUARTER_S != self.view.now // QUARTER_S):
             self.async_update_listeners()
 
     @callback

@@ -5,6 +5,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
+from .address import without_password
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 
@@ -17,7 +18,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
         name=coordinator.config_entry.title,
         manufacturer="Tunnihind",
         sw_version=about.version if about else None,
-        configuration_url=coordinator.url,
+        configuration_url=without_password(coordinator.url),
         entry_type=DeviceEntryType.SERVICE,
     )
 
@@ -34,9 +35,20 @@ def plan_device(plan: ConfigSubentry, server_device_id: str) -> DeviceInfo:
 
 @callback
 def async_register_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> str:
-    """Create the server's device before the plans' refer to it, and return its id."""
+    """Create the server's device before the plans' refer to it, or bring it up to date; return its id."""
     device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(entry.runtime_data))
     return device.id
+
+
+@callback
+def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Keep the server's device in step with what the server tells of itself: it may be updated, or answer at last."""
+
+    @callback
+    def look() -> None:
+        async_register_server(hass, entry)
+
+    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
 
 
 @callback

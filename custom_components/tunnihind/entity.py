@@ -14,16 +14,24 @@ from .plans.outcome import Decision, Outcome
 from .view import View
 
 
-class HubEntity(CoordinatorEntity[TunnihindCoordinator]):
-    """An entity of the server."""
+class _Entity(CoordinatorEntity[TunnihindCoordinator]):
+    """An entity of what one server tells."""
 
     _attr_has_entity_name = True
+
+    @property
+    @override
+    def attribution(self) -> str:
+        return self.coordinator.attribution
+
+
+class HubEntity(_Entity):
+    """An entity of the server."""
 
     def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
         super().__init__(coordinator)
         self.entity_description = description
         self._attr_unique_id = f"{coordinator.config_entry.entry_id}_{description.key}"
-        self._attr_attribution = coordinator.attribution
         self._attr_device_info = server_device(coordinator)
 
     @property
@@ -50,17 +58,14 @@ class DataEntity(HubEntity):
         return True
 
 
-class PlanEntity(CoordinatorEntity[TunnihindCoordinator]):
+class PlanEntity(_Entity):
     """An entity of a plan."""
-
-    _attr_has_entity_name = True
 
     def __init__(self, coordinator: TunnihindCoordinator, plan: ConfigSubentry, description: EntityDescription) -> None:
         super().__init__(coordinator)
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        self._attr_attribution = coordinator.attribution
         self._attr_device_info = plan_device(plan, coordinator.server_device_id)
 
     @property

@@ -3,9 +3,11 @@
 from typing import Final
 
 from awesomeversion import AwesomeVersion
+from awesomeversion.exceptions import AwesomeVersionException
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
+from .address import without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems, silence_s
@@ -49,10 +51,16 @@ def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
     found: set[str] = set(problems(coordinator.view, heard_at=coordinator.heard_at))
     if silence_s(coordinator.view, heard_at=coordinator.heard_at) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
-    about = coordinator.about
-    if about and AwesomeVersion(about.version) < AwesomeVersion(OLDEST_SERVER):
+    if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(SERVER_TOO_OLD)
     return found
+
+
+def _is_too_old(version: str) -> bool:
+    try:
+        return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
+    except AwesomeVersionException:  # somebody's own build, whose name is no number
+        return False
 
 
 def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
@@ -66,7 +74,7 @@ def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
         translation_key=key,
         translation_placeholders={
             "name": entry.title,
-            "url": entry.runtime_data.url,
+            "url": without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,
         },

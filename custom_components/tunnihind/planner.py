@@ -1,6 +1,6 @@
 """The plans of one config entry and what they have decided."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from homeassistant.config_entries import ConfigSubentry
@@ -22,14 +22,11 @@ class Planner:
     def restore(self, subentries: Iterable[ConfigSubentry], kept: Mapping[str, Mapping[str, Any]]) -> None:
         """Take up the plans, and what they had decided before Home Assistant went down."""
         self._settings = _settings_of(subentries)
-        self._outcomes = {plan: outcome_from_dict(kept[plan]) for plan in self._settings if plan in kept}
+        self._outcomes = dict(_outcomes_from({plan: kept[plan] for plan in self._settings if plan in kept}))
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Take up plans that are new or changed: what a changed plan had decided no longer holds."""
-        settings = _settings_of(subentries)
-        unchanged = {plan for plan in settings if settings[plan] == self._settings.get(plan)}
-        self._outcomes = {plan: outcome for plan, outcome in self._outcomes.items() if plan in unchanged}
-        self._settings = settings
+        """Take up plans that are new or changed. A window that has begun is finished as it was planned."""
+        self._settings = _settings_of(subentries)
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Return every plan's window as of `now` (UTC seconds), or why it has none."""
@@ -41,6 +38,15 @@ class Planner:
     def kept(self) -> dict[str, dict[str, Any]]:
         """Return what is decided, as JSON."""
         return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
+
+
+def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Outcome]]:
+    """Yield what can be read of what was decided; the rest is decided anew."""
+    for plan, outcome in kept.items():
+        try:
+            yield plan, outcome_from_dict(outcome)
+        except (TypeError, ValueError) as error:
+            LOGGER.warning("what a plan had decided can't be read and is decided anew: %s", error)
 
 
 def _settings_of(subentries: Iterable[ConfigSubentry]) -> dict[str, PlanSettings]:

@@ -86,7 +86,7 @@ def _find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest time for a job, or why there is none."""
     view = _view(call)
     span = Span(*_range(call.data, ATTR_EARLIEST, ATTR_DEADLINE, view))
-    return _window(window_in(_job(call.data), view.timeline, span, view.now))
+    return _window(window_in(_job(call.data), view.timeline, span, _instant(dt_util.utcnow())))
 
 
 def _view(call: ServiceCall) -> View:

@@ -64,10 +64,14 @@ class Storage:
 def _kept_from(document: dict[str, Any]) -> Kept:
     about, answer = document.get("about"), document.get("answer")
     return Kept(
-        about=About(**about) if about else None,
+        about=_about_from(about) if about else None,
         answer=_answer_from(answer) if answer else None,
         outcomes=dict(document.get("outcomes", {})),
     )
+
+
+def _about_from(fields: dict[str, Any]) -> About:
+    return About(**{**fields, "vat_rate": float(fields["vat_rate"])})
 
 
 def _answer_from(fields: dict[str, Any]) -> ForecastAnswer:
@@ -75,9 +79,22 @@ def _answer_from(fields: dict[str, Any]) -> ForecastAnswer:
     backtest = fields["backtest"]
     return ForecastAnswer(
         now=int(fields["now"]),
-        made_at=fields["made_at"],
-        last_refresh=fields["last_refresh"],
-        backtest=Backtest(**backtest) if backtest else None,
-        settled={int(start): float(price) for start, price in fields["settled"].items()},
-        forecast={int(start): Band(**band) for start, band in fields["forecast"].items()},
+        made_at=_instant_from(fields["made_at"]),
+        last_refresh=_instant_from(fields["last_refresh"]),
+        backtest=_backtest_from(backtest) if backtest else None,
+        settled={int(start): price for start, price in _floats(fields["settled"]).items()},
+        forecast={int(start): Band(**_floats(band)) for start, band in fields["forecast"].items()},
     )
+
+
+def _backtest_from(fields: dict[str, Any]) -> Backtest:
+    figures = _floats(fields)
+    return Backtest(figures["mae"], figures["baseline_mae"], figures["skill"], int(figures["horizon_h"]))
+
+
+def _instant_from(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds)
+
+
+def _floats(figures: dict[str, Any]) -> dict[str, float]:
+    return {name: float(figure) for name, figure in figures.items()}

@@ -55,6 +55,8 @@ class World:
     ) -> None:
         self.hass = hass
         self.server = server
+        self.port = server.port
+        self.user = ""
         self.price_of = price_of
         self.settled_until = settled_until
         self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
@@ -120,7 +122,7 @@ class World:
             title="Tunnihind",
             entry_id=entry_id,
             unique_id="test",
-            data={"url": f"http://127.0.0.1:{self.server.port}", "instance_id": "test"},
+            data={"url": f"http://{self.user}127.0.0.1:{self.port}", "instance_id": "test"},
             options=dict(options or {}),
             subentries_data=[plan(name, data) for name, data in (plans or {PLAN_ID: DEFAULT_PLAN}).items()],
         )

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 import holidays
 
+# Left to itself, the library would import it at first use: in the event loop.
+import holidays.countries.estonia
+
 from .days import local
 
 _KWH_PER_MWH: Final = 1_000

@@ -1,11 +1,13 @@
 """Home Assistant with the integration, in a world whose clock the test moves."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
+from tests.integration.household.relay import Relay
 from tests.integration.world import PriceOf, World, instant, wavy
 from tests.server.api.conftest import Serve
 
@@ -42,3 +44,25 @@ async def world(make_world: MakeWorld) -> World:
     made = await make_world()
     await made.add()
     return made
+
+
+@pytest.fixture
+async def relay(socket_enabled: None) -> AsyncIterator[Relay]:
+    """Return what notes all that the household asks, once the world's server is behind it."""
+    relay = Relay()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", relay.handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    relay.port = runner.addresses[0][1]
+    yield relay
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def relayed(make_world: MakeWorld, relay: Relay) -> World:
+    """Return a world in the morning whose household asks through the relay; the integration is not yet set up."""
+    world = await make_world()
+    relay.upstream, world.port = world.server.port, relay.port
+    return world

@@ -1,0 +1,77 @@
+"""What stands between Home Assistant and the server: it notes what is asked, and answers otherwise where told to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import aiohttp
+from aiohttp import web
+
+FORECAST: Final = "/api/v1/forecast"
+ABOUT: Final = "/api/about"
+SERIES: Final = "/api/series"
+_PASSED_ON: Final = ("ETag", "Content-Type", "Retry-After")
+
+type Instead = Callable[[web.Request], web.StreamResponse | None]
+"""Another answer to a request; None for the server's own."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, what it was conditioned on, and the status of its answer."""
+
+    path: str
+    if_none_match: str | None
+    status: int
+
+
+@dataclass
+class Relay:
+    """Everything between the household, which asks at `port`, and the server, which listens at `upstream`."""
+
+    port: int = 0
+    upstream: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    instead: Instead = lambda _: None
+    conditional: bool = True
+    """Whether the server knows conditional requests; the specification does not ask it to."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        answer = self.instead(request) or await self._pass_on(request)
+        self.asked.append(Asked(request.path, request.headers.get("If-None-Match"), answer.status))
+        return answer
+
+    def polls(self) -> list[Asked]:
+        """Return the polls since this was asked the last time."""
+        polls = [asked for asked in self.asked if asked.path == FORECAST]
+        self.asked.clear()
+        return polls
+
+    def answer(self, path: str, **response: Any) -> None:  # noqa: ANN401  what `web.json_response` takes
+        """Answer requests for `path` so from now on, and others as the server does."""
+
+        def told(request: web.Request) -> web.Response | None:
+            if request.path != path:
+                return None
+            return web.json_response(**response) if "data" in response else web.Response(**response)
+
+        self.instead = told
+
+    def refuse(self, status: int, **headers: str) -> None:
+        """Refuse everything from now on."""
+        self.instead = lambda _: web.Response(status=status, headers=headers)
+
+    def pass_on(self) -> None:
+        """Answer as the server does."""
+        self.instead = lambda _: None
+
+    async def _pass_on(self, request: web.Request) -> web.Response:
+        kept = ("If-None-Match",) if self.conditional else ()
+        condition = {name: value for name, value in request.headers.items() if name in kept}
+        async with (
+            aiohttp.ClientSession(f"http://127.0.0.1:{self.upstream}") as session,
+            session.get(request.path_qs, headers=condition) as response,
+        ):
+            passed_on = _PASSED_ON if self.conditional else _PASSED_ON[1:]
+            headers = {name: response.headers[name] for name in passed_on if name in response.headers}
+            return web.Response(status=response.status, body=await response.read(), headers=headers)

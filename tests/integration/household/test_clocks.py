@@ -1,0 +1,157 @@
+"""Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant that is elsewhere."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import issue_registry as ir
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household import relay as paths
+from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
+from tests.integration.household.relay import Relay
+from tests.integration.world import DAY_S, PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+SPRING = ("2026-03-29T00:00:00+02:00", "2026-03-30T01:00:00+03:00")
+AUTUMN = ("2026-10-25T00:00:00+03:00", "2026-10-26T01:00:00+02:00")
+
+
+async def sleep_until(world: World, now: int) -> None:
+    """Let time go by without any timer going off, as on a machine that is asleep; the next poll comes as it wakes."""
+    world.set_clock(now)
+    await world.poll()
+
+
+async def test_a_lost_timer_is_made_up_for_with_the_next_poll(world: World) -> None:
+    await sleep_until(world, instant("2026-01-14T12:07:00+02:00"))
+    hour = instant("2026-01-14T12:00:00+02:00")
+    assert float(world.value("current_price")) == world.household(hour)
+    assert float(world.value("next_price")) == world.household(hour + HOUR_S)
+
+
+async def test_a_lost_timer_is_made_up_for_without_the_server_too(world: World) -> None:
+    await world.server.runner.cleanup()
+    await sleep_until(world, instant("2026-01-14T12:07:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T12:00:00+02:00"))
+
+
+async def test_a_machine_that_slept_does_not_take_its_own_silence_for_the_servers(
+    hass: HomeAssistant, world: World
+) -> None:
+    await sleep_until(world, world.now + 3 * HOUR_S)
+    assert not world.is_on("data_problem")
+    assert ir.async_get(hass).async_get_issue(DOMAIN, "server_unreachable_entry") is None
+
+
+async def test_a_timer_that_goes_off_before_the_first_poll_after_a_sleep_is_set_right_by_it(world: World) -> None:
+    world.set_clock(instant("2026-01-14T10:55:00+02:00"))
+    world.entry.runtime_data.async_update_listeners()
+    assert world.is_on("data_problem")
+    await world.poll()
+    assert not world.is_on("data_problem")
+
+
+async def test_a_clock_set_back_shows_the_hour_it_is_again(world: World) -> None:
+    await world.at(instant("2026-01-14T13:00:00+02:00"))
+    await sleep_until(world, instant("2026-01-14T11:30:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T11:00:00+02:00"))
+    await world.at(instant("2026-01-14T12:00:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T12:00:00+02:00"))
+
+
+async def test_a_clock_that_was_years_ahead_does_not_stop_questions_for_years(relayed: World, relay: Relay) -> None:
+    await relayed.add()
+    now = relayed.now
+    relayed.set_clock(now + 1000 * DAY_S)
+    await relayed.poll()
+    relayed.set_clock(now + 60)
+    relay.asked.clear()
+    await relayed.poll()
+    assert paths.ABOUT in [asked.path for asked in relay.asked]
+    await relayed.at(now + HOUR_S)
+    assert not relayed.is_on("data_problem")
+
+
+async def test_a_clock_that_jumps_a_day_ahead_shows_what_is_known_of_that_day(make_world: MakeWorld) -> None:
+    world = await make_world(settled_until=PUBLISHED_TOMORROW)
+    await world.add()
+    await world.server.runner.cleanup()
+    await sleep_until(world, instant("2026-01-15T18:10:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-15T18:00:00+02:00"))
+    assert len(world.state("sensor", "current_price").attributes["raw_today"]) == 24
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "Asia/Kathmandu"])
+async def test_the_days_are_estonian_wherever_home_assistant_is(
+    hass: HomeAssistant, make_world: MakeWorld, zone: str
+) -> None:
+    await hass.config.async_set_time_zone(zone)
+    world = await make_world("2026-01-14T22:50:00+02:00")
+    await world.add()
+    raw = world.state("sensor", "current_price").attributes["raw_today"]
+    assert (raw[0]["start"], len(raw)) == ("2026-01-14T00:00:00+02:00", 24)
+    await world.at(instant("2026-01-15T00:00:00+02:00"))
+    raw = world.state("sensor", "current_price").attributes["raw_today"]
+    assert (raw[0]["start"], len(raw)) == ("2026-01-15T00:00:00+02:00", 1)
+    assert float(world.value("current_price")) == world.household(instant("2026-01-15T00:00:00+02:00"))
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kathmandu", "Europe/Tallinn"])
+async def test_a_plans_hours_of_the_day_are_estonian_wherever_home_assistant_is(
+    hass: HomeAssistant, make_world: MakeWorld, zone: str
+) -> None:
+    await hass.config.async_set_time_zone(zone)
+    world = await make_world("2026-01-14T08:00:00+02:00")
+    await world.add(plans={PLAN_ID: {"duration": 60, "split": False, "earliest": "12:00:00", "deadline": "13:00:00"}})
+    assert instant(world.value("window_start", PLAN_ID)) == instant("2026-01-14T12:00:00+02:00")
+
+
+@pytest.mark.parametrize(("day", "published", "hours"), [(*SPRING, 23), (*AUTUMN, 24)])
+async def test_a_plan_of_24_hours_has_all_hours_of_a_short_day_and_the_best_of_a_long_one(
+    make_world: MakeWorld, day: str, published: str, hours: int
+) -> None:
+    world = await make_world(day, published)
+    await world.add(plans={PLAN_ID: {"duration": 1440, "split": True, "min_piece": 60}})
+    attributes = world.state("binary_sensor", "window", PLAN_ID).attributes
+    lengths = [instant(piece["end"]) - instant(piece["start"]) for piece in attributes["pieces"]]
+    assert sum(lengths) == hours * HOUR_S
+    assert attributes["shortened"] is (hours < 24)
+
+
+@pytest.mark.parametrize(
+    ("day", "published", "starts", "ends"),
+    [
+        (*SPRING, "2026-03-29T02:00:00+02:00", "2026-03-29T05:00:00+03:00"),
+        (*AUTUMN, "2026-10-25T02:00:00+03:00", "2026-10-25T05:00:00+02:00"),
+    ],
+)
+async def test_a_plan_between_two_clock_times_has_the_time_there_is_when_the_clocks_change(
+    make_world: MakeWorld, day: str, published: str, starts: str, ends: str
+) -> None:
+    """From 02:00 to 05:00 there are two hours in spring and four in autumn."""
+    world = await make_world(day, published, price_of=lambda _: 50.0)
+    window = {"duration": 240, "split": True, "min_piece": 60, "earliest": "02:00:00", "deadline": "05:00:00"}
+    await world.add(plans={PLAN_ID: window})
+    state = world.state("binary_sensor", "window", PLAN_ID)
+    assert instant(world.value("window_start", PLAN_ID)) == instant(starts)
+    assert instant(world.value("window_end", PLAN_ID)) == instant(ends)
+    assert state.attributes["shortened"] is (day == SPRING[0])
+
+
+@pytest.mark.parametrize(
+    ("day", "published", "changes"),
+    [
+        (*SPRING, "2026-03-29T07:00:00+03:00"),
+        (*AUTUMN, "2026-10-25T07:00:00+02:00"),
+    ],
+)
+async def test_the_day_rate_begins_at_seven_by_the_clock_on_the_day_it_changes(
+    make_world: MakeWorld, day: str, published: str, changes: str
+) -> None:
+    world = await make_world(day, published, price_of=lambda _: 0.0)
+    row = {"vat_percent": 0, "network_day": 10.0, "network_night": 5.0}
+    await world.add(options={"rows": [row], "weekends_at_night_rate": False})
+    begins = instant(changes)
+    await world.at(begins - 1)
+    assert world.value("current_price") == "0.05"
+    await world.at(begins)
+    assert world.value("current_price") == "0.1"

@@ -1,0 +1,148 @@
+"""Which entities there are, what is shown at first, and what the recorder keeps of them."""
+
+import json
+
+import pytest
+from homeassistant.components.recorder.db_schema import MAX_STATE_ATTRS_BYTES, StateAttributes
+from homeassistant.const import EVENT_STATE_CHANGED, EntityCategory
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
+from tests.integration.world import PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+HUB = {
+    "sensor": {
+        "current_price", "next_price", "price_level", "average_today", "lowest_today", "highest_today",
+        "average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "forecast", "settled_until",
+    },
+    "binary_sensor": {"cheap_hour", "negative_price", "tomorrow_known", "data_problem"},
+    "calendar": {"plans"},
+}  # fmt: skip
+ON_DEMAND = {
+    "price_rank", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error", "forecast_skill",
+}  # fmt: skip
+PLAN = {
+    "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance"},
+    "binary_sensor": {"window"},
+}
+PLAN_ON_DEMAND = {"window_forecast_share"}
+DIAGNOSTIC = {
+    "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
+    "forecast_skill", "data_problem",
+}  # fmt: skip
+LISTS = {"raw_today", "raw_tomorrow", "raw_forecast", "forecast"}
+
+
+def registered(hass: HomeAssistant) -> list[er.RegistryEntry]:
+    return [entry for entry in er.async_get(hass).entities.values() if entry.platform == DOMAIN]
+
+
+def keys(entries: list[er.RegistryEntry]) -> set[str]:
+    return {entry.unique_id.split("_", 1)[1] for entry in entries}
+
+
+async def enable_all(hass: HomeAssistant, world: World) -> None:
+    for entry in registered(hass):
+        er.async_get(hass).async_update_entity(entry.entity_id, disabled_by=None)
+    await hass.config_entries.async_reload(world.entry.entry_id)
+    await world.settle()
+
+
+def recorded_of(state: State) -> bytes:
+    """Return the attributes as the recorder keeps them."""
+    changed = EventStateChangedData(entity_id=state.entity_id, old_state=None, new_state=state)
+    return StateAttributes.shared_attrs_bytes_from_event(Event(EVENT_STATE_CHANGED, changed), dialect=None)
+
+
+async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: HomeAssistant, world: World) -> None:
+    entries = registered(hass)
+    for platform in ("sensor", "binary_sensor", "calendar"):
+        shown = [entry for entry in entries if entry.domain == platform and not entry.disabled]
+        assert keys(shown) == HUB[platform] | PLAN.get(platform, set())
+    hidden = [entry for entry in entries if entry.disabled]
+    assert keys(hidden) == ON_DEMAND | PLAN_ON_DEMAND
+    assert {entry.disabled_by for entry in hidden} == {er.RegistryEntryDisabler.INTEGRATION}
+
+
+async def test_what_tells_of_the_data_is_diagnostic(hass: HomeAssistant, world: World) -> None:
+    assert {
+        key for entry in registered(hass) if entry.entity_category is EntityCategory.DIAGNOSTIC for key in keys([entry])
+    } == DIAGNOSTIC
+
+
+async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass: HomeAssistant, world: World) -> None:
+    registry = dr.async_get(hass)
+    owners: dict[str, set[str]] = {}
+    for entry in registered(hass):
+        assert entry.device_id
+        owners.setdefault(entry.device_id, set()).update(keys([entry]))
+    devices = {device.config_subentry_id: device for device in dr.async_entries_for_config_entry(registry, "entry")}
+    server, plan = devices[None], devices[PLAN_ID]
+    assert owners[plan.id] == PLAN["sensor"] | PLAN["binary_sensor"] | PLAN_ON_DEMAND
+    assert owners[server.id] == HUB["sensor"] | HUB["binary_sensor"] | HUB["calendar"] | ON_DEMAND
+    assert plan.via_device_id == server.id
+    assert {entry.config_subentry_id for entry in registered(hass) if entry.device_id == plan.id} == {PLAN_ID}
+
+
+async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
+    await world.add()
+    await enable_all(hass, world)
+    silent = {state.entity_id for state in hass.states.async_all() if state.state in {"unknown", "unavailable"}}
+    accuracy = {world.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
+    made_at = world.state("sensor", "forecast_made_at").entity_id
+    assert silent == accuracy - {made_at}  # the server behind has no backtest
+    assert instant(world.value("forecast_made_at")) == world.now
+    assert instant(world.value("data_refreshed")) == world.now
+    assert instant(world.value("settled_until")) == instant(PUBLISHED_TOMORROW)
+    assert 1 <= int(world.value("price_rank")) <= 24
+    assert world.value("window_forecast_share", PLAN_ID) == "0"
+
+
+async def test_the_rank_is_the_hours_place_in_its_day(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T02:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
+    await world.add()
+    await enable_all(hass, world)
+    for rank in range(1, 6):  # from midnight in UTC on ever dearer
+        assert world.value("price_rank") == str(rank)
+        await world.at(world.now + HOUR_S)
+
+
+async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T00:10:00+02:00", "2026-01-14T02:00:00+02:00")
+    world.forecast_of = None
+    world.serve()
+    await world.add()
+    await enable_all(hass, world)
+    assert world.value("price_rank") == "unknown"
+    assert world.value("price_level") == "unknown"
+    assert world.state("binary_sensor", "cheap_hour").state == "unknown"
+    assert world.value("average_today") == "unknown"
+    assert world.value("forecast") == "unknown"
+    assert "prices_late" in world.state("binary_sensor", "data_problem").attributes["problems"]
+
+
+@pytest.mark.parametrize(
+    ("now", "published"),
+    [
+        ("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW),
+        ("2026-10-24T15:00:00+03:00", "2026-10-26T01:00:00+02:00"),
+    ],
+)
+async def test_the_recorder_gets_no_list_and_keeps_the_rest(
+    hass: HomeAssistant, make_world: MakeWorld, now: str, published: str
+) -> None:
+    world = await make_world(now, published)
+    await world.add()
+    await enable_all(hass, world)
+    for state in hass.states.async_all():
+        recorded = recorded_of(state)
+        assert not LISTS & json.loads(recorded).keys()
+        assert len(recorded) < 2_048 < MAX_STATE_ATTRS_BYTES
+    assert json.loads(recorded_of(world.state("sensor", "current_price"))).keys() >= {"settled", "tomorrow_valid"}
+    lists = world.state("sensor", "current_price").attributes
+    assert len(json.dumps(lists["forecast"])) > 2_048

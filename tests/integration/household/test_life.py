@@ -1,0 +1,200 @@
+"""Setting up, unloading, reloading and removing; and who is who through all of it."""
+
+import asyncio
+from types import MappingProxyType
+
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import issue_registry as ir
+from pytest_homeassistant_custom_component.common import get_scheduled_timer_handles  # type: ignore[attr-defined]
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household.conftest import MakeWorld
+from tests.integration.household.relay import Relay
+from tests.integration.world import PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+
+def identities(hass: HomeAssistant) -> dict[str, str]:
+    """Return the integration's entities: ids by unique id, those of both platforms apart."""
+    entries = er.async_get(hass).entities.values()
+    return {f"{entry.domain}.{entry.unique_id}": entry.entity_id for entry in entries if entry.platform == DOMAIN}
+
+
+def issues(hass: HomeAssistant) -> set[str]:
+    return {issue_id for domain, issue_id in ir.async_get(hass).issues if domain == DOMAIN}
+
+
+def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
+    handles = get_scheduled_timer_handles(hass.loop)
+    return [handle for handle in handles if not handle.cancelled() and DOMAIN in repr(handle).lower()]
+
+
+async def test_unloading_stops_polls_and_timers_and_takes_repairs_along(
+    hass: HomeAssistant, relayed: World, relay: Relay
+) -> None:
+    await relayed.add()
+    relay.refuse(500)
+    await relayed.at(relayed.now + 3 * HOUR_S)
+    assert issues(hass) == {"server_unreachable_entry"}
+    assert timers(hass)
+    assert await hass.config_entries.async_unload(relayed.entry.entry_id)
+    await relayed.settle()
+    assert relayed.entry.state is ConfigEntryState.NOT_LOADED
+    assert issues(hass) == set()
+    assert timers(hass) == []
+    relay.asked.clear()
+    await relayed.at(relayed.now + HOUR_S)
+    assert relay.asked == []
+
+
+async def test_a_reload_goes_on_where_it_was(hass: HomeAssistant, world: World) -> None:
+    before = {state.entity_id: state.state for state in hass.states.async_all()}
+    assert await hass.config_entries.async_reload(world.entry.entry_id)
+    await world.settle()
+    assert {state.entity_id: state.state for state in hass.states.async_all()} == before
+    await world.at(instant("2026-01-14T11:00:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T11:00:00+02:00"))
+
+
+async def test_removal_leaves_nothing_behind(
+    hass: HomeAssistant, relayed: World, relay: Relay, hass_storage: dict[str, object]
+) -> None:
+    await relayed.add()
+    relay.refuse(500)
+    await relayed.at(relayed.now + 3 * HOUR_S)
+    assert "tunnihind.entry" in hass_storage
+    await hass.config_entries.async_remove(relayed.entry.entry_id)
+    await relayed.settle()
+    await relayed.at(relayed.now + HOUR_S)
+    assert "tunnihind.entry" not in hass_storage
+    assert identities(hass) == {}
+    assert dr.async_entries_for_config_entry(dr.async_get(hass), "entry") == []
+    assert issues(hass) == set()
+    assert hass.states.async_all() == []
+    assert timers(hass) == []
+
+
+async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    world = await make_world()
+    await world.server.runner.cleanup()
+    await world.add()
+    await hass.config_entries.async_remove(world.entry.entry_id)
+    await world.settle()
+    assert timers(hass) == []
+
+
+async def test_entities_are_the_same_ones_whatever_is_changed(
+    hass: HomeAssistant, relayed: World, relay: Relay
+) -> None:
+    await relayed.add()
+    before = identities(hass)
+    entry = relayed.entry
+
+    def options_and_vat() -> None:
+        rows = [{"vat_percent": 24, "margin": 1.0, "network_day": 3.0, "network_night": 2.0}]
+        hass.config_entries.async_update_entry(entry, options={"rows": rows, "cheap_hours": 3})
+
+    def names() -> None:
+        hass.config_entries.async_update_entry(entry, title="Price", unique_id="another")
+        hass.config_entries.async_update_subentry(entry, entry.subentries[PLAN_ID], title="Sauna")
+
+    def address() -> None:
+        url = f"http://127.0.0.1:{relay.upstream}"
+        hass.config_entries.async_update_entry(entry, data={**entry.data, "url": url, "instance_id": "b"})
+
+    def restart() -> None:
+        hass.config_entries.async_schedule_reload(entry.entry_id)
+
+    for change in (options_and_vat, names, address, restart):
+        change()
+        await relayed.settle()
+        assert entry.state is ConfigEntryState.LOADED
+        assert identities(hass) == before
+        assert relayed.value("current_price") != "unavailable"
+
+
+async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, world: World) -> None:
+    hass.config_entries.async_update_entry(world.entry, title="Price")
+    await world.settle()
+    devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
+    assert [device.name for device in devices if device.config_subentry_id is None] == ["Price"]
+
+
+async def test_another_address_is_asked_from_then_on(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
+    await relayed.add()
+    url = f"http://127.0.0.1:{relay.upstream}"
+    hass.config_entries.async_update_entry(relayed.entry, data={**relayed.entry.data, "url": url})
+    await relayed.settle()
+    relay.asked.clear()
+    await relayed.at(relayed.now + HOUR_S)
+    assert relay.asked == []
+    assert relayed.entry.runtime_data.last_update_success
+
+
+async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    home = await make_world()
+    await home.add()
+    away = await make_world(price_of=lambda _: 10.0)
+    away.forecast_of = None
+    away.serve()
+    await away.add(entry_id="away", plans={"sauna": {"duration": 60, "split": False}})
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.household(hour)
+    assert away.value("current_price", "away") == "0.0122"
+    assert away.value("window_average", "sauna") == "0.0122"
+
+    hass.config_entries.async_update_entry(away.entry, options={"rows": [{"margin": 10.0}]})
+    await away.settle()
+    assert away.value("current_price", "away") == "0.1342"
+    assert float(home.value("current_price")) == home.household(hour)
+
+    await away.server.runner.cleanup()
+    await home.at(home.now + 2 * HOUR_S + 900)
+    assert issues(hass) == {"server_unreachable_away"}
+    assert away.is_on("data_problem", "away")
+
+    await hass.config_entries.async_remove("away")
+    await home.settle()
+    assert issues(hass) == set()
+    await home.at(hour + 4 * HOUR_S)
+    assert float(home.value("current_price")) == home.household(hour + 4 * HOUR_S)
+
+
+async def test_a_plan_that_cannot_be_used_is_unavailable_and_the_others_work(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    world = await make_world()
+    await world.add(plans={PLAN_ID: {"duration": 60, "split": False}, "broken": {"duration": 7}})
+    assert world.entry.state is ConfigEntryState.LOADED
+    assert world.state("binary_sensor", "window", "broken").state == "unavailable"
+    assert world.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
+    subentry = world.entry.subentries["broken"]
+    hass.config_entries.async_update_subentry(world.entry, subentry, data={"duration": 120})
+    await world.settle()
+    assert world.state("binary_sensor", "window", "broken").state in {"on", "off"}
+
+
+async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, world: World) -> None:
+    other = ConfigSubentry(
+        data=MappingProxyType({}), subentry_id="x", subentry_type="tariff", title="X", unique_id=None
+    )
+    before = identities(hass)
+    hass.config_entries.async_add_subentry(world.entry, other)
+    await world.settle()
+    assert identities(hass) == before
+
+
+async def test_polling_that_the_household_switched_off_stays_off_and_the_hour_changes(
+    hass: HomeAssistant, relayed: World, relay: Relay
+) -> None:
+    await relayed.add()
+    hass.config_entries.async_update_entry(relayed.entry, pref_disable_polling=True)
+    await hass.config_entries.async_reload(relayed.entry.entry_id)
+    await relayed.settle()
+    relay.asked.clear()
+    await relayed.at(instant("2026-01-14T11:00:00+02:00"))
+    assert relay.asked == []
+    assert float(relayed.value("current_price")) == relayed.household(instant("2026-01-14T11:00:00+02:00"))

@@ -1,0 +1,174 @@
+"""What is told of the integration's state: diagnostics and system health; and the windows in a calendar."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.json import ExtendedJSONEncoder
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import get_system_health_info
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
+from tests.integration.documents import ABOUT
+from tests.integration.household import relay as paths
+from tests.integration.household.conftest import MakeWorld
+from tests.integration.household.relay import Relay
+from tests.integration.household.test_entities import enable_all
+from tests.integration.world import PLAN_ID, World, instant
+from tunnihind.market import HOUR_S
+
+CHEAP = {instant("2026-01-14T01:00:00+02:00"), instant("2026-01-14T03:00:00+02:00")}
+TWO_HOURS = {"duration": 120, "split": True, "min_piece": 60}
+
+
+async def diagnostics_of(world: World) -> str:
+    """Return the diagnostics as Home Assistant writes them into a file."""
+    told = await async_get_config_entry_diagnostics(world.hass, world.entry)
+    return json.dumps(told, cls=ExtendedJSONEncoder)
+
+
+async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(world: World) -> None:
+    told = json.loads(await diagnostics_of(world))
+    assert told["heard_at"] == world.now
+    assert told["last_update_success"] is True
+    assert told["problems"] == []
+    assert told["about"]["vat_rate"] == 0.22
+    hour = world.now - world.now % HOUR_S
+    assert told["answer"]["settled"][str(hour)] == world.price_of(hour)
+    assert {"price": world.household(hour), "start": hour}.items() <= next(
+        each for each in told["household"] if each["start"] == hour
+    ).items()
+    assert told["plans"][PLAN_ID]["kind"] == "Decision"
+
+
+async def test_diagnostics_tell_nothing_of_where_and_whose(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
+    secrets = {"instanceId": "the-servers-id", "attribution": "Kaja's box (kaja.example)"}
+    relay.answer(paths.ABOUT, data={**ABOUT, **secrets})
+    relayed.user = "kaja:secret@"
+    await relayed.add()
+    hass.config_entries.async_update_entry(
+        relayed.entry, title="Kaja's", data={**relayed.entry.data, "instance_id": "the-servers-id"}
+    )
+    hass.config_entries.async_update_subentry(relayed.entry, relayed.entry.subentries[PLAN_ID], title="Kaja's car")
+    await relayed.settle()
+    text = (await diagnostics_of(relayed)).lower()
+    for secret in ("127.0.0.1", str(relay.port), "kaja", "secret", "the-servers-id"):
+        assert secret not in text
+
+
+async def test_diagnostics_of_a_server_that_never_told_who_it_is(relayed: World, relay: Relay) -> None:
+    relay.answer(paths.ABOUT, status=404)
+    await relayed.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": -500}})
+    told = json.loads(await diagnostics_of(relayed))
+    assert told["about"] is None
+    assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None}
+
+
+async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssistant, world: World) -> None:
+    assert await async_setup_component(hass, "system_health", {})
+    await world.settle()
+    info = await get_system_health_info(hass, DOMAIN)
+    assert await info["can_reach_server"] == "ok"
+    assert info["servers"] == 1
+    assert info["server_version"] == world.entry.runtime_data.about.version
+
+    await world.server.runner.cleanup()
+    info = await get_system_health_info(hass, DOMAIN)
+    assert (await info["can_reach_server"])["error"] == "unreachable"
+
+
+async def test_system_health_without_a_server_tells_just_that(hass: HomeAssistant, world: World) -> None:
+    assert await async_setup_component(hass, "system_health", {})
+    await hass.config_entries.async_unload(world.entry.entry_id)
+    assert await get_system_health_info(hass, DOMAIN) == {"servers": 0}
+
+
+async def test_accuracy_is_what_the_servers_backtest_says(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
+    document = await _own_answer(relayed)
+    backtest = {"mae": 12.5, "baselineMae": 31.25, "skill": 0.6, "horizonH": 24}
+    relay.answer(paths.FORECAST, data={**document, "backtest": backtest})
+    await relayed.add()
+    await enable_all(hass, relayed)
+    error = relayed.state("sensor", "forecast_error")
+    assert (error.state, error.attributes["unit_of_measurement"]) == ("12.5", "EUR/MWh")
+    assert error.attributes["horizon_hours"] == 24
+    assert relayed.value("forecast_baseline_error") == "31.25"
+    assert relayed.value("forecast_skill") == "60.0"
+
+
+@pytest.fixture
+async def busy(make_world: MakeWorld) -> World:
+    """Return a world with two plans, of which one is above its cap."""
+    world = await make_world("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
+    plans = {"car": TWO_HOURS, "pump": {"duration": 60, "split": False}, "never": {"duration": 60, "price_cap": -9}}
+    await world.add(plans=plans)
+    return world
+
+
+def events_of(answer: Any) -> list[tuple[str, int, int]]:  # noqa: ANN401  an action's response
+    [calendar] = answer.values()
+    return [(event["summary"], instant(event["start"]), instant(event["end"])) for event in calendar["events"]]
+
+
+async def ask_calendar(world: World, start: int, hours: int) -> list[tuple[str, int, int]]:
+    answer = await world.hass.services.async_call(
+        "calendar",
+        "get_events",
+        {
+            "entity_id": world.state("calendar", "plans").entity_id,
+            "start_date_time": datetime.fromtimestamp(start, UTC).isoformat(),
+            "end_date_time": (datetime.fromtimestamp(start, UTC) + timedelta(hours=hours)).isoformat(),
+        },
+        blocking=True,
+        return_response=True,
+    )
+    return events_of(answer)
+
+
+def windows(world: World, *plans: str) -> list[tuple[str, int, int]]:
+    """Return the pieces of the plans' windows as their binary sensors tell them."""
+    pieces = [
+        (plan.capitalize(), instant(piece["start"]), instant(piece["end"]))
+        for plan in plans
+        for piece in world.state("binary_sensor", "window", plan).attributes["pieces"]
+    ]
+    return sorted(pieces, key=lambda piece: piece[1])
+
+
+async def test_the_calendar_has_the_pieces_of_all_windows_in_the_order_of_time(busy: World) -> None:
+    events = await ask_calendar(busy, busy.now, 48)
+    assert events == windows(busy, "car", "pump")
+    assert len(events) == 3
+
+
+async def test_the_calendar_answers_for_the_time_that_is_asked_for(busy: World) -> None:
+    first, *_ = windows(busy, "car", "pump")
+    begins, ends = first[1], first[2]
+    assert first in await ask_calendar(busy, ends - HOUR_S, 1)
+    assert first not in await ask_calendar(busy, ends, 1)
+    assert first not in await ask_calendar(busy, begins - HOUR_S, 1)
+
+
+async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: World) -> None:
+    pieces = windows(busy, "car", "pump")
+    assert busy.state("calendar", "plans").attributes["message"] == pieces[0][0]
+    running = {hour for _, start, end in pieces for hour in range(start, end, HOUR_S)}
+    assert running == CHEAP
+    for hour in range(busy.now, busy.now + 5 * HOUR_S, HOUR_S):
+        await busy.at(hour)
+        assert (busy.state("calendar", "plans").state == "on") is (hour in running)
+
+
+async def test_a_calendar_without_windows_is_empty(make_world: MakeWorld) -> None:
+    world = await make_world()
+    await world.add(plans={PLAN_ID: {"duration": 60, "price_cap": -9}})
+    assert world.state("calendar", "plans").state == "off"
+    assert await ask_calendar(world, world.now, 48) == []
+
+
+async def _own_answer(world: World) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((await world.server.ask(paths.FORECAST)).body)
+    return document

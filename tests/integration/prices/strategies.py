@@ -1,0 +1,52 @@
+"""Instants, hours and answers, as hypothesis draws them."""
+
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour
+from tests.integration.world import DAY_S, instant
+
+BEGINNING = instant("2024-01-01T00:00:00+02:00")
+HOURS = range(BEGINNING, BEGINNING + 6 * 366 * DAY_S, HOUR_S)
+"""Six years of hours, with twelve changes of the clocks."""
+
+hour_starts = st.sampled_from(HOURS)
+instants = st.integers(HOURS.start, HOURS.stop - 1)
+eur_mwh = st.integers(-50_000, 500_000).map(lambda price: price / 100)
+eur_kwh = st.integers(-5_000, 50_000).map(lambda price: price / 10_000)
+
+
+@st.composite
+def bands(draw: st.DrawFn) -> Band:
+    return Band(*sorted(draw(st.tuples(eur_mwh, eur_mwh, eur_mwh))))
+
+
+@st.composite
+def answers(draw: st.DrawFn, *, since: int = HOURS.start) -> ForecastAnswer:
+    """Draw what a server might say at some instant within three days of `since`: anything around now."""
+    now = draw(st.integers(since, since + 3 * DAY_S))
+    first = now - now % HOUR_S
+    around = st.integers(-60, 40).map(lambda hours: first + hours * HOUR_S)
+    ahead = st.integers(1, 72).map(lambda hours: first + hours * HOUR_S)
+    return ForecastAnswer(
+        now=now,
+        made_at=draw(st.none() | st.just(now - 600)),
+        last_refresh=draw(st.none() | st.just(now - 300)),
+        backtest=None,
+        settled=draw(st.dictionaries(around, eur_mwh, max_size=30)),
+        forecast=draw(st.dictionaries(ahead, bands(), max_size=30)),
+    )
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[Hour]:
+    """Draw known hours, some missing, in any order."""
+    starts = draw(st.lists(st.integers(0, 60), unique=True, max_size=30))
+    first = draw(hour_starts)
+    hours = []
+    for start in (first + place * HOUR_S for place in starts):
+        low, price, high = sorted(draw(st.tuples(eur_kwh, eur_kwh, eur_kwh)))
+        settled = draw(st.booleans())
+        band = (price, price, price) if settled else (price, low, high)
+        hours.append(Hour(start, start + HOUR_S, *band, settled=settled))
+    return hours

@@ -1,0 +1,214 @@
+"""Reading a server's documents: all that the specification says, and nothing that breaks it."""
+
+import json
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.answers import (
+    About,
+    Backtest,
+    Band,
+    ForecastAnswer,
+    ForeignDocument,
+    Malformed,
+    about_from,
+    forecast_from,
+    settled_from,
+)
+from tests.integration.documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
+from tests.integration.prices.strategies import answers
+from tunnihind.market import HOUR_S
+
+HOUR = NOW - NOW % HOUR_S
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+NOT_NUMBERS: tuple[object, ...] = (None, "84.37", True, [], {}, float("nan"), float("inf"))
+NOT_INTEGERS: tuple[object, ...] = (1.5, "1768378800", True, [])
+NO_HOUR_STARTS = (HOUR + 900, HOUR + 0.5, HOUR * 1000, -HOUR_S, str(HOUR), None)
+NO_PRICES = (1e300, -1e300, 100_000.01)
+
+FORECAST_FIELDS: tuple[tuple[Place, tuple[object, ...]], ...] = (
+    (("zone",), ("LV", "ee", None, 1)),
+    (("currency",), ("SEK", None)),
+    (("now",), (*NOT_INTEGERS, None, NOW * 1000, -1)),
+    (("madeAt",), (*NOT_INTEGERS, NOW * 1000)),
+    (("lastRefresh",), (*NOT_INTEGERS, -(10**15))),
+    (("backtest",), ("good", 1, [])),
+    (("backtest", "mae"), NOT_NUMBERS),
+    (("backtest", "baselineMae"), NOT_NUMBERS),
+    (("backtest", "skill"), NOT_NUMBERS),
+    (("backtest", "horizonH"), NOT_INTEGERS),
+    (("dayAhead",), (None, {}, "", 1)),
+    (("dayAhead", 1), (None, [], 84.37)),
+    (("dayAhead", 1, "ts"), NO_HOUR_STARTS),
+    (("dayAhead", 1, "eurMwh"), (*NOT_NUMBERS, *NO_PRICES)),
+    (("forecast",), (None, {}, "", 1)),
+    (("forecast", 0), (None, [])),
+    (("forecast", 0, "ts"), NO_HOUR_STARTS),
+    (("forecast", 0, "p10"), (*NOT_NUMBERS, *NO_PRICES)),
+    (("forecast", 0, "p50"), (*NOT_NUMBERS, *NO_PRICES)),
+    (("forecast", 0, "p90"), (*NOT_NUMBERS, *NO_PRICES)),
+)
+BROKEN = [(place, value) for place, values in FORECAST_FIELDS for value in values]
+MARKS = [("zone",), ("dayAhead",), ("forecast",)]
+"""What tells a price document from other ones."""
+NEEDED = [place for place, _ in FORECAST_FIELDS if place not in MARKS and isinstance(place[-1], str)]
+
+
+def test_a_forecast_document_is_read_whole() -> None:
+    assert asdict(forecast_from(FORECAST)) == asdict(
+        ForecastAnswer(
+            now=NOW,
+            made_at=NOW - 600,
+            last_refresh=NOW - 300,
+            backtest=Backtest(mae=12.5, baseline_mae=31.25, skill=0.6, horizon_h=24),
+            settled={HOUR: 84.37, HOUR + HOUR_S: -1.5},
+            forecast={HOUR + 2 * HOUR_S: Band(40.0, 50.0, 65.5)},
+        )
+    )
+
+
+@pytest.mark.parametrize(("place", "value"), BROKEN)
+def test_a_value_that_breaks_the_specification_is_refused_by_the_name_of_its_field(place: Place, value: object) -> None:
+    with pytest.raises(Malformed) as refusal:
+        forecast_from(altered(FORECAST, place, value))
+    assert all(str(step) in str(refusal.value) for step in place)
+
+
+@pytest.mark.parametrize("place", NEEDED)
+def test_a_field_that_is_not_there_is_missed_by_name(place: Place) -> None:
+    with pytest.raises(Malformed, match=str(place[-1])):
+        forecast_from(lacking(FORECAST, place))
+
+
+@pytest.mark.parametrize("place", MARKS)
+def test_without_what_makes_it_a_price_document_it_is_something_else(place: Place) -> None:
+    with pytest.raises(ForeignDocument):
+        forecast_from(lacking(FORECAST, place))
+
+
+@pytest.mark.parametrize("band", [(50, 40, 60), (40, 60, 50), (60, 50, 40)])
+def test_percentiles_out_of_order_are_refused(band: tuple[int, int, int]) -> None:
+    hour = dict(zip(("p10", "p50", "p90"), band, strict=True))
+    with pytest.raises(Malformed, match=r"p10 <= p50 <= p90.*forecast"):
+        forecast_from(altered(FORECAST, ("forecast", 0), FORECAST["forecast"][0] | hour))
+
+
+@pytest.mark.parametrize("field", ["madeAt", "lastRefresh", "backtest"])
+def test_what_may_be_null_is_nothing(field: str) -> None:
+    read = forecast_from(altered(FORECAST, (field,), None))
+    assert {"madeAt": read.made_at, "lastRefresh": read.last_refresh, "backtest": read.backtest}[field] is None
+
+
+def test_integers_are_prices_too() -> None:
+    read = forecast_from(altered(FORECAST, ("dayAhead", 0, "eurMwh"), 84))
+    assert read.settled[HOUR] == 84.0
+    assert isinstance(read.settled[HOUR], float)
+
+
+def test_more_than_the_specification_asks_may_come() -> None:
+    more = altered(altered(FORECAST, ("news",), {"a": 1}), ("dayAhead", 0, "source"), "elering")
+    assert forecast_from(more) == forecast_from(FORECAST)
+
+
+def test_a_server_without_any_data_says_nothing() -> None:
+    empty = {**FORECAST, "dayAhead": [], "forecast": [], "madeAt": None, "lastRefresh": None, "backtest": None}
+    read = forecast_from(empty)
+    assert (read.settled, read.forecast, read.covers(NOW)) == ({}, {}, False)
+
+
+def _document_of(known: ForecastAnswer) -> dict[str, Any]:
+    return {
+        **FORECAST,
+        "now": known.now,
+        "madeAt": known.made_at,
+        "lastRefresh": known.last_refresh,
+        "backtest": None,
+        "dayAhead": [{"ts": start, "eurMwh": price} for start, price in known.settled.items()],
+        "forecast": [
+            {"ts": start, "p10": band.p10, "p50": band.p50, "p90": band.p90} for start, band in known.forecast.items()
+        ],
+    }
+
+
+@given(json_values)
+def test_any_other_document_is_foreign_or_malformed_and_nothing_else(document: object) -> None:
+    with pytest.raises((ForeignDocument, Malformed)):
+        forecast_from(document)
+    for read in (about_from, settled_from):
+        with pytest.raises(Malformed):
+            read(document)
+
+
+@given(answers(), st.data())
+def test_a_document_with_anything_anywhere_is_read_or_refused(known: ForecastAnswer, data: st.DataObject) -> None:
+    document = _document_of(known)
+    field = data.draw(st.sampled_from(sorted(document)))
+    document[field] = data.draw(json_values)
+    try:
+        assert isinstance(forecast_from(document), ForecastAnswer)
+    except Malformed as refusal:
+        assert field in str(refusal)  # noqa: PT017  whether it is refused depends on what was drawn
+
+
+@given(answers())
+def test_what_is_read_is_what_was_sent(known: ForecastAnswer) -> None:
+    document = _document_of(known)
+    assert asdict(forecast_from(json.loads(json.dumps(document)))) == asdict(known)
+
+
+@given(answers(), answers())
+def test_answers_that_differ_in_nothing_but_their_time_are_equal(one: ForecastAnswer, other: ForecastAnswer) -> None:
+    assert replace(one, now=other.now) == one
+    assert (one == other) is (asdict(replace(one, now=0)) == asdict(replace(other, now=0)))
+
+
+def test_the_servers_description_of_itself_is_read() -> None:
+    assert about_from(ABOUT) == About("0.1.0", "other", 0.24, "Other (other.example)")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("version", None),
+        ("version", 1),
+        ("instanceId", ""),
+        ("instanceId", None),
+        ("vatRate", -0.01),
+        ("vatRate", 1),
+        ("vatRate", 24),
+        ("vatRate", "0.24"),
+        ("attribution", None),
+    ],
+)
+def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:  # noqa: ANN401
+    with pytest.raises(Malformed, match=field):
+        about_from(altered(ABOUT, (field,), value))
+
+
+def test_settled_prices_are_read_from_the_series() -> None:
+    assert settled_from(SERIES) == {HOUR - HOUR_S: 70.0}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("actuals",), None),
+        *((("actuals", 0, "ts"), value) for value in NO_HOUR_STARTS),
+        *((("actuals", 0, "eurMwh"), value) for value in (*NOT_NUMBERS, *NO_PRICES)),
+    ],
+)
+def test_a_series_that_breaks_the_specification_is_refused_by_the_name_of_its_field(
+    place: Place, value: object
+) -> None:
+    with pytest.raises(Malformed) as refusal:
+        settled_from(altered(SERIES, place, value))
+    assert all(str(step) in str(refusal.value) for step in place)

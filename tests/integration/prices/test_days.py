@@ -1,0 +1,64 @@
+"""Estonian days and clock times, cut out of UTC."""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.prices.days import day_at, day_of, instant_of, local
+from custom_components.tunnihind.prices.timeline import HOUR_S
+from tests.integration.prices.strategies import instants
+from tests.integration.world import instant
+
+dates = st.dates(date(2024, 1, 1), date(2035, 12, 31))
+
+
+@given(instants)
+def test_every_instant_is_in_the_day_it_is_of(moment: int) -> None:
+    day = day_at(moment)
+    assert day.start <= moment < day.end
+    assert day.date == local(moment).date()
+
+
+@given(dates)
+def test_days_follow_each_other_without_a_gap(day: date) -> None:
+    assert day_of(day).end == day_of(day + timedelta(days=1)).start
+
+
+@given(dates)
+def test_a_day_has_23_24_or_25_whole_hours_that_its_date_tells(day: date) -> None:
+    last_sunday = day.weekday() == 6 and (day + timedelta(days=7)).month != day.month
+    expected = 23 if last_sunday and day.month == 3 else 25 if last_sunday and day.month == 10 else 24
+    assert day_of(day).hours == expected
+    assert day_of(day).start % HOUR_S == 0
+
+
+@given(instants, st.integers(-3, 3))
+def test_later_days_are_counted_by_the_calendar_and_not_by_24_hours(moment: int, days: int) -> None:
+    assert day_at(moment, days_later=days).date == local(moment).date() + timedelta(days=days)
+
+
+@given(instants)
+def test_the_instant_of_a_wall_time_shows_that_wall_time_or_its_first_occurrence(moment: int) -> None:
+    wall = local(moment)
+    assert moment - instant_of(wall.date(), wall.time()) in {0, HOUR_S}
+
+
+@pytest.mark.parametrize(
+    ("day", "wall", "expected"),
+    [
+        (date(2026, 3, 29), time(2, 59), "2026-03-29T02:59:00+02:00"),
+        (date(2026, 3, 29), time(3, 30), "2026-03-29T04:30:00+03:00"),
+        (date(2026, 3, 29), time(4, 0), "2026-03-29T04:00:00+03:00"),
+        (date(2026, 10, 25), time(3, 30), "2026-10-25T03:30:00+03:00"),
+        (date(2026, 10, 25), time(4, 0), "2026-10-25T04:00:00+02:00"),
+    ],
+)
+def test_wall_times_that_come_never_or_twice(day: date, wall: time, expected: str) -> None:
+    assert instant_of(day, wall) == instant(expected)
+
+
+def test_the_day_is_tallinns_though_it_is_still_yesterday_in_utc() -> None:
+    assert day_at(int(datetime(2026, 1, 14, 22, tzinfo=UTC).timestamp())).date == date(2026, 1, 15)
+    assert day_at(int(datetime(2026, 7, 14, 20, 59, tzinfo=UTC).timestamp())).date == date(2026, 7, 14)

@@ -1,0 +1,110 @@
+"""What is known after many answers, and what it costs the household."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.household import KEEP_S, merged, timeline_of
+from custom_components.tunnihind.prices.tariff import Tariff
+from custom_components.tunnihind.prices.timeline import HOUR_S
+from tests.integration.prices.strategies import HOURS, answers, eur_mwh
+from tests.integration.world import DAY_S
+
+NOW = HOURS.start + DAY_S
+HISTORY = st.dictionaries(st.integers(-60, 60).map(lambda hours: NOW + hours * HOUR_S), eur_mwh, max_size=8)
+
+
+def answer(**fields: object) -> ForecastAnswer:
+    nothing = ForecastAnswer(now=NOW, made_at=None, last_refresh=None, backtest=None, settled={}, forecast={})
+    return replace(nothing, **fields)  # type: ignore[arg-type]
+
+
+@given(answers(), answers(), HISTORY)
+def test_the_newest_answer_wins_over_what_was_known(
+    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float]
+) -> None:
+    known = merged(older, newer, history)
+    recent = {start: price for start, price in newer.settled.items() if start >= newer.now - KEEP_S}
+    assert known.settled.items() >= recent.items()
+    assert known.forecast.items() >= newer.forecast.items()
+    assert (known.now, known.made_at, known.last_refresh) == (newer.now, newer.made_at, newer.last_refresh)
+
+
+@given(answers(), answers(), HISTORY)
+def test_settled_prices_stay_known_for_two_days_and_no_longer(
+    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float]
+) -> None:
+    known = merged(older, newer, history)
+    told = older.settled.keys() | history.keys() | newer.settled.keys()
+    assert known.settled.keys() == {start for start in told if start >= newer.now - KEEP_S}
+
+
+@given(answers(), answers())
+def test_of_older_forecasts_only_those_of_hours_that_have_begun_stay(
+    older: ForecastAnswer, newer: ForecastAnswer
+) -> None:
+    left = merged(older, newer).forecast.keys() - newer.forecast.keys()
+    assert left == {
+        start for start in older.forecast if newer.now - KEEP_S <= start <= newer.now and start not in newer.forecast
+    }
+
+
+@given(answers())
+def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> None:
+    once = merged(None, newer)
+    assert merged(once, newer) == once
+
+
+@given(answers(), HISTORY)
+def test_hours_are_in_the_order_of_time_so_that_equal_knowledge_is_kept_in_equal_files(
+    newer: ForecastAnswer, history: dict[int, float]
+) -> None:
+    settled = list(merged(None, newer, history).settled)
+    assert settled == sorted(settled)
+
+
+def test_an_answer_of_a_server_that_lost_its_data_leaves_settled_prices_known() -> None:
+    before = answer(settled={NOW: 50.0, NOW + HOUR_S: 60.0}, forecast={NOW + 2 * HOUR_S: Band(1, 2, 3)})
+    known = merged(before, answer(now=NOW + 60))
+    assert known.settled == before.settled
+
+
+def test_the_forecast_of_an_hour_that_began_unpublished_stays_known() -> None:
+    before = answer(forecast={NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(4, 5, 6)})
+    known = merged(before, answer(now=NOW + HOUR_S, forecast={NOW + 2 * HOUR_S: Band(7, 8, 9)}))
+    assert known.forecast == {NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(7, 8, 9)}
+
+
+def test_a_corrected_settled_price_replaces_the_one_that_was_known() -> None:
+    known = merged(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), {NOW: 49.0})
+    assert known.settled == {NOW: 51.0}
+
+
+@given(answers())
+def test_every_known_hour_is_on_the_line_once_and_settled_where_it_is_settled(known: ForecastAnswer) -> None:
+    hours = timeline_of(known, Tariff(server_vat_rate=0.22)).hours
+    assert [hour.start for hour in hours] == sorted(known.settled.keys() | known.forecast.keys())
+    assert {hour.start for hour in hours if hour.settled} == known.settled.keys()
+
+
+@given(answers())
+def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer) -> None:
+    tariff = Tariff(server_vat_rate=0.22)
+    for hour in timeline_of(known, tariff).hours:
+        assert hour.low <= hour.price <= hour.high
+        assert hour.end - hour.start == HOUR_S
+        if hour.settled:
+            assert hour.low == hour.price == hour.high == tariff.price(known.settled[hour.start], hour.start)
+        else:
+            band = known.forecast[hour.start]
+            expected = tuple(tariff.price(price, hour.start) for price in (band.p10, band.p50, band.p90))
+            assert (hour.low, hour.price, hour.high) == expected
+
+
+@given(answers(), st.integers(-HOUR_S, 70 * HOUR_S))
+def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: ForecastAnswer, place: int) -> None:
+    moment = known.now + place
+    hours = timeline_of(known, Tariff(server_vat_rate=0.22))
+    assert known.covers(moment) is (hours.at(moment) is not None)

@@ -1,0 +1,74 @@
+"""An hour among the other hours of its day."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.prices.levels import Level, is_cheap, level, rank
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour
+from tests.integration.prices.strategies import eur_kwh
+
+
+def _day(prices: Sequence[float]) -> list[Hour]:
+    return [
+        Hour(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
+        for place, price in enumerate(prices)
+    ]
+
+
+days = st.lists(eur_kwh, min_size=23, max_size=25).map(_day)
+even_days = st.lists(eur_kwh, min_size=23, max_size=25, unique=True).map(_day)
+_ORDER = list(Level)
+
+
+@given(days)
+def test_the_cheapest_hour_is_first_and_equal_prices_share_the_better_place(day: list[Hour]) -> None:
+    ranks = {hour.price: rank(hour, day) for hour in day}
+    assert ranks[min(ranks)] == 1
+    for price, place in ranks.items():
+        assert place == 1 + len([hour for hour in day if hour.price < price])
+
+
+@given(even_days)
+def test_different_prices_take_every_place_once(day: list[Hour]) -> None:
+    assert sorted(rank(hour, day) for hour in day) == list(range(1, len(day) + 1))
+
+
+@given(days)
+def test_a_dearer_hour_is_never_on_a_lower_level(day: list[Hour]) -> None:
+    levels = [_ORDER.index(level(hour, day)) for hour in sorted(day, key=lambda hour: hour.price)]
+    assert levels == sorted(levels)
+
+
+@given(even_days)
+def test_levels_are_fifths(day: list[Hour]) -> None:
+    counts = [[level(hour, day) for hour in day].count(each) for each in Level]
+    assert max(counts) - min(counts) <= 1
+
+
+@given(days)
+def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Hour]) -> None:
+    mirror = _day([-hour.price for hour in day])
+    for hour, mirrored in zip(day, mirror, strict=True):
+        exact = (rank(hour, day) - 1 + sum(other.price == hour.price for other in day) / 2) * 5 / len(day)
+        if exact % 1:  # right on a border the upper one is meant, in the mirror too
+            assert _ORDER.index(level(hour, day)) == 4 - _ORDER.index(level(mirrored, mirror))
+
+
+@given(days, st.integers(1, 24))
+def test_at_least_so_many_hours_are_cheap_and_none_dearer_than_one_that_is_not(day: list[Hour], cheap: int) -> None:
+    cheap_ones = [hour.price for hour in day if is_cheap(hour, day, cheap_hours=cheap)]
+    others = [hour.price for hour in day if not is_cheap(hour, day, cheap_hours=cheap)]
+    assert len(cheap_ones) >= min(cheap, len(day))
+    assert not others or max(cheap_ones) < min(others)
+    assert cheap_ones.count(max(cheap_ones)) == 1 or len(cheap_ones) - cheap_ones.count(max(cheap_ones)) < cheap
+
+
+@pytest.mark.parametrize("hours", [23, 24, 25])
+def test_every_hour_of_a_flat_day_is_normal_first_and_cheap(hours: int) -> None:
+    day = _day([0.05] * hours)
+    assert {level(hour, day) for hour in day} == {Level.NORMAL}
+    assert {rank(hour, day) for hour in day} == {1}
+    assert all(is_cheap(hour, day, cheap_hours=1) for hour in day)

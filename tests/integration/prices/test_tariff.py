@@ -1,0 +1,226 @@
+"""From the market's price to the household's."""
+
+import math
+from dataclasses import replace
+from datetime import date, time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
+from custom_components.tunnihind.prices.timeline import HOUR_S
+from tests.integration.prices.strategies import HOURS, eur_mwh, hour_starts
+from tests.integration.world import instant
+from tunnihind.market import consumer_price
+
+fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)
+rows = st.builds(
+    TariffRow,
+    valid_from=st.none(),
+    vat_rate=st.none() | st.sampled_from([0.0, 0.22, 0.24]),
+    margin=fees,
+    network_day=fees,
+    network_night=fees,
+    excise=fees,
+    renewable=fees,
+)
+DAY_AND_NIGHT = TariffRow(network_day=1.0, network_night=0.5)
+
+
+def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of a tariff
+    """Return which of the network's rates holds in the hour that starts then."""
+    tariff = Tariff(server_vat_rate=0.0, rows=[DAY_AND_NIGHT], **settings)
+    return {1.0: "day", 0.5: "night"}[tariff.price(0.0, instant(moment))]
+
+
+@given(eur_mwh, hour_starts, st.sampled_from([0.0, 0.2, 0.22, 0.24]))
+def test_with_nothing_configured_it_is_the_servers_own_consumer_price(price: float, start: int, vat: float) -> None:
+    assert Tariff(server_vat_rate=vat).price(price, start) == consumer_price(price, vat)
+
+
+@given(eur_mwh, hour_starts, rows, st.booleans())
+def test_a_price_has_four_decimals_and_no_negative_zero(price: float, start: int, row: TariffRow, net: bool) -> None:
+    paid = Tariff(server_vat_rate=0.22, rows=[row], fees_include_vat=net).price(price, start)
+    assert paid == round(paid, 4)
+    assert math.copysign(1, paid) == (1 if paid == 0 else math.copysign(1, paid))
+    assert str(paid) != "-0.0"
+
+
+@given(eur_mwh, eur_mwh, hour_starts, rows, st.booleans())
+def test_what_is_dearer_on_the_market_is_never_cheaper_at_home(
+    one: float, other: float, start: int, row: TariffRow, net: bool
+) -> None:
+    tariff = Tariff(server_vat_rate=0.22, rows=[row], fees_include_vat=net)
+    cheaper, dearer = sorted((one, other))
+    assert tariff.price(cheaper, start) <= tariff.price(dearer, start)
+
+
+@given(eur_mwh, hour_starts, rows)
+def test_fees_typed_with_vat_are_added_as_they_are(price: float, start: int, row: TariffRow) -> None:
+    row = replace(row, vat_rate=0.22, network_night=row.network_day)
+    paid = Tariff(server_vat_rate=0.0, rows=[row], fees_include_vat=True).price(price, start)
+    fees_paid = row.margin + row.network_day + row.excise + row.renewable
+    assert paid == pytest.approx(price / 1000 * 1.22 + fees_paid, abs=5.1e-5)
+
+
+def test_fees_and_energy_bear_the_rows_vat() -> None:
+    row = TariffRow(vat_rate=0.24, margin=0.01, network_day=0.04, network_night=0.02, excise=0.002, renewable=0.008)
+    start = instant("2026-01-14T10:00:00+02:00")
+    paid = (100 / 1000 + 0.01 + 0.04 + 0.002 + 0.008) * 1.24
+    assert Tariff(server_vat_rate=0.22, rows=[row]).price(100, start) == round(paid, 4)
+
+
+def test_fees_with_vat_in_them_are_not_taxed_twice() -> None:
+    row = TariffRow(vat_rate=0.24, margin=0.01, network_day=0.04)
+    start = instant("2026-01-14T10:00:00+02:00")
+    assert Tariff(server_vat_rate=0.22, rows=[row], fees_include_vat=True).price(100, start) == 0.174
+
+
+def test_a_row_without_a_rate_bears_the_servers() -> None:
+    start = instant("2026-01-14T10:00:00+02:00")
+    tariff = Tariff(server_vat_rate=0.24, rows=[TariffRow(margin=0.1)])
+    assert tariff.price(0, start) == 0.124
+
+
+@pytest.mark.parametrize(
+    ("moment", "margin"),
+    [
+        ("2025-12-31T23:00:00+02:00", 0.01),
+        ("2026-01-01T00:00:00+02:00", 0.02),  # still 2025 in UTC
+        ("2026-06-30T23:00:00+03:00", 0.02),
+        ("2026-07-01T00:00:00+03:00", 0.03),
+    ],
+)
+def test_a_row_holds_from_tallinns_midnight_of_its_date(moment: str, margin: float) -> None:
+    dated = [
+        TariffRow(margin=0.01),
+        TariffRow(valid_from=date(2026, 1, 1), margin=0.02),
+        TariffRow(valid_from=date(2026, 7, 1), margin=0.03),
+    ]
+    assert Tariff(server_vat_rate=0.0, rows=dated).price(0, instant(moment)) == margin
+
+
+def test_before_the_first_dated_row_nothing_is_added() -> None:
+    tariff = Tariff(server_vat_rate=0.22, rows=[TariffRow(valid_from=date(2026, 7, 1), vat_rate=0.24, margin=1.0)])
+    assert tariff.price(100, instant("2026-06-30T12:00:00+03:00")) == 0.122
+
+
+@pytest.mark.parametrize(
+    ("moment", "rate"),
+    [
+        ("2026-01-14T06:00:00+02:00", "night"),
+        ("2026-01-14T07:00:00+02:00", "day"),
+        ("2026-01-14T21:00:00+02:00", "day"),
+        ("2026-01-14T22:00:00+02:00", "night"),
+        ("2026-07-14T06:00:00+03:00", "night"),
+        ("2026-07-14T07:00:00+03:00", "day"),  # 04:00 in UTC, where winter's night still is
+        ("2026-07-14T22:00:00+03:00", "night"),
+    ],
+)
+def test_the_day_rate_follows_tallinns_clock(moment: str, rate: str) -> None:
+    assert at_rate(moment) == rate
+
+
+@pytest.mark.parametrize(
+    ("moment", "holidays", "without"),
+    [
+        ("2026-01-17T12:00:00+02:00", "night", "night"),  # a Saturday
+        ("2026-02-24T12:00:00+02:00", "night", "day"),  # Independence Day, a Tuesday
+        ("2026-04-03T12:00:00+03:00", "night", "day"),  # Good Friday, which moves
+        ("2026-06-23T12:00:00+03:00", "night", "day"),  # Victory Day
+        ("2026-12-24T12:00:00+02:00", "night", "day"),  # Christmas Eve
+        ("2026-01-06T12:00:00+02:00", "day", "day"),  # Epiphany is no public holiday in Estonia
+        ("2027-06-24T12:00:00+03:00", "night", "day"),
+    ],
+)
+def test_estonias_public_holidays_are_at_the_night_rate(moment: str, holidays: str, without: str) -> None:
+    assert at_rate(moment) == holidays
+    assert at_rate(moment, holidays_at_night_rate=False) == without
+
+
+@pytest.mark.parametrize(
+    ("moment", "rate"),
+    [
+        ("2026-01-16T23:00:00+02:00", "night"),
+        ("2026-01-17T00:00:00+02:00", "night"),  # Friday's 22:00 in UTC
+        ("2026-01-17T12:00:00+02:00", "day"),
+        ("2026-01-18T23:00:00+02:00", "night"),
+        ("2026-01-19T07:00:00+02:00", "day"),
+    ],
+)
+def test_weekends_may_be_like_other_days(moment: str, rate: str) -> None:
+    assert at_rate(moment, weekends_at_night_rate=False) == rate
+
+
+def test_the_weekend_ends_at_tallinns_midnight() -> None:
+    early = {"day_rate_starts": time(0), "day_rate_ends": time(5)}
+    assert at_rate("2026-01-18T23:00:00+02:00", **early) == "night"
+    assert at_rate("2026-01-19T00:00:00+02:00", **early) == "day"
+
+
+@pytest.mark.parametrize(
+    ("wall", "rate"), [("21", "night"), ("22", "day"), ("23", "day"), ("05", "day"), ("06", "night")]
+)
+def test_a_day_rate_may_reach_over_midnight(wall: str, rate: str) -> None:
+    over_midnight = {"day_rate_starts": time(22), "day_rate_ends": time(6)}
+    assert at_rate(f"2026-01-14T{wall}:00:00+02:00", **over_midnight) == rate
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"),
+    [("2026-03-29T00:00:00+02:00", 23), ("2026-10-25T00:00:00+03:00", 25)],
+)
+def test_on_the_days_the_clocks_change_the_day_rate_has_its_fifteen_hours(day: str, hours: int) -> None:
+    tariff = Tariff(server_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False)
+    paid = [tariff.price(0.0, instant(day) + place * HOUR_S) for place in range(hours)]
+    assert paid.count(1.0) == 15
+    assert paid.index(1.0) == hours - 17
+
+
+@given(hour_starts)
+def test_night_and_day_are_told_apart_in_every_hour_of_six_years_by_the_wall_clock_alone(start: int) -> None:
+    tariff = Tariff(
+        server_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False, holidays_at_night_rate=False
+    )
+    assert tariff.price(0.0, start) == (1.0 if 7 <= local(start).hour < 22 else 0.5)
+
+
+def test_options_are_in_cents_and_percent() -> None:
+    tariff = tariff_from(
+        {
+            "rows": [
+                {"valid_from": "2026-07-01", "vat_percent": 24.0, "margin": 1.0},
+                {"margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 0.2, "renewable": 0.8},
+            ],
+            "fees_include_vat": True,
+            "day_rate_starts": "08:00:00",
+            "day_rate_ends": "23:00:00",
+            "weekends_at_night_rate": False,
+            "holidays_at_night_rate": False,
+        },
+        server_vat_rate=0.22,
+    )
+    assert tariff == Tariff(
+        server_vat_rate=0.22,
+        rows=[
+            TariffRow(margin=0.005, network_day=0.04, network_night=0.02, excise=0.002, renewable=0.008),
+            TariffRow(valid_from=date(2026, 7, 1), vat_rate=0.24, margin=0.01),
+        ],
+        fees_include_vat=True,
+        day_rate_starts=time(8),
+        day_rate_ends=time(23),
+        weekends_at_night_rate=False,
+        holidays_at_night_rate=False,
+    )
+
+
+def test_without_options_nothing_is_added() -> None:
+    assert tariff_from({}, server_vat_rate=0.24) == Tariff(server_vat_rate=0.24, rows=[])
+
+
+def test_a_rate_of_nothing_is_not_the_servers() -> None:
+    tariff = tariff_from({"rows": [{"vat_percent": 0}]}, server_vat_rate=0.22)
+    assert tariff.price(100, HOURS.start) == 0.1
