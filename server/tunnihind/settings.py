@@ -31,6 +31,7 @@ class Settings:
     host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
     port: int = 8080
     public_url: str = ""
+    announce: bool = True
     vat_rate: float = DEFAULT_VAT_RATE
     attribution: str = ""
     rate_limit: float = 0.0

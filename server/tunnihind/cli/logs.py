@@ -18,6 +18,8 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    # It warns, with tracebacks, of each network that goes away; what that means is said in our own words.
+    logging.getLogger("zeroconf").setLevel(logging.ERROR)
 
 
 def _handler(style: str) -> logging.Handler:

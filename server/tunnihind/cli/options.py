@@ -85,10 +85,15 @@ SOURCES: Final = (
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
-SERVER: Final = (
+ADDRESS: Final = (
     _setting("host", "Address to listen on."),
     _setting("port", "Port to listen on.", type=click.IntRange(0, 65535)),
+)
+
+SERVER: Final = (
+    *ADDRESS,
     _setting("public-url", "URL by which clients know the server.  [default: http://localhost and the port]"),
+    _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
     _setting(
         "vat-rate", "VAT in consumer prices, 0.22 by specification; the law says 0.24 since 2025-07-01.", type=float
     ),

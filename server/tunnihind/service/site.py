@@ -5,7 +5,7 @@ import errno
 import logging
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Final
 
 from aiohttp import web
@@ -16,6 +16,8 @@ from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
+from tunnihind.service.announce import announce
+from tunnihind.service.background import background
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -32,8 +34,12 @@ async def open_site(
     instance_id: str,
     metrics: Metrics,
     pipeline_expected: bool,
+    name: str = "Tunnihind",
 ) -> AsyncIterator[None]:
-    """Answer on the settings' host and port within this context. Raises SettingsError where that can't be."""
+    """Answer on the settings' host and port within this context, announced by a name on the local network.
+
+    Raises SettingsError where the port can't be had; without a network to announce it on, it answers all the same.
+    """
     app = create_app(
         settings,
         snapshot,
@@ -48,7 +54,11 @@ async def open_site(
     try:
         await _listen(runner, settings)
         _LOG.info("answering at %s", settings.base_url)
-        yield
+        announcing = (
+            background(announce(name, instance_id, runner.addresses, clock)) if settings.announce else nullcontext()
+        )
+        async with announcing:
+            yield
     finally:
         await runner.cleanup()
 

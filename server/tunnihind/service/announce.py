@@ -1,0 +1,147 @@
+"""The server's announcement on the local network by multicast DNS (RFC 6762, 6763), for clients to find it by.
+
+Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces the one
+its machine has in the local network, as Home Assistant does of itself: the others, of tunnels and of bridges to
+containers, would lead clients astray.
+"""
+
+import logging
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+from zeroconf import Error as ZeroconfError
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from tunnihind import __version__
+from tunnihind.clock import Clock
+
+_LOG: Final = logging.getLogger(__name__)
+
+SERVICE_TYPE: Final = "_tunnihind._tcp.local."
+API: Final = "v1"
+
+LOOK_AGAIN_S: Final = 60.0
+"""How soon a network that has come up, or another address, is noticed."""
+
+_GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
+"""Multicast DNS's group, and its site-wide one where the link-local one would want an interface named."""
+
+_MDNS_PORT: Final = 5353
+
+type AddressFinder = Callable[[], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What is announced: whose API, by which name, on which port."""
+
+    name: str
+    instance_id: str
+    port: int
+
+    def at(self, addresses: Iterable[str]) -> AsyncServiceInfo:
+        """Return the DNS records for these addresses."""
+        short_id = self.instance_id[:8]
+        return AsyncServiceInfo(
+            SERVICE_TYPE,
+            f"{self.name} {short_id}.{SERVICE_TYPE}",
+            server=f"tunnihind-{short_id}.local.",
+            parsed_addresses=list(addresses),
+            port=self.port,
+            properties={"id": self.instance_id, "version": __version__, "api": API, "path": ""},
+        )
+
+
+class Announcer:
+    """Keeps an announcement true: made once there is a network, made anew when the machine's address changes."""
+
+    def __init__(self, announcement: Announcement, find_addresses: AddressFinder, clock: Clock) -> None:
+        self._announcement = announcement
+        self._find_addresses = find_addresses
+        self._clock = clock
+        self._addresses: Sequence[str] = ()
+        self._zeroconf: AsyncZeroconf | None = None
+        self._was_told: str | None = None
+
+    async def run(self) -> None:
+        """Follow the machine's addresses until cancelled; then take the announcement back."""
+        try:
+            while True:
+                await self._follow(self._find_addresses())
+                await self._clock.sleep(LOOK_AGAIN_S)
+        finally:
+            await self._withdraw()
+
+    async def _follow(self, addresses: Sequence[str]) -> None:
+        """Announce these addresses, and these only."""
+        if addresses == self._addresses and self._zeroconf is not None:
+            return
+        await self._withdraw()
+        if not addresses:
+            self._tell(logging.INFO, "this machine is in no network now")
+            return
+        try:
+            await self._announce(addresses)
+        except (OSError, RuntimeError, ZeroconfError) as error:
+            await self._withdraw()
+            self._tell(logging.WARNING, str(error) or type(error).__name__)
+
+    async def _announce(self, addresses: Sequence[str]) -> None:
+        """Announce the service on the interfaces that have these addresses."""
+        info = self._announcement.at(addresses)
+        self._zeroconf = AsyncZeroconf(interfaces=list(addresses))
+        await (await self._zeroconf.async_register_service(info, allow_name_change=True))
+        self._addresses = addresses
+        self._was_told = None
+        _LOG.info(
+            "announced on the local network as %r at %s, port %d",
+            info.get_name(),
+            " and ".join(addresses),
+            self._announcement.port,
+        )
+
+    async def _withdraw(self) -> None:
+        """Say goodbye to whoever has heard the announcement."""
+        opened, self._zeroconf = self._zeroconf, None
+        if opened is not None:
+            await opened.async_close()
+
+    def _tell(self, level: int, reason: str) -> None:
+        """Say once that clients won't find the server by themselves, and why."""
+        if reason != self._was_told:
+            _LOG.log(level, "not announced on the local network (%s): clients have to be told the address", reason)
+        self._was_told = reason
+
+
+async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
+    """Keep a server announced under a name until cancelled; do nothing where only its own machine can reach it.
+
+    `bound` are the addresses and ports it listens on, as the sockets tell them.
+    """
+    # Where each family of addresses was given a free port of its own, the first one's is announced.
+    port = bound[0][1]
+    hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
+    if hosts:
+        await Announcer(Announcement(name, instance_id, port), lambda: reachable_addresses(hosts), clock).run()
+
+
+def reachable_addresses(hosts: Iterable[str]) -> list[str]:
+    """Return the addresses by which other machines reach one that listens on these; none while it has no network."""
+    found = (_own_address(host) if ip_address(host).is_unspecified else host for host in hosts)
+    return [address for address in found if address is not None]
+
+
+def _own_address(wildcard: str) -> str | None:
+    """Return the machine's address in the local network, by asking how it would send to all there."""
+    family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
+    try:
+        # Nothing is sent: a datagram socket's `connect` only chooses the route.
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((_GROUPS[family], _MDNS_PORT))
+            address: str = probe.getsockname()[0]
+            return address
+    except OSError:
+        return None

@@ -1,0 +1,160 @@
+"""How clients on the network find the server, here on the loopback interface."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from zeroconf import ServiceStateChange
+
+from tests.neighbour import Neighbour, neighbour_on
+from tests.server.api.support import FakeClock
+from tunnihind import __version__
+from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
+from tunnihind.service.background import background
+
+ID = uuid.uuid4().hex
+"""Another one each time: there may be others on the network, of whom the tests are to hear nothing."""
+
+NAME = f"Tunnihind {ID[:8]}.{SERVICE_TYPE}"
+PATIENCE_S = 20.0
+NOBODYS = "203.0.113.7"
+"""An address of documentation: no machine has it (RFC 5737)."""
+
+type Said = Callable[[], list[str]]
+
+ADDED, REMOVED = ServiceStateChange.Added, ServiceStateChange.Removed
+
+
+class Turnstile(FakeClock):
+    """A clock on which a sleep lasts until the test ends it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asleep = asyncio.Event()
+        self._awake = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:  # noqa: ARG002  as long as the test likes
+        self._asleep.set()
+        self._awake.clear()
+        await self._awake.wait()
+        self._asleep.clear()
+
+    async def look_again(self) -> None:
+        """Wake who sleeps, and wait until they sleep again."""
+        await self._asleep.wait()
+        self._asleep.clear()
+        self._awake.set()
+        await self._asleep.wait()
+
+
+@pytest.fixture
+async def neighbour() -> AsyncIterator[Neighbour]:
+    async with neighbour_on(["127.0.0.1"]) as somebody:
+        yield somebody
+
+
+@asynccontextmanager
+async def announced(
+    addresses: Sequence[str] = ("127.0.0.1",), *, port: int = 8080, clock: Turnstile | None = None
+) -> AsyncIterator[None]:
+    """Announce a server at these addresses, which a test may change, as its machine's may."""
+    announcer = Announcer(Announcement("Tunnihind", ID, port), lambda: list(addresses), clock or Turnstile())
+    async with background(announcer.run()):
+        yield
+
+
+@pytest.fixture
+def said(caplog: pytest.LogCaptureFixture) -> Said:
+    """Return what tells what the server has said in its log."""
+    caplog.set_level(logging.INFO, logger="tunnihind")
+    return lambda: [record.message for record in caplog.records if record.name.startswith("tunnihind")]
+
+
+async def test_a_client_finds_out_who_answers_where_and_what(neighbour: Neighbour) -> None:
+    async with announced(port=18080):
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        found = await neighbour.ask_for(NAME)
+    assert (found.parsed_addresses(), found.port) == (["127.0.0.1"], 18080)
+    assert found.decoded_properties == {"id": ID, "version": __version__, "api": "v1", "path": ""}
+
+
+async def test_the_announcement_is_taken_back_at_the_end(neighbour: Neighbour) -> None:
+    async with announced():
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+    assert await neighbour.hears_of(ID[:8]) == (REMOVED, NAME)
+
+
+async def test_another_address_is_announced_in_place_of_the_old_one(neighbour: Neighbour) -> None:
+    addresses, clock = ["127.0.0.1"], Turnstile()
+    async with announced(addresses, clock=clock):
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        addresses[:] = ["127.0.0.2"]
+        await clock.look_again()
+        assert [await neighbour.hears_of(ID[:8]), await neighbour.hears_of(ID[:8])] == [(REMOVED, NAME), (ADDED, NAME)]
+        assert (await neighbour.ask_for(NAME)).parsed_addresses() == ["127.0.0.2"]
+
+
+async def test_an_address_that_stays_is_announced_once(neighbour: Neighbour, said: Said) -> None:
+    clock = Turnstile()
+    async with announced(clock=clock):
+        await clock.look_again()
+        await clock.look_again()
+    assert said() == [f"announced on the local network as 'Tunnihind {ID[:8]}' at 127.0.0.1, port 8080"]
+
+
+async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one(
+    neighbour: Neighbour, said: Said
+) -> None:
+    addresses: list[str] = []
+    clock = Turnstile()
+    async with announced(addresses, clock=clock):
+        await clock.look_again()
+        await clock.look_again()
+        [line] = said()
+        assert line.startswith("not announced on the local network (this machine is in no network now)")
+        addresses.append("127.0.0.1")
+        await clock.look_again()
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+
+
+# The library drops its socket where it can't join a network.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again(
+    neighbour: Neighbour, said: Said
+) -> None:
+    addresses, clock = [NOBODYS], Turnstile()
+    async with announced(addresses, clock=clock):
+        await clock.look_again()
+        [line] = said()
+        assert line.startswith("not announced on the local network (")
+        addresses[:] = ["127.0.0.1"]
+        await clock.look_again()
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+
+
+async def test_two_servers_of_one_identity_are_both_found(neighbour: Neighbour) -> None:
+    async with announced(port=8080):
+        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        async with announced(port=8081):
+            second = f"Tunnihind {ID[:8]}-2.{SERVICE_TYPE}"
+            assert await neighbour.hears_of(ID[:8]) == (ADDED, second)
+            assert ((await neighbour.ask_for(NAME)).port, (await neighbour.ask_for(second)).port) == (8080, 8081)
+
+
+@pytest.mark.parametrize("bound", [[("127.0.0.1", 8080)], [("127.0.0.1", 8080), ("::1", 8080, 0, 0)]])
+async def test_a_server_that_only_its_own_machine_reaches_is_not_announced(bound: list[Any]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        await announce("Tunnihind", ID, bound, Turnstile())
+
+
+def test_a_server_is_reached_at_the_addresses_it_listens_on() -> None:
+    assert reachable_addresses(["192.0.2.77", "2001:db8::77"]) == ["192.0.2.77", "2001:db8::77"]
+
+
+def test_one_that_listens_on_all_is_reached_at_the_machine_s_own_where_it_has_any() -> None:
+    for address in reachable_addresses(["0.0.0.0", "::"]):  # noqa: S104  what a server listens on by default
+        assert address not in {"0.0.0.0", "::", "127.0.0.1", "::1"}  # noqa: S104
