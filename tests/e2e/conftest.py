@@ -33,17 +33,8 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path, database: Path) -> dict[str, str]:
-    """Return the environment of a test's processes, with nothing of the machine's but what it takes to run them."""
-    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything anew.
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return kept | {
-        "HOME": str(tmp_path),
-        "TMPDIR": str(tmp_path),
-        "TUNNIHIND_DATABASE_URL": f"sqlite:///{database}",
-        "TUNNIHIND_HOST": "127.0.0.1",
-        "TUNNIHIND_ELERING_URL": NOBODY,
-        "TUNNIHIND_WEATHER": "no",
-    }
+    """Return the environment of a test's processes."""
+    return server_environment(tmp_path, database)
 
 
 @pytest.fixture
@@ -88,6 +79,20 @@ def clock(tmp_path: Path) -> ShiftedClock:
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
     return ShiftedClock(found, tmp_path / "clock")
+
+
+def server_environment(home: Path, database: Path) -> dict[str, str]:
+    """Return the environment of a server, with nothing of the machine's but what it takes to run it."""
+    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything anew.
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return kept | {
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "TUNNIHIND_DATABASE_URL": f"sqlite:///{database}",
+        "TUNNIHIND_HOST": "127.0.0.1",
+        "TUNNIHIND_ELERING_URL": NOBODY,
+        "TUNNIHIND_WEATHER": "no",
+    }
 
 
 def free_port() -> int:

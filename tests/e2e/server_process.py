@@ -72,22 +72,14 @@ async def run(arguments: Sequence[str], environment: Mapping[str, str], *, withi
     return Done(process.returncode, output.decode(), errors.decode())
 
 
-class Server:
-    """A `tunnihind serve`, in a process group of its own so that whoever it leaves behind is found."""
+class Process:
+    """A program that runs on, in a process group of its own so that whoever it leaves behind is found."""
 
-    def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str], port: int, log: Path, *, wrapper: Sequence[str]
-    ) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         self._log = log
         with log.open("wb") as stream:
             self._process = subprocess.Popen(
-                [*wrapper, COMMAND, "serve", "--port", str(port), *arguments],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True
             )
 
     @property
@@ -102,8 +94,60 @@ class Server:
         return self._process.poll() is None
 
     def family(self) -> set[int]:
-        """Return the server and what it has started, as far as they live."""
+        """Return the process and what it has started, as far as they live."""
         return {int(path.name) for path in Path("/proc").glob("[0-9]*") if _group(path) == self.pid}
+
+    async def until_logged(self, text: str, *, within: float = PATIENCE_S) -> None:
+        """Wait for a text in the log."""
+
+        async def look() -> bool:
+            return text in self.log
+
+        assert await until(look, within=within), f"never logged: {text}\n{self.log}"
+
+    async def ended(self, *, within: float = PATIENCE_S) -> int:
+        """Wait for the process's end and return its exit status."""
+
+        async def look() -> bool:
+            return not self.is_running()
+
+        assert await until(look, within=within), f"it does not end:\n{self.log}"
+        assert self._process.returncode is not None
+        return self._process.returncode
+
+    async def terminate(self, *, within: float = PATIENCE_S) -> int:
+        """Ask the process to end, as service managers do, and return its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return await self.ended(within=within)
+
+    async def kill(self) -> None:
+        """End the process without a word (kill -9), its helpers not included."""
+        self._process.kill()
+        await self.ended()
+
+    async def until_alone(self, *, within: float = 5.0) -> bool:
+        """Return whether nobody of the process's family is left, giving them a moment to end."""
+
+        async def look() -> bool:
+            return not self.family()
+
+        return bool(await until(look, within=within))
+
+    def clear_away(self) -> None:
+        """End all that may be left, whatever state a failed test has left it in."""
+        if self.family():
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+class Server(Process):
+    """A `tunnihind serve`."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], port: int, log: Path, *, wrapper: Sequence[str]
+    ) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        super().__init__([*wrapper, COMMAND, "serve", "--port", str(port), *arguments], environment, log)
 
     async def get(self, path: str, **headers: str) -> Reply:
         """Ask for a path; headers are named with underscores. Raises ClientConnectionError."""
@@ -147,48 +191,6 @@ class Server:
     async def until_ready(self, *, within: float = PATIENCE_S) -> Any:  # noqa: ANN401  any JSON document
         """Return the answer to `/readyz` once it is 200."""
         return (await self.until("/readyz", lambda reply: reply.status == 200, within=within, say="200")).json()
-
-    async def until_logged(self, text: str, *, within: float = PATIENCE_S) -> None:
-        """Wait for a text in the log."""
-
-        async def look() -> bool:
-            return text in self.log
-
-        assert await until(look, within=within), f"never logged: {text}\n{self.log}"
-
-    async def ended(self, *, within: float = PATIENCE_S) -> int:
-        """Wait for the server's end and return its exit status."""
-
-        async def look() -> bool:
-            return not self.is_running()
-
-        assert await until(look, within=within), f"the server does not end:\n{self.log}"
-        assert self._process.returncode is not None
-        return self._process.returncode
-
-    async def terminate(self, *, within: float = PATIENCE_S) -> int:
-        """Ask the server to end, as service managers do, and return its exit status."""
-        self._process.send_signal(signal.SIGTERM)
-        return await self.ended(within=within)
-
-    async def kill(self) -> None:
-        """End the server without a word (kill -9), its helpers not included."""
-        self._process.kill()
-        await self.ended()
-
-    async def until_alone(self, *, within: float = 5.0) -> bool:
-        """Return whether nobody of the server's family is left, giving them a moment to end."""
-
-        async def look() -> bool:
-            return not self.family()
-
-        return bool(await until(look, within=within))
-
-    def clear_away(self) -> None:
-        """End all that may be left, whatever state a failed test has left it in."""
-        if self.family():
-            os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait()
 
 
 def _group(process: Path) -> int | None:

@@ -8,21 +8,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
+from tests.e2e.chromium import chromium
 from tests.server.api.conftest import Serve, serve
 from tests.server.api.support import RunningServer
 
 __all__ = ["serve"]
-
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture
@@ -58,9 +50,6 @@ async def test_curl_with_the_etag_it_got_gets_304(server: RunningServer) -> None
 @pytest.fixture
 async def foreign_page() -> AsyncIterator[Page]:
     """Return a browser's page from an origin that is not the server's."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("needs a browser: Debian's package chromium")
 
     async def empty_page(_request: web.Request) -> web.Response:
         return web.Response(text="<!doctype html><title>elsewhere</title>", content_type="text/html")
@@ -70,12 +59,10 @@ async def foreign_page() -> AsyncIterator[Page]:
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+    async with chromium() as browser:
         page = await browser.new_page()
         await page.goto(f"http://127.0.0.1:{runner.addresses[0][1]}/")
         yield page
-        await browser.close()
     await runner.cleanup()
 
 

@@ -1,0 +1,35 @@
+"""A home for a module of tests: a fresh Home Assistant, and the server its integration asks."""
+
+from collections.abc import AsyncIterator, Generator
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.hass.house import AFTERNOON, House
+from tests.e2e.shifted_clock import ShiftedClock, library
+
+_LOG_LINES = 60
+"""How much of Home Assistant's log a failed test shows."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """Return a home in which it is afternoon, with the integration added and showing prices."""
+    found = library()
+    if found is None:
+        pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
+    folder = tmp_path_factory.mktemp("house")
+    clock = ShiftedClock(found, folder / "clock")
+    clock.set(AFTERNOON)
+    async with House.inhabited(folder, clock) as inhabited:
+        yield inhabited
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Function) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the end of Home Assistant's log with a failed test."""
+    report = yield
+    if report.failed and isinstance(house := item.funcargs.get("house"), House):
+        lines = house.hass.process.log.splitlines()
+        report.sections.append(("Home Assistant's log", "\n".join(lines[-_LOG_LINES:])))
+    return report

@@ -1,0 +1,138 @@
+"""A home: its Home Assistant and its Tunnihind server, both living by one clock that a test may move."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Self
+
+from tests.e2e.conftest import free_port, server_environment
+from tests.e2e.hass.api import HassApi, Json, State
+from tests.e2e.hass.running import fresh_hass
+from tests.e2e.server_process import PATIENCE_S, Reply, Server
+from tests.e2e.shifted_clock import ShiftedClock
+from tunnihind.market import HOUR_S, floor_hour
+
+AFTERNOON = "2026-01-15T12:40:00Z"
+"""14:40 in Tallinn: tomorrow's prices are out."""
+
+
+APPROACH_S = 6
+"""How long before an instant a test comes to it: to reload the integration takes a tenth of a second."""
+
+
+class House:
+    """What a test does in a home, in the words of who lives there."""
+
+    def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path) -> None:
+        self.hass = hass
+        self.clock = clock
+        self.server: Server
+        self._folder = folder
+        self._port = free_port()
+        self._servers: list[Server] = []
+
+    async def start_server(self) -> None:
+        """Start the server, on the port it had before, and wait until all its data is there."""
+        home = self._folder / f"server-{len(self._servers)}"
+        home.mkdir()
+        environment = server_environment(home, home / "unused.db") | self.clock.environment
+        self.server = Server(["--demo"], environment, self._port, home / "log", wrapper=())
+        self._servers.append(self.server)
+        await self.server.until("/api/v1/forecast", is_whole, say="prices and a forecast")
+
+    async def add_integration(self) -> None:
+        """Connect the integration with the server, by the flow that the page for it walks through."""
+        outcome = await self.hass.flow("tunnihind", {"url": self.server.url})
+        assert outcome["type"] == "create_entry", outcome
+        await self.until_loaded()
+
+    async def add_plan(self, name: str, hours: int, *, deadline: str, earliest: str | None = None) -> None:
+        """Add a plan in one piece on published prices, by the form that the page for it shows."""
+        bounds = {"deadline": deadline} | ({"earliest": earliest} if earliest else {})
+        outcome = await self.hass.flow(
+            [(await self.entry())["entry_id"], "plan"],
+            {
+                "name": name,
+                "duration": {"hours": hours},
+                "pieces": {"split": "one_piece"},
+                "when": bounds | {"weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], "days": 1},
+                "prices": {"horizon": "published"},
+            },
+            kind="subentries/flow",
+        )
+        assert outcome["type"] == "create_entry", outcome
+
+    async def entry(self) -> Json:
+        [entry] = await self.hass.command("config_entries/get", domain="tunnihind")
+        return entry
+
+    async def until_loaded(self) -> None:
+        """Wait until the prices are shown."""
+        await self.until_shows("current_price", lambda state: state.state not in {"unavailable", "unknown"})
+
+    async def reload(self) -> None:
+        """Let the integration start anew, its timers too: those that ran while a clock was set keep to the old time."""
+        entry = await self.entry()
+        await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
+
+    async def come_to(self, instant: float) -> None:
+        """Let the clock come to some seconds before an instant."""
+        self.clock.jump(round(instant - APPROACH_S - self.clock.now()))
+        await self.reload()
+        await self.until_loaded()
+        assert self.clock.now() < instant - 1, "this machine is too slow: the instant has all but passed"
+
+    async def restart_home_assistant(self, *, later: float) -> None:
+        """Stop Home Assistant, and start it again when some time has passed."""
+        await self.hass.process.stop()
+        self.clock.jump(round(later))
+        self.hass.process.start()
+        await self.hass.until_running()
+
+    async def entity(self, key: str) -> str:
+        """Return the entity of a key, whatever language its name is in."""
+        entities = await self.hass.command("config/entity_registry/list")
+        [found] = [
+            each["entity_id"] for each in entities if each["platform"] == "tunnihind" and each["translation_key"] == key
+        ]
+        return str(found)
+
+    async def shows(self, key: str) -> State:
+        """Return what the entity of a key shows."""
+        state = await self.hass.state(await self.entity(key))
+        assert state is not None
+        return state
+
+    async def until_shows(
+        self, key: str, holds: Callable[[State], object], *, within: float = PATIENCE_S, say: str = ""
+    ) -> State:
+        return await self.hass.until_state(await self.entity(key), holds, within=within, say=say)
+
+    def clear_away(self) -> None:
+        for server in self._servers:
+            server.clear_away()
+
+    @classmethod
+    @asynccontextmanager
+    async def inhabited(cls, folder: Path, clock: ShiftedClock) -> AsyncIterator[Self]:
+        """Return a home with all set up and running, as fresh as can be."""
+        (hass_folder := folder / "hass").mkdir()
+        async with fresh_hass(hass_folder, clock) as hass:
+            house = cls(hass, clock, folder)
+            try:
+                await house.start_server()
+                await house.add_integration()
+                yield house
+            finally:
+                house.clear_away()
+
+
+def is_whole(reply: Reply) -> bool:
+    """Return whether the server has settled prices and a forecast."""
+    body = reply.json()
+    return bool(body["dayAhead"] and body["forecast"])
+
+
+def next_hour(now: float) -> int:
+    """Return when the next hour begins."""
+    return floor_hour(now) + HOUR_S

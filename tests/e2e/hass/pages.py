@@ -1,0 +1,58 @@
+"""Home Assistant's pages, in the browser of its owner."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from playwright.async_api import BrowserContext, Page, ViewportSize
+
+from tests.e2e.chromium import chromium
+from tests.e2e.hass.house import House
+
+type Theme = Literal["light", "dark"]
+
+DESKTOP: ViewportSize = {"width": 1280, "height": 1400}
+PHONE: ViewportSize = {"width": 400, "height": 1200}
+
+_FAR_AHEAD_MS = 10**14
+
+
+@asynccontextmanager
+async def owner_s_browser(
+    house: House, *, theme: Theme = "light", size: ViewportSize = DESKTOP
+) -> AsyncIterator[BrowserContext]:
+    """Return a browser in which the owner has logged in."""
+    tokens = {
+        "access_token": house.hass.token,
+        "token_type": "Bearer",
+        "expires_in": _FAR_AHEAD_MS // 1000,
+        "expires": _FAR_AHEAD_MS,
+        "refresh_token": "",
+        "hassUrl": house.hass.process.url,
+        "clientId": f"{house.hass.process.url}/",
+    }
+    async with chromium() as browser:
+        context = await browser.new_context(viewport=size, color_scheme=theme, timezone_id="Europe/Tallinn")
+        await context.add_init_script(f"localStorage.setItem('hassTokens', {json.dumps(json.dumps(tokens))})")
+        yield context
+
+
+@asynccontextmanager
+async def opened(context: BrowserContext, house: House, path: str) -> AsyncIterator[Page]:
+    """Return a page of Home Assistant, drawn as far as it is drawn at once."""
+    page = await context.new_page()
+    await page.goto(house.hass.process.url + path)
+    await page.locator("home-assistant-main").wait_for()
+    yield page
+    await page.close()
+
+
+async def device_pages(house: House) -> dict[str, str]:
+    """Return the path of the page of each device of the integration, by the device's name."""
+    devices = await house.hass.command("config/device_registry/list")
+    return {
+        each["name"]: f"/config/devices/device/{each['id']}"
+        for each in devices
+        if any(domain == "tunnihind" for domain, _ in each["identifiers"])
+    }

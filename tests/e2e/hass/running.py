@@ -1,0 +1,37 @@
+"""A fresh Home Assistant, run for as long as it is wanted."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.e2e.conftest import free_port
+from tests.e2e.hass.api import HassApi
+from tests.e2e.hass.configuration import write_configuration
+from tests.e2e.hass.process import HassProcess
+from tests.e2e.shifted_clock import ShiftedClock
+
+UNHEARD = Path(__file__).with_name("unheard")
+"""Stand-ins for two libraries that would have to be compiled."""
+
+
+@asynccontextmanager
+async def fresh_hass(
+    folder: Path, clock: ShiftedClock | None = None, *, discovery: bool = False
+) -> AsyncIterator[HassApi]:
+    """Run a Home Assistant that has just met its owner. It has to end when it is told to."""
+    port = free_port()
+    write_configuration(folder, port, discovery=discovery)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(UNHEARD)}
+    process = HassProcess(folder, environment | (clock.environment if clock else {}), port)
+    api = HassApi(process)
+    try:
+        process.start()
+        await api.until_up()
+        await api.onboard()
+        await api.until_running()
+        yield api
+        if process.is_running():
+            await process.stop()
+    finally:
+        process.clear_away()

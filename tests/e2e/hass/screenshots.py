@@ -1,0 +1,114 @@
+"""Pictures of the integration's pages and of a dashboard, light and dark, to look at:
+
+python -m tests.e2e.hass.screenshots FOLDER
+
+The one named `home-assistant.png` is the README's.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, ViewportSize
+
+from tests.e2e.hass.api import Json
+from tests.e2e.hass.house import House
+from tests.e2e.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
+from tests.e2e.shifted_clock import ShiftedClock, library
+
+_THEMES: tuple[Theme, ...] = ("light", "dark")
+
+# As far down as the chart reaches.
+README_SIZE: ViewportSize = {"width": 1280, "height": 935}
+# Icons and lists are drawn one after the other; there is no last one to wait for.
+_REST_MS = 5000
+
+
+async def pages_of(house: House) -> dict[str, str]:
+    """Return the path of each page worth looking at, by the name of its picture."""
+    devices = await device_pages(house)
+    return {f"device-{name.lower().replace(' ', '-')}": path for name, path in devices.items()} | {
+        "integration": "/config/integrations/integration/tunnihind",
+        "dashboard": "/tunnihind-home/prices",
+        "calendar": "/calendar",
+    }
+
+
+async def make_dashboard(house: House) -> None:
+    """Make a dashboard of what Home Assistant's own cards show of the integration, and of the server's small view."""
+    await house.hass.command(
+        "lovelace/dashboards/create", url_path="tunnihind-home", title="Electricity", mode="storage", icon="mdi:flash"
+    )
+    registry = await house.hass.command("config/entity_registry/list")
+    ours = [each for each in registry if each["platform"] == "tunnihind" and each["disabled_by"] is None]
+    by_key = {each["translation_key"]: each["entity_id"] for each in ours}
+    config = dashboard(by_key, house.server.url)
+    await house.hass.command("lovelace/config/save", url_path="tunnihind-home", config=config)
+
+
+def dashboard(entities: dict[str, str], server_url: str) -> Json:
+    """Return a dashboard over the entities, by their translation keys."""
+    tiles = ("current_price", "next_price", "price_level", "cheap_hour", "tomorrow_known", "data_problem")
+    days = ("average_today", "lowest_today", "highest_today", "average_tomorrow", "lowest_tomorrow", "highest_tomorrow")
+    plan = ("window", "window_start", "window_end", "window_average", "window_saving", "window_chance")
+    sections = [
+        {"type": "grid", "cards": [heading("Now"), *({"type": "tile", "entity": entities[key]} for key in tiles)]},
+        {"type": "grid", "cards": [heading("Plan"), entity_list(entities[key] for key in plan)]},
+        {"type": "grid", "column_span": 2, "cards": [heading("Prices and forecast"), small_view(server_url)]},
+        {"type": "grid", "cards": [heading("Today and tomorrow"), entity_list(entities[key] for key in days)]},
+    ]
+    return {"views": [{"path": "prices", "title": "Prices", "type": "sections", "sections": sections}]}
+
+
+def heading(text: str) -> Json:
+    return {"type": "heading", "heading": text}
+
+
+def small_view(server_url: str) -> Json:
+    return {"type": "iframe", "url": f"{server_url}/?embed=1", "grid_options": {"columns": "full", "rows": 7}}
+
+
+def entity_list(entities: Iterable[str]) -> Json:
+    return {"type": "entities", "entities": list(entities)}
+
+
+async def take(house: House, folder: Path) -> None:
+    """Take all pictures."""
+    pages = await pages_of(house)
+    for theme in _THEMES:
+        async with owner_s_browser(house, theme=theme) as context:
+            for name, path in pages.items():
+                await picture(context, house, path, folder / f"{name}-{theme}.png")
+    async with owner_s_browser(house, size=README_SIZE) as context:
+        await picture(context, house, pages["dashboard"], folder / "home-assistant.png")
+    async with owner_s_browser(house, size=PHONE) as context:
+        await picture(context, house, pages["dashboard"], folder / "dashboard-phone.png")
+
+
+async def picture(context: BrowserContext, house: House, path: str, file: Path) -> None:
+    async with opened(context, house, path) as page:
+        await page.wait_for_timeout(_REST_MS)
+        await page.screenshot(path=file)
+
+
+async def live_and_take(temporary: Path, folder: Path) -> None:
+    """Let a home live on the machine's own time, as the browser does, and take the pictures."""
+    found = library()
+    assert found is not None, "needs Debian's package libfaketime"
+    async with House.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as house:
+        await house.add_plan("Dishwasher", 2, deadline="07:00:00")
+        await make_dashboard(house)
+        await take(house, folder)
+
+
+def main(folder: Path) -> None:
+    """Take the pictures into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        asyncio.run(live_and_take(Path(temporary), folder))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,29 @@
+"""What people see of the integration in a browser."""
+
+import pytest
+
+from tests.e2e.hass.house import House
+from tests.e2e.hass.pages import device_pages, opened, owner_s_browser
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def test_the_pages_of_the_devices_show_prices_and_the_window(house: House) -> None:
+    pages = await device_pages(house)
+    price = (await house.shows("current_price")).state
+    async with owner_s_browser(house) as context:
+        async with opened(context, house, pages["Tunnihind"]) as page:
+            await page.get_by_text(f"{price} EUR/kWh").first.wait_for()
+            await page.get_by_text("Tomorrow's prices known").wait_for()
+        async with opened(context, house, pages["Cheapest 3 hours"]) as page:
+            await page.get_by_text("Window start").wait_for()
+
+
+async def test_the_integration_has_its_own_mark(house: House) -> None:
+    async with (
+        owner_s_browser(house) as context,
+        opened(context, house, "/config/integrations/integration/tunnihind") as page,
+    ):
+        mark = page.get_by_role("img", name="Tunnihind").first
+        await mark.wait_for()
+        assert await mark.evaluate("async image => { await image.decode(); return image.naturalWidth }") >= 256

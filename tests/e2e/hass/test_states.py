@@ -1,0 +1,168 @@
+"""The integration added to a real Home Assistant by its flow: it shows what the API tells, to people and to tools."""
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import NOBODY
+from tests.e2e.hass.house import House
+from tests.e2e.hass.told import Told, local, utc
+from tests.e2e.server_process import until
+from tunnihind.market import HOUR_S
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+async def told(house: House) -> Told:
+    """Return what the API tells, once Home Assistant has heard it too: the demo's forecast gets better as it runs."""
+    price = await house.entity("current_price")
+
+    async def look() -> Told | None:
+        await house.hass.call("homeassistant.update_entity", entity_id=price)
+        told = await Told.by(house.server)
+        shown = (await house.shows("current_price")).attributes
+        return told if all(shown[name] == hours for name, hours in told.lists().items()) else None
+
+    found = await until(look, within=60)
+    assert found is not None, ((await house.shows("current_price")).attributes, (await Told.by(house.server)).lists())
+    return found
+
+
+async def test_an_address_at_which_nobody_answers_is_refused(house: House) -> None:
+    outcome = await house.hass.flow("tunnihind", {"url": NOBODY})
+    assert (outcome["type"], outcome["errors"]) == ("form", {"url": "cannot_connect"})
+
+
+async def test_an_address_at_which_something_else_answers_is_refused(house: House) -> None:
+    outcome = await house.hass.flow("tunnihind", {"url": house.hass.process.url})
+    assert (outcome["type"], outcome["errors"]) == ("form", {"url": "not_tunnihind"})
+
+
+async def test_one_server_is_added_only_once(house: House) -> None:
+    outcome = await house.hass.flow("tunnihind", {"url": f"{house.server.url}/"})
+    assert (outcome["type"], outcome["reason"]) == ("abort", "already_configured")
+
+
+async def test_the_entry_bears_the_server_s_identity(house: House) -> None:
+    about = (await house.server.get("/api/about")).json()
+    diagnostics = await house.hass.get(f"/api/diagnostics/config_entry/{(await house.entry())['entry_id']}")
+    assert diagnostics["data"]["about"]["version"] == about["version"]
+    assert about["instanceId"] not in str(diagnostics), "an identity that finds the server on its network"
+
+
+async def test_the_states_are_the_api_s_values(house: House, told: Told) -> None:
+    numbers = told.numbers()
+    assert {key: (await house.shows(key)).number for key in numbers} == numbers
+    assert (await house.shows("settled_until")).state == utc(max(told.settled) + HOUR_S)
+    assert (await house.shows("tomorrow_known")).state == "on"
+    assert (await house.shows("data_problem")).state == "off"
+
+
+async def test_the_lists_have_every_hour_of_the_day_and_no_predicted_one_among_the_published(told: Told) -> None:
+    lists = told.lists()
+    assert [len(lists[name]) for name in ("raw_today", "raw_tomorrow")] == [24, 24]
+    last = datetime.fromisoformat(lists["raw_tomorrow"][-1]["end"])
+    assert all(datetime.fromisoformat(hour["start"]) >= last for hour in lists["raw_forecast"])
+    assert len(lists["raw_forecast"]) > 24
+
+
+async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(house: House, told: Told) -> None:
+    left = sorted(price for ts, price in told.day(0).items() if ts > told.now)
+    average = float(await house.hass.shows("sensor.cheapest_3_hours_average_price"))
+    # Its pieces are an hour or longer and may begin at a quarter: no dearer than the three cheapest whole hours left.
+    assert min(told.day(0).values()) <= average <= round(sum(left[:3]) / 3, 4)
+    assert await house.hass.shows("binary_sensor.cheapest_3_hours_window") == "off"
+
+
+async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, told: Told) -> None:
+    def recorded() -> list[tuple[str, str]]:
+        file = house.hass.process.folder / "home-assistant_v2.db"
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            rows = database.execute(
+                "select states.state, state_attributes.shared_attrs from states"
+                " join states_meta using (metadata_id) join state_attributes using (attributes_id)"
+                " where states_meta.entity_id = 'sensor.tunnihind_current_price'"
+            )
+            return rows.fetchall()
+
+    async def look() -> list[tuple[str, str]]:
+        return [row for row in recorded() if row[0] == str(told.numbers()["current_price"])]
+
+    rows = await until(look)
+    assert rows
+    assert not any(name in attributes for _, attributes in rows for name in told.lists())
+
+
+async def test_a_plan_added_on_its_page_has_its_window_at_once(house: House, told: Told) -> None:
+    deadline = local(told.hour + 6 * HOUR_S)
+    await house.add_plan("Dishwasher", 2, deadline=f"{deadline:%H:%M:%S}")
+    window = await house.hass.until_state(
+        "binary_sensor.dishwasher_window", lambda state: state.attributes.get("pieces"), say="a window"
+    )
+    [piece] = window.attributes["pieces"]
+    start, end = (datetime.fromisoformat(piece[name]) for name in ("start", "end"))
+    assert end - start == timedelta(hours=2)
+    assert end <= deadline
+    cost = price_between(told, start, end)
+    assert cost == min(price_between(told, at, at + timedelta(hours=2)) for at in starts(told, deadline))
+
+
+def starts(told: Told, deadline: datetime) -> list[datetime]:
+    """Return every quarter at which two hours can begin and be done by the deadline."""
+    first = -(-told.now // 900) * 900
+    return [local(ts) for ts in range(first, int(deadline.timestamp()) - 2 * HOUR_S + 1, 900)]
+
+
+def price_between(told: Told, start: datetime, end: datetime) -> float:
+    """Return the average settled price between two instants on quarters."""
+    quarters = range(int(start.timestamp()), int(end.timestamp()), 900)
+    return round(sum(told.settled[ts - ts % HOUR_S] for ts in quarters) / len(quarters), 6)
+
+
+async def change_prices(house: House, *, vat_percent: float, margin: float, network: float, levies: float) -> None:
+    """Fill the form of what the household pays, fees in c/kWh."""
+    figures: dict[str, Any] = {
+        "supply": {"vat_percent": vat_percent, "margin": margin, "fees_include_vat": False},
+        "network": {
+            "network_day": network,
+            "network_night": network,
+            "day_rate_starts": "07:00:00",
+            "day_rate_ends": "22:00:00",
+            "weekends_at_night_rate": True,
+            "holidays_at_night_rate": True,
+        },
+        "levies": {"excise": levies, "renewable": levies},
+    }
+    entry_id = (await house.entry())["entry_id"]
+    outcome = await house.hass.flow(entry_id, {"next_step_id": "prices"}, figures, kind="options/flow")
+    assert outcome["type"] == "create_entry", outcome
+
+
+async def test_fees_added_on_the_options_page_are_in_the_price_at_once(house: House, told: Told) -> None:
+    market = (await house.server.get("/api/v1/forecast")).json()["dayAhead"][0]["eurMwh"]
+    await change_prices(house, vat_percent=24, margin=1, network=5, levies=0.5)
+    price = round((market / 1000 + 0.07) * 1.24, 4)
+    await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
+    await change_prices(house, vat_percent=22, margin=0, network=0, levies=0)
+    price = told.numbers()["current_price"]
+    await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
+
+
+async def test_the_actions_answer(house: House, told: Told) -> None:
+    prices = (await house.hass.call("tunnihind.get_prices"))["prices"]
+    assert [hour["settled"] for hour in prices].count(False) == len(told.forecast)
+    found = await house.hass.call("tunnihind.find_cheapest_hours", duration="02:00:00")
+    assert found["found"] is True
+
+
+async def test_nothing_is_complained_of_in_the_log(house: House) -> None:
+    complaints = [
+        line
+        for line in house.hass.process.log.splitlines()
+        if (" WARNING " in line or " ERROR " in line) and "tunnihind" in line
+    ]
+    assert [line for line in complaints if "has not been tested by Home Assistant" not in line] == []

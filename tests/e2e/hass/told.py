@@ -1,0 +1,84 @@
+"""What the API tells, put as the integration's entities should show it. All prices in EUR/kWh with VAT."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import fmean
+from typing import Any, Self
+
+from tests.e2e.server_process import Server
+from tunnihind.market import HOUR_S, LOCAL_TZ, floor_hour
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One look at the API: settled prices by hour, with today's past ones, and the forecast of hours not settled."""
+
+    now: int
+    settled: Mapping[int, float]
+    forecast: Mapping[int, Mapping[str, float]]
+
+    @classmethod
+    async def by(cls, server: Server) -> Self:
+        answer = (await server.get("/api/v1/forecast")).json()
+        history = (await server.get("/api/series?days=2")).json()
+        settled = {hour["ts"]: hour["eurKwh"] for hour in (*history["actuals"], *answer["dayAhead"])}
+        forecast = {
+            hour["ts"]: {name: hour[f"{name}Kwh"] for name in ("p10", "p50", "p90")}
+            for hour in answer["forecast"]
+            if hour["ts"] not in settled
+        }
+        return cls(answer["now"], settled, forecast)
+
+    @property
+    def hour(self) -> int:
+        return floor_hour(self.now)
+
+    def price_at(self, instant: float) -> float:
+        """Return the price of the hour that an instant is in: settled, or else the forecast's median."""
+        hour = floor_hour(instant)
+        return self.settled[hour] if hour in self.settled else self.forecast[hour]["p50"]
+
+    def day(self, days_ahead: int) -> dict[int, float]:
+        """Return the settled hours of a day in Tallinn, today being 0."""
+        wanted = local(self.now).date() + timedelta(days=days_ahead)
+        return {ts: price for ts, price in self.settled.items() if local(ts).date() == wanted}
+
+    def numbers(self) -> dict[str, float]:
+        """Return what the price sensors should show."""
+        today, tomorrow = self.day(0).values(), self.day(1).values()
+        return {
+            "current_price": self.settled[self.hour],
+            "next_price": self.settled[self.hour + HOUR_S],
+            "average_today": round(fmean(today), 4),
+            "lowest_today": min(today),
+            "highest_today": max(today),
+            "average_tomorrow": round(fmean(tomorrow), 4),
+            "lowest_tomorrow": min(tomorrow),
+            "highest_tomorrow": max(tomorrow),
+        }
+
+    def lists(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the lists that other tools read, as attributes of the current price."""
+        medians = {ts: band["p50"] for ts, band in self.forecast.items()}
+        return {
+            "raw_today": [{**bounds(ts), "value": price} for ts, price in self.day(0).items()],
+            "raw_tomorrow": [{**bounds(ts), "value": price} for ts, price in self.day(1).items()],
+            "raw_forecast": [{**bounds(ts), "value": price} for ts, price in medians.items()],
+            "forecast": [{**bounds(ts), **band} for ts, band in self.forecast.items()],
+        }
+
+
+def local(ts: float) -> datetime:
+    """Return an instant as clocks in Tallinn show it."""
+    return datetime.fromtimestamp(ts, LOCAL_TZ)
+
+
+def utc(ts: float) -> str:
+    """Return an instant as Home Assistant writes a timestamp's state."""
+    return datetime.fromtimestamp(ts, UTC).isoformat()
+
+
+def bounds(ts: int) -> dict[str, str]:
+    """Return an hour's start and end as attributes give them."""
+    return {"start": local(ts).isoformat(), "end": local(ts + HOUR_S).isoformat()}
