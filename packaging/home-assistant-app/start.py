@@ -1,0 +1,81 @@
+"""Starts the server in a Home Assistant app: with the app's options as settings, and announced to Home Assistant.
+
+Runs as root and does only what needs it; the server runs as the user `tunnihind`. Standard library only.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Final
+from urllib.request import Request, urlopen
+
+DATA: Final = Path("/data")
+USER: Final = "tunnihind"
+PORT: Final = 8080
+SUPERVISOR: Final = "http://supervisor"
+
+_LOOK_AGAIN_S: Final = 1.0
+
+
+def settings(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options as the server's environment; one that is left out or empty keeps its default."""
+    return {f"TUNNIHIND_{name.upper()}": str(value) for name, value in options.items() if value not in {None, ""}}
+
+
+def hand_over(folder: Path) -> None:
+    """Give the server's user the folder of its data and the database in it."""
+    for path in (folder, *folder.glob("tunnihind.db*")):
+        shutil.chown(path, USER, USER)
+
+
+def announce(supervisor: str, token: str, *, host: str, port: int) -> None:
+    """Have Home Assistant told where the server is. Raises OSError."""
+    message = {"service": "tunnihind", "config": {"host": host, "port": port}}
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    request = Request(f"{supervisor}/discovery", json.dumps(message).encode(), headers)  # noqa: S310  a constant address
+    with urlopen(request, timeout=10):  # noqa: S310  the same
+        pass
+
+
+def answers(port: int) -> bool:
+    """Tell whether the server answers yet: Home Assistant asks it as soon as it hears of it."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+            return True
+    except OSError, HTTPException:
+        return False
+
+
+def main() -> None:
+    """Start the server, announce it once it answers, and end with it."""
+    options = json.loads((DATA / "options.json").read_text())
+    token = os.environ.pop("SUPERVISOR_TOKEN", "")
+    hand_over(DATA)
+    server = subprocess.Popen(
+        ["tunnihind", "serve"],  # noqa: S607  the image's PATH begins with it
+        env=os.environ | settings(options),
+        user=USER,
+        group=USER,
+        extra_groups=[],
+    )
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    while server.poll() is None and not answers(PORT):
+        time.sleep(_LOOK_AGAIN_S)
+    if server.poll() is None:
+        try:
+            announce(SUPERVISOR, token, host=socket.gethostname(), port=PORT)
+        except OSError as error:
+            sys.stderr.write(f"Home Assistant could not be told of the server: {error}\n")
+    sys.exit(server.wait())
+
+
+if __name__ == "__main__":
+    main()

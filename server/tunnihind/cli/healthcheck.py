@@ -1,0 +1,38 @@
+"""`healthcheck`: whether the server of this machine answers, for container engines and service managers to ask."""
+
+from http.client import HTTPConnection, HTTPException
+from typing import Final
+
+import click
+
+from tunnihind.cli.options import ADDRESS, with_settings
+from tunnihind.settings import Settings
+
+_PATIENCE_S: Final = 5.0
+
+
+@click.command()
+@with_settings(ADDRESS)
+def healthcheck(settings: Settings) -> None:
+    """Tell by the exit status whether the server that listens with these options answers."""
+    connection = HTTPConnection(_reached_at(settings.host), settings.port, timeout=_PATIENCE_S)
+    try:
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+    except (OSError, HTTPException) as error:
+        raise click.ClickException(f"no answer on port {settings.port}: {error}") from error
+    finally:
+        connection.close()
+    if answer.status != 200:  # noqa: PLR2004
+        raise click.ClickException(f"the server answers {answer.status} {answer.reason}")
+
+
+def _reached_at(host: str) -> str:
+    """Return where a server that listens on `host` is reached from its own machine."""
+    match host:
+        case "0.0.0.0":  # noqa: S104  compared, not bound
+            return "127.0.0.1"
+        case "::":
+            return "::1"
+        case _:
+            return host

@@ -1,0 +1,80 @@
+"""The Home Assistant app's own start, with a Supervisor that listens and the server of this project."""
+
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import ClientSession, web
+
+from tests.e2e.conftest import free_port, server_environment
+from tests.e2e.server_process import COMMAND, Process
+
+APP: Final = Path(__file__).parents[2] / "packaging/home-assistant-app"
+START: Final = """
+import start
+from pathlib import Path
+start.DATA, start.PORT, start.SUPERVISOR, start.USER = Path({data!r}), {port}, {supervisor!r}, {user!r}
+start.main()
+"""
+
+
+@pytest.fixture
+async def supervisor() -> AsyncIterator[tuple[str, asyncio.Queue[web.Request]]]:
+    """Return the address of a Supervisor that forbids everything, and the discoveries it is told of."""
+    told: asyncio.Queue[web.Request] = asyncio.Queue()
+
+    async def refuse(request: web.Request) -> web.Response:
+        await request.read()
+        told.put_nowait(request)
+        return web.Response(status=403)
+
+    app = web.Application()
+    app.router.add_post("/discovery", refuse)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}", told
+    await runner.cleanup()
+
+
+def environment_of(process: int) -> bytes:
+    return Path(f"/proc/{process}/environ").read_bytes()
+
+
+async def test_the_app_announces_a_server_that_answers_and_ends_with_it(
+    supervisor: tuple[str, asyncio.Queue[web.Request]], tmp_path: Path
+) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs root, as in the container, to start the server as another user")
+    address, told = supervisor
+    port, data = free_port(), tmp_path / "data"
+    data.mkdir()
+    (data / "options.json").write_text('{"vat_rate": 0.24, "log_level": "info"}')
+    environment = server_environment(tmp_path, data / "tunnihind.db") | {
+        "PATH": f"{Path(COMMAND).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(APP),
+        "SUPERVISOR_TOKEN": "secret",
+        "TUNNIHIND_PORT": str(port),
+    }
+    program = START.format(data=str(data), port=port, supervisor=address, user=getpass.getuser())
+    app = Process([sys.executable, "-c", program], environment, tmp_path / "app.log")
+    try:
+        async with asyncio.timeout(60):
+            request = await told.get()
+        assert request.headers["Authorization"] == "Bearer secret"
+        assert (await request.json())["config"]["port"] == port
+        # It is there when Home Assistant comes to look, with the app's options, and whether or not it was announced.
+        async with ClientSession() as session, session.get(f"http://127.0.0.1:{port}/api/about") as response:
+            assert (await response.json())["vatRate"] == 0.24
+        [server] = app.family() - {app.pid}
+        assert b"SUPERVISOR_TOKEN" not in environment_of(server)
+        await app.until_logged("Home Assistant could not be told of the server")
+        assert await app.terminate() == 0
+        assert await app.until_alone()
+    finally:
+        app.clear_away()

@@ -1,0 +1,276 @@
+"""The shipped nginx configuration, in a real nginx on a clock of its own, in front of a real server."""
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from compression import zstd
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
+
+from tests.e2e.conftest import free_port
+from tests.e2e.server_process import Process, Reply, until
+from tests.e2e.shifted_clock import ShiftedClock
+from tests.server.api.conftest import Serve, serve
+from tests.server.api.support import HOUR, RunningServer
+from tunnihind.market import DAY_S, HOUR_S
+
+__all__ = ["serve"]
+
+SITE: Final = Path(__file__).parents[2] / "packaging/nginx/tunnihind.conf"
+FORECAST: Final = "/api/v1/forecast"
+
+DECODED: Final[dict[str | None, Callable[[bytes], bytes]]] = {
+    "gzip": gzip.decompress,
+    "zstd": zstd.decompress,
+    None: bytes,
+}
+
+MAIN: Final = """
+daemon off;
+user root;
+pid {folder}/pid;
+error_log stderr warn;
+{environment}
+events {{ worker_connections 64; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    scgi_temp_path {folder}/scgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    include {folder}/site.conf;
+}}
+"""
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+@dataclass
+class Edge:
+    """An nginx, the server behind it, and the time on both."""
+
+    url: str
+    clock: ShiftedClock
+    origin: RunningServer
+
+    async def get(self, path: str = FORECAST, **headers: str) -> Reply:
+        """Ask the edge, as a client that accepts no coding unless it says so."""
+        named = {"Accept-Encoding": "identity"} | {key.replace("_", "-"): value for key, value in headers.items()}
+        async with (
+            ClientSession(timeout=ClientTimeout(total=10), auto_decompress=False) as session,
+            session.get(self.url + path, headers=named) as response,
+        ):
+            return Reply(response.status, response.headers, await response.read())
+
+    def at(self, ts: float, *, origin: float | None = None) -> None:
+        """Set the time on both, or let the server have another; the edge's is right to half a second."""
+        self.clock.set(datetime.fromtimestamp(ts).astimezone().isoformat())
+        self.origin.clock.instant = ts if origin is None else origin
+
+    async def lose_origin(self) -> None:
+        await self.origin.runner.cleanup()
+
+
+@pytest.fixture
+async def edge(serve: Serve, clock: ShiftedClock, tmp_path: Path) -> AsyncIterator[Edge]:
+    """Return an edge, at half past the hour."""
+    # Debian keeps it where only root looks.
+    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("needs nginx: Debian's package nginx-light")
+    origin = await serve(now=HOUR + 1800)
+    port, folder = free_port(), tmp_path / "nginx"
+    folder.mkdir()
+    site = replaced(SITE.read_text(), "server 127.0.0.1:8080;", f"server 127.0.0.1:{origin.port};")
+    site = replaced(site, "listen 80;", f"listen 127.0.0.1:{port};")
+    (folder / "site.conf").write_text(replaced(site, "/var/cache/tunnihind", f"{folder}/cache"))
+    # nginx takes its environment away from its processes.
+    kept = "".join(f"env {name};" for name in clock.environment)
+    (folder / "nginx.conf").write_text(MAIN.format(folder=folder, environment=kept))
+    command = [program, "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    nginx = Process(command, {"TZ": "Europe/Tallinn"} | clock.environment, tmp_path / "nginx.log")
+    edge = Edge(f"http://127.0.0.1:{port}", clock, origin)
+    edge.at(HOUR + 1800)
+
+    async def answers() -> bool:
+        assert nginx.is_running(), nginx.log
+        try:
+            return (await edge.get("/healthz")).status == 200
+        except ClientConnectionError:
+            return False
+
+    try:
+        assert await until(answers), nginx.log
+        yield edge
+        assert "emerg" not in nginx.log
+    finally:
+        nginx.clear_away()
+
+
+def hit(reply: Reply) -> bool:
+    return bool(reply.headers["X-Cache-Status"] == "HIT")
+
+
+def current_hour(reply: Reply) -> int:
+    first: int = reply.json()["dayAhead"][0]["ts"]
+    return first
+
+
+async def test_an_answer_is_kept_for_as_long_as_the_server_says(edge: Edge) -> None:
+    first = await edge.get()
+    assert first.headers["Cache-Control"].startswith("public, max-age=60, ")
+    edge.at(HOUR + 1830)
+    again = await edge.get()
+    assert hit(again)
+    assert again.body == first.body
+
+
+async def test_an_older_answer_is_given_while_a_new_one_is_fetched_behind_it(edge: Edge) -> None:
+    first = await edge.get()
+    edge.at(HOUR + 1900)
+    stale = await edge.get()
+    assert stale.body == first.body
+
+    async def look() -> bool:
+        return bool((await edge.get()).json()["now"] == HOUR + 1900)
+
+    assert await until(look)
+
+
+async def test_whoever_is_behind_the_edge_can_tell_how_old_an_answer_is(edge: Edge) -> None:
+    made = (await edge.get()).headers["Date"]
+    edge.at(HOUR + 1850)
+    reply = await edge.get()
+    assert hit(reply)
+    assert reply.headers["Date"] == made
+
+
+async def test_an_answer_made_before_the_full_hour_is_not_given_out_after_it(edge: Edge) -> None:
+    # It was ten seconds on its way: by nginx's own count it would live ten seconds into the next hour.
+    edge.at(HOUR + HOUR_S - 1, origin=HOUR + HOUR_S - 10)
+    before = await edge.get()
+    assert (current_hour(before), "max-age=10," in before.headers["Cache-Control"]) == (HOUR, True)
+    edge.at(HOUR + HOUR_S + 1)
+    assert current_hour(await edge.get()) == HOUR + HOUR_S
+    edge.at(HOUR + HOUR_S + 2)
+    assert hit(await edge.get())
+
+
+async def test_an_answer_to_be_refreshed_behind_is_not_given_out_after_the_full_hour(edge: Edge) -> None:
+    assert current_hour(await edge.get()) == HOUR
+    for later in (1, 30):
+        edge.at(HOUR + HOUR_S + later)
+        assert current_hour(await edge.get()) == HOUR + HOUR_S
+
+
+@pytest.mark.parametrize("later", [1, 4, 30, HOUR_S, DAY_S - HOUR_S], ids=str)
+async def test_the_last_answer_outlives_the_server_for_a_day(edge: Edge, later: int) -> None:
+    last = await edge.get()
+    await edge.lose_origin()
+    edge.at(HOUR + HOUR_S + later)
+    reply = await edge.get()
+    assert (reply.status, reply.body) == (200, last.body)
+
+
+async def test_after_a_day_the_edge_says_in_the_form_of_the_api_that_the_server_is_down(edge: Edge) -> None:
+    await edge.get()
+    await edge.lose_origin()
+    edge.at(HOUR + 2 * DAY_S)
+    reply = await edge.get()
+    assert (reply.status, reply.json()["status"]) == (503, 503)
+    assert reply.headers["Content-Type"] == "application/problem+json"
+    assert reply.headers["Access-Control-Allow-Origin"] == "*"
+    assert reply.headers["Cache-Control"] == "no-store"
+
+
+async def test_what_was_never_asked_for_is_an_error_in_the_form_of_the_api_while_the_server_is_down(edge: Edge) -> None:
+    await edge.lose_origin()
+    for minute in (0, 30):
+        edge.at(HOUR + minute * 60)
+        reply = await edge.get()
+        assert (reply.status, reply.json()["status"]) == (503, 503)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("gzip", "gzip"),
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip;q=1.0, zstd;q=0", "gzip"),
+        ("identity", None),
+        ("br", None),
+    ],
+)
+async def test_each_client_gets_a_coding_it_accepts(edge: Edge, accepted: str, coding: str | None) -> None:
+    for other in ("gzip", "zstd", "identity"):
+        await edge.get(Accept_Encoding=other)
+    reply = await edge.get(Accept_Encoding=accepted)
+    assert hit(reply)
+    assert reply.headers.get("Content-Encoding") == coding
+    assert reply.headers["Vary"] == "Accept-Encoding"
+    assert json.loads(DECODED[coding](reply.body))["zone"] == "EE"
+
+
+async def test_clients_that_word_what_they_accept_otherwise_share_an_answer(edge: Edge) -> None:
+    await edge.get(Accept_Encoding="gzip, deflate")
+    assert hit(await edge.get(Accept_Encoding="br;q=1.0, gzip;q=0.8, *;q=0.1"))
+
+
+async def test_a_client_with_the_answer_gets_304_from_the_edge(edge: Edge) -> None:
+    etag = (await edge.get()).headers["ETag"]
+    reply = await edge.get(If_None_Match=etag)
+    assert (reply.status, reply.body) == (304, b"")
+    assert hit(reply)
+    assert reply.headers["ETag"] == etag
+
+
+@pytest.mark.parametrize("path", [FORECAST, "/api/series?days=7", f"{FORECAST}?zone=EE", "/nowhere"])
+async def test_browsers_of_other_origins_may_read_answers_errors_and_304s(edge: Edge, path: str) -> None:
+    first = await edge.get(path, Origin="https://elsewhere.example")
+    again = await edge.get(path, If_None_Match=first.headers.get("ETag", "none"))
+    assert {reply.headers["Access-Control-Allow-Origin"] for reply in (first, again)} == {"*"}
+
+
+async def test_browsers_may_ask_first_whether_they_may_ask(edge: Edge) -> None:
+    asked = {"Origin": "https://elsewhere.example", "Access-Control-Request-Headers": "If-None-Match"}
+    async with ClientSession() as session, session.options(edge.url + FORECAST, headers=asked) as response:
+        assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (204, "*")
+        assert response.headers["Access-Control-Allow-Headers"] == "*"
+
+
+async def test_errors_are_never_kept(edge: Edge) -> None:
+    for _ in range(2):
+        reply = await edge.get(f"{FORECAST}?zone=EE")
+        assert (reply.status, hit(reply)) == (400, False)
+
+
+async def test_each_series_is_kept_by_itself(edge: Edge) -> None:
+    two, fourteen = await edge.get("/api/series?days=2"), await edge.get("/api/series")
+    assert len(two.json()["actuals"]) <= len(fourteen.json()["actuals"])
+    assert hit(await edge.get("/api/series?days=2"))
+
+
+async def test_a_page_is_kept_by_language(edge: Edge) -> None:
+    pages = {language: (await edge.get("/", Accept_Language=language)).body for language in ("et", "en")}
+    assert b'<html lang="et"' in pages["et"]
+    for language, page in pages.items():
+        reply = await edge.get("/", Accept_Language=language)
+        assert hit(reply)
+        assert reply.body == page
+
+
+async def test_the_servers_health_is_never_kept_and_its_metrics_are_not_for_the_public(edge: Edge) -> None:
+    for _ in range(2):
+        assert not hit(await edge.get("/readyz"))
+    assert (await edge.get("/metrics")).status == 404

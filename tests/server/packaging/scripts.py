@@ -1,0 +1,19 @@
+"""Scripts that are no modules of a package, loaded so that tests can call what is in them."""
+
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+PROJECT: Final = Path(__file__).parents[3]
+
+
+def load(path: str) -> ModuleType:
+    """Return the script at a path in the project, as a module."""
+    loader = SourceFileLoader(Path(path).stem, str(PROJECT / path))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module

@@ -1,0 +1,96 @@
+"""The Home Assistant app: its options are settings of the server, and Home Assistant is told of it."""
+
+import asyncio
+import os
+import re
+from typing import Any, Final
+from unittest.mock import patch
+
+import pytest
+import yaml
+from aiohttp import web
+
+from tests.server.packaging.scripts import PROJECT, load
+from tunnihind.cli.serve import serve
+from tunnihind.settings import Settings
+
+APP: Final = PROJECT / "packaging/home-assistant-app"
+CONFIG: Final[dict[str, Any]] = yaml.safe_load((APP / "config.yaml").read_text())
+DEFAULTS: Final = Settings()
+start: Final = load("packaging/home-assistant-app/start.py")
+
+
+def served_with(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what `tunnihind serve` makes of the environment that the app gives it."""
+    with patch.dict(os.environ, start.settings(options)):
+        return serve.make_context("serve", []).params
+
+
+def test_the_options_as_they_come_are_the_servers_defaults() -> None:
+    assert served_with(CONFIG["options"]) == served_with({})
+
+
+def test_the_server_takes_every_option() -> None:
+    options = {
+        "vat_rate": 0.24,
+        "weather": False,
+        "log_level": "debug",
+        "entsoe_token": "secret",
+        "contact": "me@example.org",
+        "public_url": "https://prices.example.org",
+    }
+    assert options.keys() == CONFIG["schema"].keys()
+    params = served_with(options)
+    assert {name: params[name] for name in options} == options
+
+
+def test_an_option_that_was_emptied_is_left_to_the_server() -> None:
+    assert start.settings({"entsoe_token": "", "contact": None, "weather": False}) == {"TUNNIHIND_WEATHER": "False"}
+
+
+@pytest.mark.parametrize("language", ["en", "et"])
+def test_every_option_and_port_is_explained(language: str) -> None:
+    texts = yaml.safe_load((APP / f"translations/{language}.yaml").read_text())
+    assert texts["configuration"].keys() == CONFIG["schema"].keys()
+    assert all(text["name"] and text["description"] for text in texts["configuration"].values())
+    assert texts["network"].keys() == CONFIG["ports"].keys()
+
+
+def test_the_documentation_names_every_option_and_no_other() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", (APP / "DOCS.md").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(CONFIG["schema"])
+
+
+def test_the_port_is_the_servers() -> None:
+    assert {CONFIG["ingress_port"], start.PORT} == {DEFAULTS.port}
+    assert list(CONFIG["ports"]) == [f"{DEFAULTS.port}/tcp"]
+
+
+def test_the_supervisor_finds_one_app_in_the_repository() -> None:
+    # It looks for config.* in all folders but hidden ones.
+    found = []
+    for folder, folders, names in PROJECT.walk():
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]
+        found += [folder / name for name in names if name in {"config.json", "config.yaml", "config.yml"}]
+    assert found == [APP / "config.yaml"]
+    assert yaml.safe_load((PROJECT / "repository.yaml").read_text())["url"] == CONFIG["url"]
+
+
+async def test_home_assistant_is_told_where_the_server_is() -> None:
+    told: list[tuple[str | None, Any]] = []
+
+    async def discovery(request: web.Request) -> web.Response:
+        told.append((request.headers.get("Authorization"), await request.json()))
+        return web.json_response({"result": "ok", "data": {"uuid": "1"}})
+
+    app = web.Application()
+    app.router.add_post("/discovery", discovery)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    supervisor = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await asyncio.to_thread(start.announce, supervisor, "token", host="abc-tunnihind", port=8080)
+    await runner.cleanup()
+    assert told == [("Bearer token", {"service": "tunnihind", "config": {"host": "abc-tunnihind", "port": 8080}})]
+    # The service's name is the integration's domain; the Supervisor takes only names that the app declares.
+    assert CONFIG["discovery"] == ["tunnihind"]

@@ -1,0 +1,102 @@
+"""What `scripts/release` refuses, and what it packs."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.server.packaging.scripts import PROJECT, load
+from tunnihind import __version__
+
+release: Final = load("scripts/release")
+PLACES: Final = tuple(release.versions(PROJECT))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a copy of what a release looks at."""
+    for place in (*PLACES, "scripts/release"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / place, tmp_path / place)
+    shutil.copytree(PROJECT / release.INTEGRATION, tmp_path / release.INTEGRATION, dirs_exist_ok=True)
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = project / "scripts/release"
+    return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_project_agrees_with_itself() -> None:
+    assert release.agreed_version(PROJECT) == __version__
+    assert release.notes(PROJECT, __version__)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_version_that_was_forgotten_is_named(project: Path, place: str) -> None:
+    path = project / place
+    path.write_text(path.read_text().replace(__version__, "0.0.9"))
+    done = run(project)
+    assert done.returncode == 1
+    assert f"0.0.9 in {place}" in done.stderr
+    assert not (project / "dist").exists()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_version_that_is_missing_is_named(project: Path, place: str) -> None:
+    (project / place).write_text("")
+    with pytest.raises(release.ReleaseError, match=rf"{place} names no version"):
+        release.agreed_version(project)
+
+
+def test_a_tag_of_another_version_is_refused(project: Path) -> None:
+    done = run(project, "9.9.9")
+    assert (done.returncode, "9.9.9 in the tag" in done.stderr) == (1, True)
+    assert run(project, __version__).returncode == 0
+
+
+def test_the_notes_are_of_this_version_alone(project: Path) -> None:
+    newest = "# Changelog\n\n## [0.2.0] - 2026-12-24\n\n### Added\n\n- Snow.\n\n"
+    (project / "CHANGELOG.md").write_text(
+        f"{newest}## [0.1.0] - 2026-11-20\n\nFirst.\n\n[0.1.0]: https://example.org\n"
+    )
+    assert release.notes(project, "0.2.0") == "### Added\n\n- Snow.\n"
+    assert release.notes(project, "0.1.0") == "First.\n"
+
+
+def test_a_version_without_notes_is_refused(project: Path) -> None:
+    (project / "CHANGELOG.md").write_text("## [0.2.0] - 2026-12-24\n\n## [0.1.0] - 2026-11-20\n\nFirst.\n")
+    with pytest.raises(release.ReleaseError, match=r"says nothing of 0\.2\.0"):
+        release.notes(project, "0.2.0")
+
+
+def test_the_archive_holds_the_integration_and_nothing_else(project: Path) -> None:
+    integration = project / release.INTEGRATION
+    (integration / "__pycache__").mkdir(exist_ok=True)
+    (integration / "__pycache__/leftover.pyc").write_bytes(b"")
+    assert run(project).returncode == 0
+    with zipfile.ZipFile(project / "dist/tunnihind.zip") as archive:
+        packed = {name: archive.read(name) for name in archive.namelist()}
+    files = [path for path in integration.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
+    assert packed == {path.relative_to(integration).as_posix(): path.read_bytes() for path in files}
+    # HACS unpacks it into custom_components/tunnihind, where Home Assistant looks for these.
+    assert {"manifest.json", "__init__.py", "translations/en.json", "brand/icon.png"} <= packed.keys()
+
+
+def test_the_same_files_make_the_same_archive(project: Path) -> None:
+    first, second = project / "first.zip", project / "second.zip"
+    release.write_archive(project, first)
+    for path in (project / release.INTEGRATION).rglob("*.py"):
+        path.touch()
+    release.write_archive(project, second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_hacs_is_told_of_the_archive() -> None:
+    hacs = json.loads((PROJECT / "hacs.json").read_text())
+    assert (hacs["zip_release"], hacs["filename"]) == (True, "tunnihind.zip")
