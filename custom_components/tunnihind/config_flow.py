@@ -1,4 +1,4 @@
-"""Adding a server: by its address, or as found on the network."""
+"""Adding a server: by its address, as found on the network, or as told of by the Supervisor."""
 
 from dataclasses import dataclass
 from typing import Any, Final, override
@@ -17,6 +17,7 @@ from homeassistant.const import CONF_URL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
+from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
@@ -80,6 +81,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
     MINOR_VERSION = 1
 
     _found: Server
+    _app: str
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
@@ -136,6 +138,25 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         """Take a server that announced itself, or the new address of one that is known."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
+        return await self._discovered(url) or await self.async_step_zeroconf_confirm()
+
+    async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask whether the server that was found shall be added."""
+        return self._confirm("zeroconf_confirm", user_input, {"url": self._found.url})
+
+    @override
+    async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
+        """Take the server that runs as an app beside Home Assistant, or its new address."""
+        url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
+        self._app = discovery_info.name
+        return await self._discovered(url) or await self.async_step_hassio_confirm()
+
+    async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask whether the app's server shall be added."""
+        return self._confirm("hassio_confirm", user_input, {"app": self._app})
+
+    async def _discovered(self, url: URL) -> ConfigFlowResult | None:
+        """Keep the server that was found at that address, to be confirmed; end the flow where there is none to add."""
         try:
             server = await ask(self.hass, server_url(str(url)))
         except TunnihindError as error:
@@ -148,14 +169,15 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         self._async_abort_entries_match({CONF_URL: server.url})
         self._found = server
         self.context["title_placeholders"] = {"name": server.title, "host": server.host}
-        return await self.async_step_zeroconf_confirm()
+        return None
 
-    async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the server that was found shall be added."""
+    def _confirm(
+        self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
+    ) -> ConfigFlowResult:
         if user_input is not None:
             return self._create(self._found)
         self._set_confirm_only()
-        return self.async_show_form(step_id="zeroconf_confirm", description_placeholders={"url": self._found.url})
+        return self.async_show_form(step_id=step_id, description_placeholders=placeholders)
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
         """Return the server at the typed address; where there is none, keep for the form what was tried and failed."""

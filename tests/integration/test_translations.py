@@ -42,7 +42,7 @@ FLOWS: Final = {
     "plan": (PlanFlow, EN["config_subentries"]["plan"]),
 }
 # Steps that only lead to another one.
-NO_FORM: Final = {"prices", "zeroconf"}
+NO_FORM: Final = {"hassio", "prices", "zeroconf"}
 
 
 def sources() -> Iterator[ast.Module]:

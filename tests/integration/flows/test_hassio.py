@@ -1,0 +1,81 @@
+"""A server that runs as an app beside Home Assistant, as the Supervisor tells of it."""
+
+import pytest
+from homeassistant.config_entries import SOURCE_HASSIO, SOURCE_USER, ConfigFlowResult
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.helpers.service_info.hassio import HassioServiceInfo
+from yarl import URL
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.flows.conftest import Imitate
+from tests.integration.flows.support import MALFORMED, NOBODY, announce, entry_of, told
+
+pytestmark = pytest.mark.usefixtures("setup_entry")
+
+
+async def tell_of(hass: HomeAssistant, address: str) -> ConfigFlowResult:
+    """Let the Supervisor tell of an app at that address, as `packaging/home-assistant-app` announces itself."""
+    url = URL(address)
+    found = HassioServiceInfo(
+        config={"host": url.host, "port": url.port, "addon": "Tunnihind"},
+        name="Tunnihind",
+        slug="abc_tunnihind",
+        uuid="1234",
+    )
+    return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_HASSIO}, data=found)
+
+
+async def test_an_app_is_added_once_confirmed(hass: HomeAssistant, address: str) -> None:
+    form = await tell_of(hass, address)
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "hassio_confirm")
+    assert told(form) == {"app": "Tunnihind"}
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["data"] == {"url": address, "instance_id": "test"}
+    assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
+
+
+async def test_the_discovery_is_called_by_the_name_of_the_server(hass: HomeAssistant, address: str) -> None:
+    await tell_of(hass, address)
+    [flow] = hass.config_entries.flow.async_progress()
+    assert flow["context"]["title_placeholders"]["name"] == "Tunnihind"
+    assert flow["context"]["confirm_only"] is True
+
+
+async def test_an_app_that_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
+    result = await tell_of(hass, NOBODY)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "cannot_connect")
+
+
+async def test_an_app_of_another_kind_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
+    assert (await tell_of(hass, await imitate(forecast=MALFORMED)))["reason"] == "invalid_response"
+
+
+async def test_an_app_with_a_new_name_on_the_network_is_followed(hass: HomeAssistant, address: str) -> None:
+    entry = entry_of(NOBODY)
+    entry.add_to_hass(hass)
+    assert (await tell_of(hass, address))["reason"] == "already_configured"
+    assert entry.data == {"url": address, "instance_id": "test"}
+
+
+async def test_the_app_is_told_of_again_at_each_start_and_offered_no_second_time(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry_of(address).add_to_hass(hass)
+    assert (await tell_of(hass, address))["reason"] == "already_configured"
+
+
+async def test_what_the_network_offers_already_is_not_offered_by_the_supervisor_too(
+    hass: HomeAssistant, address: str
+) -> None:
+    await announce(hass, address)
+    assert (await tell_of(hass, address))["reason"] == "already_in_progress"
+
+
+async def test_an_app_that_is_offered_can_be_added_by_hand_too(hass: HomeAssistant, address: str) -> None:
+    await tell_of(hass, address)
+    flow = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
+    result = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert hass.config_entries.flow.async_progress() == []
