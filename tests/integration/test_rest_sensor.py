@@ -1,4 +1,4 @@
-"""Home Assistant's own REST sensor, configured as the README says, against a running server."""
+"""Home Assistant's own REST sensor, configured as the API reference's recipe says, against a running server."""
 
 import json
 from typing import Any
@@ -10,10 +10,11 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.json import json_bytes
 from homeassistant.setup import async_setup_component
 
-from tests import readme
 from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, make_run, make_view
 from tunnihind.market import HOUR_S
+from tunnihind.web.recipes import recipe
+from tunnihind.web.recipes import recipe
 
 
 @pytest.fixture
@@ -21,8 +22,7 @@ async def answer(socket_enabled: None, hass: HomeAssistant, serve: Serve) -> dic
     """Return the largest answer there can be, from a server that Home Assistant has been told of."""
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 7 for i in range(35)}
     server = await serve(make_view(settled, make_run(-1234.56 - i / 7 for i in range(200))))
-    [block] = [block for block in readme.blocks("yaml") if block.startswith("rest:")]
-    config = yaml.safe_load(block.replace("http://localhost:8080", f"http://127.0.0.1:{server.port}"))
+    config = yaml.safe_load(recipe("home-assistant.yaml", f"http://127.0.0.1:{server.port}").code)
     assert await async_setup_component(hass, "rest", config)
     await hass.async_block_till_done(wait_background_tasks=True)
     document: dict[str, Any] = json.loads((await server.ask("/api/v1/forecast")).body)

@@ -19,7 +19,8 @@ from tunnihind.api.service_models import About
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
-from tunnihind.web.pages import SummaryPage, reference_page
+from tunnihind.web.assets import page_assets
+from tunnihind.web.pages import DashboardPage, ReferencePage, page_handler
 
 NAME: Final = "Tunnihind"
 
@@ -52,7 +53,8 @@ def create_app(
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id),
-        "/": routes.ready_made(SummaryPage(settings, snapshot, clock)),
+        "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected)),
+        "/static/{digest}/{name:.+}": page_assets().handle,
     }
     if settings.metrics:
         handlers["/metrics"] = routes.exposition(metrics)
@@ -76,6 +78,6 @@ def _documents(settings: Settings, instance_id: str) -> Mapping[str, Handler]:
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.ready_made(unchanging(msgspec.json.encode(about))),
-        "/docs": routes.ready_made(reference_page(document)),
+        "/docs": page_handler(ReferencePage(settings, document)),
         "/healthz": routes.healthz,
     }

@@ -10,7 +10,8 @@ from tunnihind.api.service_models import NotReady, Readiness
 from tunnihind.api.view import View
 from tunnihind.market import HOUR_S, floor_hour
 
-_STALE_AFTER_S: Final = 3 * HOUR_S
+STALE_AFTER_S: Final = 3 * HOUR_S
+"""Data that is older than this counts as stale."""
 
 
 def judge(view: View, now: int, *, pipeline_expected: bool) -> Readiness:
@@ -42,11 +43,11 @@ def _reasons(view: View, now: int, *, pipeline_expected: bool) -> Iterator[str]:
         yield "there is no settled price for the current hour"
     if view.run is None:
         yield "there is no forecast"
-    elif now - view.run.made_at > _STALE_AFTER_S:
+    elif now - view.run.made_at > STALE_AFTER_S:
         yield f"the forecast is {(now - view.run.made_at) // HOUR_S} h old"
     if not pipeline_expected:
         return
     if view.last_refresh is None:
         yield "the data has never been refreshed"
-    elif now - view.last_refresh > _STALE_AFTER_S:
+    elif now - view.last_refresh > STALE_AFTER_S:
         yield f"the data was last refreshed {(now - view.last_refresh) // HOUR_S} h ago"

@@ -61,11 +61,7 @@ unofficial.
 
 def openapi_document(settings: Settings) -> Document:
     """Return the OpenAPI 3.1 document, with this server's address, attribution and VAT rate in it."""
-    words = {
-        "vat": vat_text(settings.vat_rate),
-        "factor": f"{1 + settings.vat_rate:.6g}",
-        "attribution": settings.attribution_text,
-    }
+    words = description_words(settings)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -84,6 +80,15 @@ def openapi_document(settings: Settings) -> Document:
             "responses": response_components(settings),
             "headers": header_components(),
         },
+    }
+
+
+def description_words(settings: Settings) -> Mapping[str, str]:
+    """Return what stands for the `$words` of descriptions on this server."""
+    return {
+        "vat": vat_text(settings.vat_rate),
+        "factor": f"{1 + settings.vat_rate:.6g}",
+        "attribution": settings.attribution_text,
     }
 
 

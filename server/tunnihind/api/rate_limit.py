@@ -14,6 +14,8 @@ from tunnihind.settings import Settings
 
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+_PAGE_FILES: Final = "/static/"
+"""One look at a page takes twenty of its files, once for ever."""
 
 
 class TokenBuckets:
@@ -56,7 +58,7 @@ def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middlewa
 
     @web.middleware
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path not in _UNLIMITED:
+        if request.path not in _UNLIMITED and not request.path.startswith(_PAGE_FILES):
             wait = buckets.take(client_of(request, trust_proxy=settings.trust_proxy))
             if wait:
                 return problems.answer(429, fields={"Retry-After": str(math.ceil(wait))})

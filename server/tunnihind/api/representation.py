@@ -44,15 +44,16 @@ def represent(
     cache_control: str,
     content_type: str = JSON,
     content_security_policy: str = NOTHING_ALLOWED,
+    vary: str = hdrs.ACCEPT_ENCODING,
     date: str | None = None,
 ) -> Representation:
-    """Encode a body and make its header fields.
+    """Encode a body and make its header fields; `vary` names the request's fields that the body depends on.
 
     `date` is the Date field of a representation that lives no longer than a second, so that its messages can be
     serialised ahead.
     """
     encoded = encode(body, coding)
-    validators = {"ETag": f"W/{tag}", "Vary": "Accept-Encoding"}
+    validators = {"ETag": f"W/{tag}", "Vary": vary}
     fields = headers(cache_control, content_type=content_type, content_security_policy=content_security_policy)
     fields.update(validators)
     fields["Content-Length"] = str(len(encoded))
@@ -84,7 +85,7 @@ def opaque_tag(*parts: object) -> str:
 
 
 def unchanging(
-    body: bytes, *, content_type: str = JSON, content_security_policy: str = NOTHING_ALLOWED
+    body: bytes, *, content_type: str = JSON, cache_control: str = _FIVE_MINUTES
 ) -> Callable[[Coding], Representation]:
     """Return the representations of a body that stays the same while the server runs."""
 
@@ -94,9 +95,8 @@ def unchanging(
             body,
             coding,
             tag=opaque_tag(body),
-            cache_control=_FIVE_MINUTES,
+            cache_control=cache_control,
             content_type=content_type,
-            content_security_policy=content_security_policy,
         )
 
     return of

@@ -1,74 +1,134 @@
-"""The pages: a summary of the prices at `/` and the API's reference at `/docs`; complete without a script."""
+"""The pages: the dashboard at `/` and the API's reference at `/docs`; complete without a script."""
 
-from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
-from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tunnihind.api.negotiation import Coding
-from tunnihind.api.representation import HTML, Representation, opaque_tag, represent, unchanging
+from tunnihind.api.openapi import vat_text
+from tunnihind.api.representation import HTML, Representation, accepted_coding, opaque_tag, reply, represent
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
+from tunnihind.web.assets import CHART_LIBRARY, page_assets
+from tunnihind.web.options import PageOptions
+from tunnihind.web.recipes import recipes
+from tunnihind.web.reference import Reference
 from tunnihind.web.summary import summarise
+from tunnihind.web.texts import texts_in
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Nothing inline and nobody else's; being framed is allowed, for the small view and for Home Assistant's ingress."""
+
+_VARY: Final = "Accept-Encoding, Accept-Language"
+_FIVE_MINUTES: Final = "public, max-age=300"
+_MINUTE_S: Final = 60
+
+type Page = Callable[[PageOptions, Coding], Representation]
 
 
 @cache
 def _templates() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("tunnihind.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(assets=page_assets(), chart_library=CHART_LIBRARY)
+    return environment
 
 
-@cache
-def _content_security_policy() -> str:
-    """Allow the one style sheet that the pages carry in them, by its hash, and nothing else."""
-    style = _templates().get_template("style.css").render()
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def page_handler(page: Page) -> Handler:
+    """Handle a page in the options of the query string; parameters that it doesn't know are its script's."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        options = PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+        return reply(request, page(options, accepted_coding(request)))
+
+    return handle
 
 
-def reference_page(document: dict[str, Any]) -> Callable[[Coding], Representation]:
-    """Return the API reference, made from the OpenAPI document."""
-    html = _templates().get_template("docs.html").render(api=document)
-    return unchanging(html.encode(), content_type=HTML, content_security_policy=_content_security_policy())
+def _render(template: str, settings: Settings, options: PageOptions, **data: object) -> bytes:
+    texts = texts_in(options.lang)
+    page = _templates().get_template(template)
+    return page.render(t=texts, options=options, settings=settings, vat=vat_text(settings.vat_rate), **data).encode()
 
 
-class SummaryPage:
-    """The page with the prices of today and tomorrow, made at most once a second and view for each coding."""
+class ReferencePage:
+    """The API reference, made from the OpenAPI document once for each set of options."""
 
-    def __init__(self, settings: Settings, snapshot: Snapshot, clock: Clock) -> None:
+    def __init__(self, settings: Settings, document: dict[str, Any]) -> None:
+        self._settings = settings
+        self._document = document
+        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
+
+    def __call__(self, options: PageOptions, coding: Coding) -> Representation:
+        """Return the page in a coding."""
+        options = PageOptions(lang=options.lang, theme=options.theme)
+        if (options, coding) not in self._ready:
+            html = self._html(options)
+            self._ready[options, coding] = _represent(html, coding, _FIVE_MINUTES)
+        return self._ready[options, coding]
+
+    def _html(self, options: PageOptions) -> bytes:
+        reference = Reference.of(self._document, self._settings, options.lang)
+        return _render("reference.html", self._settings, options, api=reference, recipes=recipes(self._settings))
+
+
+class DashboardPage:
+    """The dashboard, worked out at most once a minute and view for each set of options that is asked for."""
+
+    def __init__(self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool) -> None:
         self._settings = settings
         self._snapshot = snapshot
         self._clock = clock
+        self._pipeline_expected = pipeline_expected
         self._key = ("", 0)
-        self._ready: dict[Coding, Representation] = {}
+        self._pages: dict[PageOptions, bytes] = {}
+        self._second = 0
+        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
-    def __call__(self, coding: Coding) -> Representation:
+    def __call__(self, options: PageOptions, coding: Coding) -> Representation:
         """Return the page in a coding. Raises StoreError before the first view."""
-        key = (self._snapshot.view.version, int(self._clock.now()))
+        now = int(self._clock.now())
+        key = (self._snapshot.view.version, now // _MINUTE_S)
         if key != self._key:
             self._key = key
+            self._pages.clear()
             self._ready.clear()
-        if coding not in self._ready:
-            self._ready[coding] = self._make(coding, key[1])
-        return self._ready[coding]
+        if now != self._second:
+            self._second = now
+            self._ready.clear()
+        if (options, coding) not in self._ready:
+            self._ready[options, coding] = _represent(self._html(options, now), coding, cache_control(now))
+        return self._ready[options, coding]
 
-    def _make(self, coding: Coding, now: int) -> Representation:
-        summary = summarise(self._snapshot.view, now, self._settings)
-        html = _templates().get_template("summary.html").render(summary=summary).encode()
-        return represent(
-            html,
-            coding,
-            tag=opaque_tag(html),
-            cache_control=cache_control(now),
-            content_type=HTML,
-            content_security_policy=_content_security_policy(),
-        )
+    def _html(self, options: PageOptions, now: int) -> bytes:
+        if options not in self._pages:
+            summary = summarise(
+                self._snapshot.view, now, self._settings, options, pipeline_expected=self._pipeline_expected
+            )
+            template = "embed.html" if options.embed == "1" else "dashboard.html"
+            self._pages[options] = _render(template, self._settings, options, summary=summary, show=summary.display)
+        return self._pages[options]
+
+
+def _represent(html: bytes, coding: Coding, caching: str) -> Representation:
+    return represent(
+        html,
+        coding,
+        tag=opaque_tag(html),
+        cache_control=caching,
+        content_type=HTML,
+        content_security_policy=_POLICY,
+        vary=_VARY,
+    )

@@ -1,121 +1,164 @@
-"""What the summary page shows, worked out from a view: pure, in Estonian local time."""
+"""What the dashboard says in words and figures, worked out from a view: pure, in the reader's time zone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
-from tunnihind.api.answers import series_response
-from tunnihind.api.models import SeriesActual, SeriesForecastPoint, SeriesResponse
-from tunnihind.api.openapi import vat_text
+from tunnihind.api.accuracy import AccuracyWindow, accuracy_response
+from tunnihind.api.answers import DEFAULT_DAYS, series_response
+from tunnihind.api.health import STALE_AFTER_S, judge
+from tunnihind.api.models import SeriesResponse
 from tunnihind.api.view import View
-from tunnihind.market import HOUR_S, LOCAL_TZ, floor_hour
+from tunnihind.market import HOUR_S, LOCAL_TZ, delivery_day, floor_hour
 from tunnihind.settings import Settings
+from tunnihind.web.display import Display
+from tunnihind.web.drawing import Drawing, draw
+from tunnihind.web.grid import GridRow, grid
+from tunnihind.web.hours import Level, PricedHour, by_day, levels, priced_hours
+from tunnihind.web.options import PageOptions
 
-_SAID_IN_MINUTES_S: Final = 2 * HOUR_S
+_LATE_AFTER: Final = 15 * 60 + 30
+"""Minutes into the Estonian day after which tomorrow's prices count as late; they come at about 14:00."""
 
-type Level = Literal["low", "middle", "high"]
-
-
-@dataclass(frozen=True, slots=True)
-class HourRow:
-    """One hour of a day: `eur_kwh` and the forecast's band with VAT, `eur_mwh` without."""
-
-    clock_time: str
-    eur_kwh: float
-    eur_mwh: float
-    band: tuple[float, float] | None
-    level: Level
-    is_now: bool
+type DayState = Literal["settled", "partly", "forecast", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class DayTable:
-    """One Estonian calendar day."""
+class DaySummary:
+    """One day of the reader's calendar: its hours, the cheapest and the dearest of them."""
 
-    title: str
-    rows: tuple[HourRow, ...]
+    name: Literal["today", "tomorrow"]
+    day: date
+    hours: tuple[PricedHour, ...]
+
+    @property
+    def state(self) -> DayState:
+        """What its prices are."""
+        settled = sum(hour.settled is not None for hour in self.hours)
+        if not self.hours:
+            return "none"
+        if not settled:
+            return "forecast"
+        return "settled" if settled == len(self.hours) else "partly"
+
+    @property
+    def cheapest(self) -> PricedHour:
+        """The first of its cheapest hours."""
+        return min(self.hours, key=lambda hour: hour.eur_mwh)
+
+    @property
+    def dearest(self) -> PricedHour:
+        """The first of its dearest hours."""
+        return max(self.hours, key=lambda hour: hour.eur_mwh)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the reader has to know of the data."""
+
+    text: str
+    is_warning: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything on the page."""
+    """Everything on the dashboard that the server works out; it is empty when nothing at all is known."""
 
-    current: SeriesActual | None
-    days: tuple[DayTable, ...]
-    ages: tuple[str, ...]
-    vat: str
-    attribution: str
+    display: Display
+    is_empty: bool
+    current_hour: int
+    current: PricedHour | None
+    following: PricedHour | None
+    days: tuple[DaySummary, ...]
+    tomorrow_is_due: bool
+    levels: Mapping[int, Level]
+    notices: tuple[Notice, ...]
+    freshness: tuple[str, ...]
+    grid: tuple[GridRow, ...]
+    table: tuple[tuple[date, tuple[PricedHour, ...]], ...]
+    score: AccuracyWindow | None
+    drawing: Drawing | None
 
 
-def summarise(view: View, now: int, settings: Settings) -> Summary:
-    """Work out the page as of `now`, unix seconds."""
-    series = series_response(view, now, settings, days=2)
-    today = datetime.fromtimestamp(now, LOCAL_TZ).date()
-    days = (("Today", today), ("Tomorrow", today + timedelta(days=1)))
+def summarise(
+    view: View, now: int, settings: Settings, options: PageOptions, *, pipeline_expected: bool = True
+) -> Summary:
+    """Work out the dashboard as of `now`, unix seconds."""
+    display = Display(options)
+    series = series_response(view, now, settings, DEFAULT_DAYS)
+    hours = priced_hours(series)
+    current_hour = floor_hour(now)
+    days = by_day(hours, {ts: display.day(ts) for ts in hours})
+    today = display.day(now)
+    tomorrow = today + timedelta(days=1)
     return Summary(
-        current=series.current,
-        days=tuple(_day_table(name, day, series) for name, day in days),
-        ages=tuple(_ages(series)),
-        vat=vat_text(settings.vat_rate),
-        attribution=settings.attribution_text,
+        display=display,
+        is_empty=not hours,
+        current_hour=current_hour,
+        current=hours.get(current_hour),
+        following=hours.get(current_hour + HOUR_S),
+        days=(
+            DaySummary("today", today, tuple(days.get(today, ()))),
+            DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ()))),
+        ),
+        tomorrow_is_due=_awaits_tomorrow(view, now) and not _is_late(now),
+        levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
+        notices=tuple(_notices(view, now, display, pipeline_expected=pipeline_expected)),
+        freshness=tuple(_freshness(series, display)),
+        grid=grid(days, today, display),
+        table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
+        score=_score(view, now, options),
+        drawing=draw(list(hours.values()), series.free_until, now, display),
     )
 
 
-def _day_table(name: str, day: date, series: SeriesResponse) -> DayTable:
-    """Tabulate a day's known hours; a settled price stands before a forecast of the same hour."""
-    hours: dict[int, SeriesActual | SeriesForecastPoint] = {point.ts: point for point in series.forecast}
-    hours |= {actual.ts: actual for actual in series.actuals}
-    shown = [hour for ts, hour in sorted(hours.items()) if datetime.fromtimestamp(ts, LOCAL_TZ).date() == day]
-    prices = sorted(_price(hour) for hour in shown)
-    return DayTable(
-        title=f"{name}, {day:%A} {day.day} {day:%B}",
-        rows=tuple(_row(hour, prices, floor_hour(series.now)) for hour in shown),
-    )
+def _notices(view: View, now: int, display: Display, *, pipeline_expected: bool) -> Iterator[Notice]:
+    """Say plainly what is missing or old, by the same measure as `/readyz`."""
+    texts = display.texts
+    readiness = judge(view, now, pipeline_expected=pipeline_expected)
+    if readiness.settled_age_s is None and readiness.forecast_age_s is None:
+        yield Notice(texts("notice.empty"), is_warning=False)
+        return
+    if floor_hour(now) not in view.settled:
+        yield Notice(texts("notice.unsettled"), is_warning=True)
+    elif _awaits_tomorrow(view, now) and _is_late(now):
+        yield Notice(texts("notice.late"), is_warning=True)
+    if readiness.forecast_age_s is None:
+        yield Notice(texts("notice.noForecast"), is_warning=False)
+    elif readiness.forecast_age_s > STALE_AFTER_S:
+        yield Notice(texts("notice.oldForecast", n=readiness.forecast_age_s // HOUR_S), is_warning=True)
+    if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
+        yield Notice(texts("notice.oldData", n=(readiness.refresh_age_s or 0) // HOUR_S), is_warning=True)
 
 
-def _row(hour: SeriesActual | SeriesForecastPoint, prices: list[float], current_hour: int) -> HourRow:
-    return HourRow(
-        clock_time=clock_time(hour.ts),
-        eur_kwh=hour.eur_kwh if isinstance(hour, SeriesActual) else hour.p50_kwh,
-        eur_mwh=_price(hour),
-        band=None if isinstance(hour, SeriesActual) else (hour.p10_kwh, hour.p90_kwh),
-        level=_level(_price(hour), prices),
-        is_now=hour.ts == current_hour,
-    )
+def _awaits_tomorrow(view: View, now: int) -> bool:
+    """Tell whether the delivery day after today's is still to be published."""
+    newest = view.newest_settled
+    return newest is not None and delivery_day(newest) <= _local(now).date()
 
 
-def _price(hour: SeriesActual | SeriesForecastPoint) -> float:
-    return hour.eur_mwh if isinstance(hour, SeriesActual) else hour.p50
+def _is_late(now: int) -> bool:
+    local = _local(now)
+    return local.hour * 60 + local.minute >= _LATE_AFTER
 
 
-def _level(price: float, prices: list[float]) -> Level:
-    """Tell the third of the day's hours that a price belongs to."""
-    third = len(prices) // 3
-    if price < prices[third]:
-        return "low"
-    return "high" if price > prices[-third - 1] else "middle"
+def _local(now: int) -> datetime:
+    return datetime.fromtimestamp(now, LOCAL_TZ)
 
 
-def clock_time(ts: int) -> str:
-    """Write an hour as the Estonian clock shows it; the hour that autumn repeats with its zone."""
-    local = datetime.fromtimestamp(ts, UTC).astimezone(LOCAL_TZ)
-    repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
-    return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
+def _freshness(series: SeriesResponse, display: Display) -> Iterator[str]:
+    texts = display.texts
+    if series.actuals:
+        yield texts("fresh.settled", moment=display.moment(series.actuals[-1].ts + HOUR_S))
+    if series.made_at is not None:
+        yield texts("fresh.forecast", moment=display.moment(series.made_at))
+    if series.last_refresh is not None:
+        yield texts("fresh.checked", moment=display.moment(series.last_refresh))
 
 
-def _ages(series: SeriesResponse) -> Iterable[str]:
-    settled = series.actuals[-1].ts + HOUR_S if series.actuals else None
-    if settled is None:
-        yield "No settled prices yet"
-    else:
-        yield f"Prices settled until {datetime.fromtimestamp(settled, LOCAL_TZ):%d.%m. %H:%M}"
-    yield _age("Forecast made", series.made_at, series.now, otherwise="No forecast yet")
-    yield _age("Data refreshed", series.last_refresh, series.now, otherwise="Data never refreshed yet")
-
-
-def _age(what: str, instant: int | None, now: int, *, otherwise: str) -> str:
-    if instant is None:
-        return otherwise
-    age = max(now - instant, 0)
-    return f"{what} {age // 60} min ago" if age < _SAID_IN_MINUTES_S else f"{what} {age // HOUR_S} h ago"
+def _score(view: View, now: int, options: PageOptions) -> AccuracyWindow | None:
+    """Choose the window that the reader wants, or else the longest there is."""
+    windows: Sequence[AccuracyWindow] = [w for w in accuracy_response(view, now).windows if w.overall.n]
+    wanted = [window for window in windows if window.days == int(options.score)]
+    return (wanted or [*windows])[-1] if windows else None

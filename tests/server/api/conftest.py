@@ -26,11 +26,12 @@ async def serve() -> AsyncIterator[Serve]:
         settings: Settings | None = None,
         *,
         blank: bool = False,
+        now: float = FakeClock().instant,
         pipeline_expected: bool = True,
         access_log: logging.Logger | None = None,
     ) -> RunningServer:
         settings = settings or Settings()
-        clock = FakeClock()
+        clock = FakeClock(now)
         snapshot = Snapshot(settings, clock)
         if not blank:
             snapshot.show(view or make_view())

@@ -1,0 +1,86 @@
+"""The files that pages refer to: served from memory, under a path that changes with their content."""
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from aiohttp import web
+
+from tunnihind.api.negotiation import Coding
+from tunnihind.api.representation import Representation, accepted_coding, reply, unchanging
+
+_LOG: Final = logging.getLogger(__name__)
+
+CHART_LIBRARY: Final = "vendor/uPlot.iife.min.js"
+"""Comes from npm when the package is built (`web/hatch_build.py`); without it the drawn chart stays."""
+
+_CONTENT_TYPES: Final[Mapping[str, str]] = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_DIGEST_BYTES: Final = 6
+
+
+class Assets:
+    """All files of a folder by their path in it."""
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        digest = blake2b(digest_size=_DIGEST_BYTES)
+        for name in sorted(contents):
+            digest.update(name.encode() + b"\0" + contents[name])
+        self.digest = digest.hexdigest()
+        self._representations = {name: _representations(name, body) for name, body in contents.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._representations
+
+    def address(self, name: str) -> str:
+        """Return a file's address relative to the pages. Raises KeyError where there is no such file."""
+        if name not in self:
+            raise KeyError(name)
+        return f"static/{self.digest}/{name}"
+
+    def scripts(self) -> list[str]:
+        """Return the names of the pages' own modules."""
+        return sorted(name for name in self._representations if name.endswith(".js") and "/" not in name)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Handle `GET /static/{digest}/{name}`; another version's files are not found."""
+        representations = self._representations.get(request.match_info["name"])
+        if representations is None or request.match_info["digest"] != self.digest:
+            raise web.HTTPNotFound
+        return reply(request, representations(accepted_coding(request)))
+
+
+def _representations(name: str, body: bytes) -> Callable[[Coding], Representation]:
+    content_type = _CONTENT_TYPES[name.rpartition(".")[2]]
+    return unchanging(body, content_type=content_type, cache_control=_FOR_EVER)
+
+
+@cache
+def page_assets() -> Assets:
+    """Return the files of this package."""
+    assets = Assets(dict(_read(files("tunnihind.web") / "static", "")))
+    if CHART_LIBRARY not in assets:
+        _LOG.warning(
+            "the interactive chart is missing, the pages show a drawn one: npm's registry was out of reach when this "
+            "was installed; install it again to try anew"
+        )
+    return assets
+
+
+def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _read(entry, f"{prefix}{entry.name}/")
+        elif entry.name.rpartition(".")[2] in _CONTENT_TYPES:
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found

@@ -1,0 +1,63 @@
+"""What a reader of the pages can choose. All of it is in the address, so that a view can be shared."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal, Self
+from urllib.parse import urlencode
+
+type Language = Literal["en", "et"]
+type Unit = Literal["kwh", "mwh"]
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "lang": ("en", "et"),
+    "unit": ("kwh", "mwh"),
+    "tz": ("tallinn", "utc"),
+    "theme": ("auto", "light", "dark"),
+    "score": ("30", "7", "90"),
+    "embed": ("0", "1"),
+}
+"""The values of each parameter, its default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """The options that the server's part of a page depends on; those of the chart belong to its script."""
+
+    lang: Language = "en"
+    unit: Unit = "kwh"
+    tz: Literal["tallinn", "utc"] = "tallinn"
+    theme: Literal["auto", "light", "dark"] = "auto"
+    score: Literal["30", "7", "90"] = "30"
+    embed: Literal["0", "1"] = "0"
+
+    @classmethod
+    def read(cls, query: Mapping[str, str], accept_language: str = "") -> Self:
+        """Read a query string's parameters; what is unknown there is as if it weren't given."""
+        known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
+        return cls(**({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
+
+    def link(self, **changes: str) -> str:
+        """Return the query string of the same page with some options changed; defaults are left out of it."""
+        changed = replace(self, **changes)  # type: ignore[arg-type]  # templates pass what is in _CHOICES
+        given = {name: value for name, value in asdict(changed).items() if value != _CHOICES[name][0]}
+        return "?" + urlencode({"lang": changed.lang} | given)
+
+
+@lru_cache(maxsize=256)
+def preferred_language(accept_language: str) -> Language:
+    """Choose between the pages' languages by an Accept-Language field value (RFC 9110, section 12.5.4)."""
+    weights: dict[str, float] = {}
+    for member in accept_language.lower().split(","):
+        tag, _, parameter = member.strip().partition(";")
+        weights.setdefault(tag.strip().partition("-")[0], _weight(parameter))
+    return "et" if weights.get("et", 0.0) > weights.get("en", 0.0) else "en"
+
+
+def _weight(parameter: str) -> float:
+    if not parameter:
+        return 1.0
+    try:
+        return float(parameter.strip().removeprefix("q="))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,158 @@
+// The chart: settled prices as steps, the forecast's median as a line in its band. uPlot draws it.
+
+import { colour, drawBefore, drawBehind } from "./backdrop.js";
+import { HOUR_S, priceOf } from "./hours.js";
+
+const HALF_HOUR_S = HOUR_S / 2;
+
+/** @returns {any} The chart library, or undefined where this server was built without it. */
+export function chartLibrary() {
+  return /** @type {any} */ (globalThis).uPlot;
+}
+
+/**
+ * Lays hours out for uPlot. Settled prices stand at the start of their hour and last to its end, forecasts in its middle.
+ * A gap of uPlot's is null; undefined only says that a series has no point there.
+ * @param {Map<number, import("./hours.js").Hour>} hours
+ * @param {number} forecastsFrom forecasts of earlier hours are left out
+ */
+export function columns(hours, forecastsFrom) {
+  /** @type {number[]} */
+  const instants = [];
+  /** @type {(number | null | undefined)[][]} */
+  const [settled, p10, p50, p90] = [[], [], [], []];
+  const end = { ts: Math.max(...hours.keys()) + HOUR_S, settled: null, forecast: null };
+  let previous = null;
+  for (const hour of [...hours.values(), end]) {
+    const shown = hour.ts >= forecastsFrom ? hour.forecast : null;
+    instants.push(hour.ts, hour.ts + HALF_HOUR_S);
+    settled.push(hour.settled ?? previous, hour.settled === null ? null : undefined);
+    p10.push(undefined, shown?.[0] ?? null);
+    p50.push(undefined, shown?.[1] ?? null);
+    p90.push(undefined, shown?.[2] ?? null);
+    previous = hour.settled;
+  }
+  return [instants, p10, p50, p90, settled];
+}
+
+export class Chart {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("./backdrop.js").Scene} scene
+   * @param {{pointed: (ts: number | null) => void}} listener
+   */
+  constructor(place, scene, listener) {
+    this.place = place;
+    this.scene = scene;
+    this.listener = listener;
+    this.showsPast = true;
+    /** @type {{min: number, max: number}} */
+    this.range = { min: 0, max: 1 };
+    this.plot = this.make();
+    new ResizeObserver(() => this.plot.setSize(this.size())).observe(place);
+  }
+
+  size() {
+    return { width: this.place.clientWidth, height: this.place.clientHeight };
+  }
+
+  make() {
+    const uPlot = chartLibrary();
+    const stroke = () => colour("soft");
+    const grid = { stroke: () => colour("grid"), width: 1 };
+    return new uPlot(
+      {
+        ...this.size(),
+        padding: [8, 20, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+        tzDate: (/** @type {number} */ ts) => uPlot.tzDate(new Date(ts * 1000), this.scene.wording.zone),
+        scales: {
+          x: { time: true, range: () => [this.range.min, this.range.max] },
+          y: { range: (/** @type {any} */ _, /** @type {number | null} */ low, /** @type {number | null} */ high) => reach(low, high) },
+        },
+        axes: [
+          {
+            stroke, grid, ticks: { ...grid, size: 4 }, space: 44, font: FONT, gap: 4, size: 36,
+            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((ts) => this.instantLabel(ts)),
+          },
+          {
+            stroke, grid, ticks: { show: false }, size: 48, font: FONT, gap: 6,
+            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((value) => this.priceLabel(value, splits)),
+          },
+        ],
+        series: [
+          {},
+          { stroke: "transparent", points: { show: false } },
+          { stroke: () => colour("forecast"), width: 2, points: { show: false } },
+          { stroke: "transparent", points: { show: false } },
+          { stroke: () => colour("settled"), width: 2.5, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } },
+        ],
+        bands: [{ series: [3, 1], fill: () => colour("band") }],
+        hooks: {
+          drawClear: [(/** @type {any} */ plot) => drawBehind(plot, this.scene)],
+          draw: [(/** @type {any} */ plot) => drawBefore(plot, this.scene)],
+        },
+      },
+      columns(this.scene.hours, this.showsPast ? 0 : this.scene.now()),
+      this.place,
+    );
+  }
+
+  /** Draws anew what has changed: prices, unit, language, colours or what is found. */
+  draw() {
+    const data = columns(this.scene.hours, this.showsPast ? 0 : this.scene.now());
+    this.plot.batch(() => {
+      this.plot.setData(data, false);
+      this.plot.setScale("x", this.range);
+    });
+    this.plot.redraw(true, true);
+  }
+
+  /** @param {number} min @param {number} max */
+  show(min, max) {
+    this.range = { min, max };
+    this.plot.setScale("x", this.range);
+  }
+
+  /** The instant at a distance from the plot's left edge, in CSS pixels. @param {number} left */
+  instantAt(left) {
+    return this.plot.posToVal(left, "x");
+  }
+
+  /** Points at an hour, or at none. @param {number | null} ts */
+  point(ts) {
+    if (ts === this.scene.pointed) return;
+    this.scene.pointed = ts;
+    this.plot.redraw(false, false);
+    this.listener.pointed(ts);
+  }
+
+  /** @param {number} ts */
+  instantLabel(ts) {
+    const time = this.scene.wording.wall(ts).slice(11);
+    return time === "00:00" ? `${time}\n${this.scene.wording.day(ts)}` : time;
+  }
+
+  /** @param {number} value @param {number[]} splits */
+  priceLabel(value, splits) {
+    const step = splits.length > 1 ? splits[1] - splits[0] : 1;
+    const decimals = [0, 1, 2].find((digits) => Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6);
+    return this.scene.wording.price(value, decimals ?? 3);
+  }
+
+  /** Whether there is anything to show at an hour. @param {number} ts */
+  knows(ts) {
+    return priceOf(this.scene.hours.get(ts)) !== null;
+  }
+}
+
+const FONT = "12px Inter, system-ui, sans-serif";
+
+/** The price axis: holds zero and all that is in view. @param {number | null} low @param {number | null} high */
+function reach(low, high) {
+  const bottom = Math.min(0, low ?? 0);
+  const top = Math.max(0, high ?? 1);
+  const margin = (top - bottom) * 0.05 || 1;
+  return [bottom < 0 ? bottom - margin : 0, top + margin];
+}

@@ -1,0 +1,144 @@
+// The dashboard: puts its parts together and lets them hear of each other.
+
+import { choose, chosen, withChoices } from "./address.js";
+import { Chart, chartLibrary } from "./chart.js";
+import { letCopy } from "./copying.js";
+import { Feed } from "./feed.js";
+import { Finder } from "./finder.js";
+import { floorHour, hoursOf } from "./hours.js";
+import { showHour, takeOver } from "./live.js";
+import { Moves } from "./moves.js";
+import { pageData, Wording } from "./wording.js";
+
+/** @template {HTMLElement} E @param {string} selector @returns {E} */
+const find = (selector) => /** @type {E} */ (document.querySelector(selector));
+
+/** @type {import("./backdrop.js").Scene} */
+const scene = {
+  hours: new Map(), now: () => feed.now(), limit: 0, found: [], wording: new Wording(pageData(document)), pointed: null,
+};
+/** @type {import("./hours.js").Series | null} */
+let series = null;
+/** @type {Chart | null} */
+let chart = null;
+/** @type {Moves | null} */
+let moves = null;
+
+/** The section of the chart; a server that knows nothing yet leaves it out. */
+const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
+const finder = form && new Finder(form, find("[data-found]"), (found) => {
+  scene.found = found;
+  card?.classList.toggle("has-found", found.length > 0);
+  chart?.draw();
+});
+
+const feed = new Feed({
+  series: (fresh) => {
+    series = fresh;
+    showSeries();
+  },
+  page: (fresh) => {
+    takeOver(fresh);
+    scene.wording = new Wording(pageData(fresh));
+    showSeries();
+  },
+  reachable: (since) => {
+    const banner = find("[data-offline]");
+    banner.hidden = since === null;
+    if (since !== null) {
+      const time = new Date(since).toLocaleTimeString(scene.wording.texts.locale, { hour: "2-digit", minute: "2-digit" });
+      /** @type {HTMLElement} */ (banner.firstElementChild).textContent = scene.wording.say("offline", { time });
+    }
+  },
+  hour: () => {
+    showHour(floorHour(feed.now()), scene.wording);
+    chart?.plot.redraw(false, false);
+  },
+});
+
+function showSeries() {
+  if (!series) return;
+  scene.hours = hoursOf(series, scene.wording.unit);
+  scene.limit = series.freeUntil + 3600;
+  if (scene.hours.size && !card) location.reload();
+  if (scene.hours.size && card && !chart) startChart(card);
+  if (chart) {
+    moves?.apply();
+    chart.draw();
+    say(scene.pointed);
+  }
+  if (finder) {
+    finder.scene = scene;
+    finder.find();
+  }
+}
+
+/** @param {HTMLElement} card */
+function startChart(card) {
+  if (!chartLibrary()) {
+    for (const tool of document.querySelectorAll(".chart .needs-script")) tool.remove();
+    return;
+  }
+  const place = find("[data-chart]");
+  place.replaceChildren();
+  chart = new Chart(place, scene, { pointed: say });
+  const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
+  if (past) {
+    past.checked = chart.showsPast = chosen("past", "1") === "1";
+    past.addEventListener("change", () => {
+      if (chart) chart.showsPast = past.checked;
+      choose({ past: past.checked ? null : "0" });
+      chart?.draw();
+    });
+  }
+  moves = new Moves(chart, card);
+  place.tabIndex = 0;
+  place.setAttribute("role", "slider");
+  place.setAttribute("aria-label", place.dataset.chart ?? "");
+  place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));
+}
+
+/** Says the price of the hour that is pointed at, or of the present one. @param {number | null} pointed */
+function say(pointed) {
+  const ts = pointed ?? floorHour(scene.now());
+  const { when, price, what } = scene.wording.hour(scene.hours.get(ts), ts);
+  const strong = document.createElement("b");
+  strong.textContent = price;
+  find("[data-readout]").replaceChildren(`${when}  `, strong, ` ${what}`);
+  const place = find("[data-chart]");
+  const all = [...scene.hours.keys()];
+  place.setAttribute("aria-valuemin", String(all[0]));
+  place.setAttribute("aria-valuemax", String(all[all.length - 1]));
+  place.setAttribute("aria-valuenow", String(ts));
+  place.setAttribute("aria-valuetext", `${when}: ${price} ${what}`);
+}
+
+/** Changes an option without leaving the page. @param {MouseEvent} event */
+function option(event) {
+  const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-option]"));
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  link.href = withChoices(link);
+  if (link.dataset.option === "lang") return;
+  event.preventDefault();
+  history.replaceState(null, "", link.href);
+  const theme = chosen("theme", "auto");
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  chart?.draw();
+  feed.poll();
+}
+
+/** Moves the calendar of a small screen to the present hour. */
+function showPresentInCalendar() {
+  const cell = document.querySelector("#grid .current");
+  const box = cell?.closest(".scroll");
+  if (!cell || !box) return;
+  box.scrollLeft += cell.getBoundingClientRect().left - box.getBoundingClientRect().left - box.clientWidth / 2;
+}
+
+document.addEventListener("click", option);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart?.draw());
+letCopy(scene.wording.texts);
+showPresentInCalendar();
+feed.poll();

@@ -1,0 +1,214 @@
+// Moving in the chart: with a mouse, with fingers, with the keyboard and with its buttons.
+
+import { choose, chosen } from "./address.js";
+import { floorHour, HOUR_S } from "./hours.js";
+
+const DAY_S = 86_400;
+const NEAREST_S = 6 * HOUR_S;
+const MARGIN_S = 2 * HOUR_S;
+const ZOOM = 1.5;
+/** Browsers refuse an address that changes with every pixel of a drag. */
+const REST_MS = 250;
+
+export class Moves {
+  /** @param {import("./chart.js").Chart} chart @param {HTMLElement} card the section with the chart's buttons */
+  constructor(chart, card) {
+    this.chart = chart;
+    this.card = card;
+    /** @type {Map<number, number>} where each finger or the mouse is */
+    this.held = new Map();
+    this.name = chosen("span", "ahead");
+    const [min, max] = [Number(chosen("from")), Number(chosen("to"))];
+    /** @type {{min: number, max: number} | null} a range without a name that the reader has chosen */
+    this.chosen = max - min >= HOUR_S && min > 0 ? { min, max } : null;
+    this.timer = 0;
+    this.listen();
+  }
+
+  /** The first and the last hour that there is, and the end of what can be seen: a little room after the last. */
+  bounds() {
+    const all = [...this.chart.scene.hours.keys()];
+    const last = all[all.length - 1];
+    return { first: all[0], last, end: last + HOUR_S + MARGIN_S };
+  }
+
+  /** Shows what is chosen; to be called again when the hours have changed. */
+  apply() {
+    const { first, end } = this.bounds();
+    const today = this.startOfToday();
+    const start = this.name === "all" ? first : this.name === "week" ? today - 7 * DAY_S : today;
+    const { min, max } = this.chosen ?? { min: start, max: end };
+    this.show(min, max);
+    for (const button of this.card.querySelectorAll("[data-span]")) {
+      const isShown = !this.chosen && button.getAttribute("data-span") === this.name;
+      button.setAttribute("aria-pressed", String(isShown));
+    }
+  }
+
+  /** Chooses a range by its name. @param {string} name */
+  span(name) {
+    this.name = name;
+    this.chosen = null;
+    this.apply();
+    this.remember();
+  }
+
+  startOfToday() {
+    const { scene } = this.chart;
+    let ts = floorHour(scene.now());
+    while (scene.wording.wall(ts - 1).slice(0, 10) === scene.wording.wall(ts).slice(0, 10)) ts -= HOUR_S;
+    return ts;
+  }
+
+  /** Shows a range within bounds. @param {number} min @param {number} max */
+  show(min, max) {
+    const { first, end } = this.bounds();
+    const length = Math.min(Math.max(max - min, NEAREST_S), end - first);
+    const start = Math.min(Math.max(min, first), end - length);
+    this.chart.show(start, start + length);
+  }
+
+  /** Chooses a range of the reader's own. @param {number} min @param {number} max */
+  choose(min, max) {
+    this.chosen = { min, max };
+    this.apply();
+    this.chosen = this.chart.range;
+    this.remember();
+  }
+
+  /** Writes what is chosen into the address, once the reader's hand rests. */
+  remember() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      const own = this.chosen;
+      choose({
+        span: own || this.name === "ahead" ? null : this.name,
+        from: own && String(Math.round(own.min)),
+        to: own && String(Math.round(own.max)),
+      });
+    }, REST_MS);
+  }
+
+  /** @param {number} seconds */
+  pan(seconds) {
+    const { min, max } = this.chart.range;
+    this.choose(min + seconds, max + seconds);
+  }
+
+  /** Zooms and keeps an instant where it is. @param {number} factor above 1 to see less @param {number} [around] */
+  zoom(factor, around) {
+    const { min, max } = this.chart.range;
+    const centre = around ?? this.chart.scene.pointed ?? (min + max) / 2;
+    const length = Math.max((max - min) / factor, NEAREST_S);
+    const start = centre - ((centre - min) / (max - min)) * length;
+    this.choose(start, start + length);
+  }
+
+  listen() {
+    const { over } = this.chart.plot;
+    over.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.hold(event));
+    over.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel"]) {
+      over.addEventListener(end, (/** @type {PointerEvent} */ event) => this.held.delete(event.pointerId));
+    }
+    over.addEventListener("pointerleave", (/** @type {PointerEvent} */ event) => {
+      if (event.pointerType === "mouse" && !this.held.size) this.chart.point(null);
+    });
+    over.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
+    over.addEventListener("dblclick", () => this.span("ahead"));
+    this.chart.place.addEventListener("keydown", (event) => this.key(event));
+    this.card.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
+  }
+
+  /** @param {PointerEvent} event */
+  hold(event) {
+    /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
+    this.held.set(event.pointerId, this.left(event));
+    this.pointAt(this.left(event));
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const left = this.left(event);
+    const before = this.held.get(event.pointerId);
+    if (before === undefined) {
+      this.pointAt(left);
+      return;
+    }
+    const other = [...this.held].find(([id]) => id !== event.pointerId)?.[1];
+    this.held.set(event.pointerId, left);
+    if (other === undefined) this.pan(this.chart.instantAt(before) - this.chart.instantAt(left));
+    else if (Math.abs(left - other) > 8 && Math.abs(before - other) > 8) {
+      this.zoom(Math.abs(left - other) / Math.abs(before - other), this.chart.instantAt(other));
+    }
+    this.pointAt(left);
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    if (!event.ctrlKey && !isSideways && !event.shiftKey) return;
+    event.preventDefault();
+    const { min, max } = this.chart.range;
+    if (event.ctrlKey) this.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM, this.chart.instantAt(this.left(event)));
+    else this.pan(((event.deltaX || event.deltaY) / this.chart.plot.over.clientWidth) * (max - min));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { min, max } = this.chart.range;
+    const quarter = (max - min) / 4;
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      ArrowLeft: () => (event.shiftKey ? this.pan(-quarter) : this.step(-1)),
+      ArrowRight: () => (event.shiftKey ? this.pan(quarter) : this.step(1)),
+      PageUp: () => this.step(-24),
+      PageDown: () => this.step(24),
+      "+": () => this.zoom(ZOOM),
+      "-": () => this.zoom(1 / ZOOM),
+      Home: () => this.home(),
+      Escape: () => this.chart.point(null),
+    };
+    const action = actions[event.key === "=" ? "+" : event.key];
+    if (!action || event.altKey || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    action();
+  }
+
+  /** Points at another hour, and moves along so that it stays in view. @param {number} hours */
+  step(hours) {
+    const { scene, range } = this.chart;
+    const { first, last } = this.bounds();
+    const next = (scene.pointed ?? floorHour(scene.now())) + (scene.pointed === null ? 0 : hours * HOUR_S);
+    const ts = Math.min(Math.max(next, first), last);
+    if (ts < range.min) this.pan(ts - range.min);
+    if (ts + HOUR_S > range.max) this.pan(ts + HOUR_S - range.max);
+    this.chart.point(ts);
+  }
+
+  home() {
+    this.span("ahead");
+    this.chart.point(floorHour(this.chart.scene.now()));
+  }
+
+  /** @param {HTMLElement} button */
+  press(button) {
+    const { min, max } = this.chart.range;
+    const { span, move } = button.dataset;
+    if (span) this.span(span);
+    if (move === "in") this.zoom(ZOOM);
+    if (move === "out") this.zoom(1 / ZOOM);
+    if (move === "earlier") this.pan((min - max) / 2);
+    if (move === "later") this.pan((max - min) / 2);
+  }
+
+  /** @param {number} left */
+  pointAt(left) {
+    this.chart.point(floorHour(this.chart.instantAt(left)));
+  }
+
+  /** @param {MouseEvent} event */
+  left(event) {
+    return event.clientX - this.chart.plot.over.getBoundingClientRect().left;
+  }
+}

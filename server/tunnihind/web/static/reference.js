@@ -1,0 +1,51 @@
+// The reference: live answers, and the server's address as this reader knows it.
+
+import { letCopy } from "./copying.js";
+import { pageData } from "./wording.js";
+
+const SHOWN_CHARACTERS = 20_000;
+
+const data = pageData(document);
+
+/** Asks a resource and shows its answer. @param {HTMLElement} box */
+async function show(box) {
+  const live = /** @type {HTMLElement} */ (box.querySelector(".live"));
+  const status = /** @type {HTMLElement} */ (live.querySelector("[data-status]"));
+  const body = /** @type {HTMLElement} */ (live.querySelector("[data-body]"));
+  live.hidden = false;
+  status.textContent = data.texts.sent;
+  try {
+    const answer = await fetch(address(box), { cache: "no-cache" });
+    const text = await answer.text();
+    const fields = ["content-type", "etag", "cache-control"].map((name) => `${name}: ${answer.headers.get(name)}`);
+    status.textContent = `${answer.status} ${answer.statusText} · ${fields.join(" · ")}`;
+    body.textContent = JSON.stringify(JSON.parse(text), null, 2).slice(0, SHOWN_CHARACTERS);
+  } catch (error) {
+    status.textContent = data.texts.failed.replace("{reason}", String(error));
+    body.textContent = "";
+  }
+}
+
+/** @param {HTMLElement} box */
+function address(box) {
+  const query = new URLSearchParams();
+  for (const input of box.querySelectorAll("input")) if (input.value) query.set(input.name, input.value);
+  return `${box.dataset.try}${query.size ? `?${query}` : ""}`;
+}
+
+/** An operator who hasn't named a public address is reached at the one this page came from. */
+function nameAddress() {
+  if (data.isPublic) return;
+  const here = new URL(".", location.href).href.replace(/\/$/, "");
+  for (const place of document.querySelectorAll("[data-address], [data-recipe]")) {
+    place.textContent = (place.textContent ?? "").replaceAll(data.address, here);
+  }
+}
+
+for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-try]"))) {
+  const button = /** @type {HTMLButtonElement} */ (box.querySelector("button"));
+  button.hidden = false;
+  button.addEventListener("click", () => show(box));
+}
+nameAddress();
+letCopy(data.texts);

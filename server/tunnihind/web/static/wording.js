@@ -1,0 +1,87 @@
+// Numbers, instants and sentences as the page's reader wants them.
+
+import { HOUR_S } from "./hours.js";
+
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, texts: Record<string, string>}} PageData */
+
+export class Wording {
+  /** @param {PageData} data */
+  constructor(data) {
+    this.unit = data.unit;
+    this.unitSymbol = data.unitSymbol;
+    this.texts = data.texts;
+    this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
+    const locale = data.texts.locale;
+    const timeZone = this.zone;
+    this.dayFormat = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone });
+    // The Swedish way of writing is ISO 8601's.
+    this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
+      year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
+    });
+    this.weekdayFormat = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "Europe/Tallinn" });
+    this.estonianFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: "Europe/Tallinn" });
+  }
+
+  /** @param {string} key @param {Record<string, string>} gaps */
+  say(key, gaps = {}) {
+    return this.texts[key].replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
+  }
+
+  /** @param {number} value */
+  price(value, decimals = 2) {
+    const written = value.toFixed(decimals).replace(/^-(0[.,]?0*)$/, "$1");
+    return written.replace("-", "\u2212").replace(".", this.texts.decimal);
+  }
+
+  /** @param {[number, number, number]} forecast */
+  band(forecast) {
+    return `${this.price(forecast[0])} … ${this.price(forecast[2])}`;
+  }
+
+  /** The local wall clock as `2026-11-20T14:00`, as `<input type="datetime-local">` writes it. @param {number} ts */
+  wall(ts) {
+    return this.isoFormat.format(ts * 1000).replace(" ", "T");
+  }
+
+  /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
+  clock(ts) {
+    const time = this.wall(ts).slice(11);
+    if (time === this.wall(ts + HOUR_S).slice(11)) return `${time} EEST`;
+    return time === this.wall(ts - HOUR_S).slice(11) ? `${time} EET` : time;
+  }
+
+  /** @param {number} ts */
+  day(ts) {
+    return this.dayFormat.format(ts * 1000);
+  }
+
+  /** @param {number} ts @param {number} hours */
+  span(ts, hours = 1) {
+    return `${this.clock(ts)}–${this.clock(ts + hours * HOUR_S)}`;
+  }
+
+  /** Whether an hour counts as night (22 to 7) or weekend by the Estonian clock, as network tariffs have it. @param {number} ts */
+  isNightOrWeekend(ts) {
+    const hour = Number(this.estonianFormat.format(ts * 1000));
+    return hour >= 22 || hour < 7 || this.weekdayFormat.format(ts * 1000).startsWith("S");
+  }
+
+  /** What there is to say of an hour. @param {import("./hours.js").Hour | undefined} hour @param {number} ts */
+  hour(hour, ts) {
+    const when = `${this.day(ts)} ${this.span(ts)}`;
+    if (!hour || (hour.settled === null && !hour.forecast)) return { when, price: "", what: this.say("unknown") };
+    if (hour.settled === null && hour.forecast) {
+      const what = `${this.say("forecast")}, ${this.say("likely", { band: this.band(hour.forecast) })}`;
+      return { when, price: `${this.price(hour.forecast[1])} ${this.unitSymbol}`, what };
+    }
+    const price = `${this.price(/** @type {number} */ (hour.settled))} ${this.unitSymbol}`;
+    if (!hour.forecast) return { when, price, what: this.say("settled") };
+    const then = this.say("forecastThen", { price: this.price(hour.forecast[1]), band: this.band(hour.forecast) });
+    return { when, price, what: `${this.say("settled")} · ${then}` };
+  }
+}
+
+/** Reads what a page tells its scripts. @param {Document} page @returns {any} */
+export function pageData(page) {
+  return JSON.parse(page.getElementById("page-data")?.textContent ?? "{}");
+}

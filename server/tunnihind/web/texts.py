@@ -1,0 +1,63 @@
+"""The words of the pages in English and Estonian, and how each language writes numbers and dates."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+
+from tunnihind.web.options import Language
+
+_SHARED: Final = ("decimal", "level.low", "level.middle", "level.high")
+"""What scripts need of the texts that the server writes with, too."""
+
+_MINUS: Final = "\N{MINUS SIGN}"
+
+
+class Texts:
+    """One language. `texts("key", n=3)` gives a text with its gaps filled."""
+
+    def __init__(self, language: Language, table: Mapping[str, Any]) -> None:
+        self.language = language
+        self._table = table
+
+    def __call__(self, key: str, **gaps: object) -> str:
+        """Return a text. Raises KeyError where the language has none."""
+        text: str = self._table[key]
+        return text.format(**gaps) if gaps else text
+
+    def script(self) -> Mapping[str, Any]:
+        """Return the texts that the pages' scripts need."""
+        shared = {key: text for key, text in self._table.items() if key in _SHARED}
+        return {**self._table["script"], **shared}
+
+    def number(self, value: float, decimals: int) -> str:
+        """Write a number; never a negative zero."""
+        written = f"{round(value, decimals) + 0.0:.{decimals}f}"
+        return written.replace("-", _MINUS).replace(".", self._table["decimal"])
+
+    def percent(self, share: float) -> str:
+        """Write a fraction as a whole percentage."""
+        return f"{self.number(share * 100, 0)}\N{NO-BREAK SPACE}%"
+
+    def long_date(self, day: date) -> str:
+        """Write a day with its weekday and month in full."""
+        return self("longDate", weekday=self._table["weekdays"][day.weekday()], day=day.day, month=self._month(day))
+
+    def short_date(self, day: date) -> str:
+        """Write a day as briefly as it can be told from its neighbours."""
+        weekday = self._table["weekdaysShort"][day.weekday()]
+        return self("shortDate", weekday=weekday, day=day.day, month=self._month(day)[:3], number=day.month)
+
+    def _month(self, day: date) -> str:
+        name: str = self._table["months"][day.month - 1]
+        return name
+
+
+@cache
+def texts_in(language: Language) -> Texts:
+    """Return a language's texts."""
+    source = files("tunnihind.web").joinpath("locales", f"{language}.json").read_bytes()
+    return Texts(language, msgspec.json.decode(source))

@@ -1,0 +1,141 @@
+"""What a page costs its reader: bytes over the wire by kind, and time until something and then everything is seen.
+
+    uv run --no-sync python tests/benchmarks/bench_page.py [--rounds 5] [--address http://localhost:8080]
+
+Without an address it serves a fortnight of made-up prices itself. Measured in Debian's chromium with an empty cache,
+first as it is on this machine, then as on a phone: CPU four times slower, 1.6 Mbit/s with 150 ms of latency.
+"""
+
+import asyncio
+import statistics
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import click
+from aiohttp import web
+from playwright.async_api import Browser, CDPSession, Page
+
+from tests.e2e import pages
+from tests.e2e.chromium import chromium
+from tests.server.api.support import FakeClock
+from tunnihind.api.app import create_app
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.settings import Settings
+
+PATHS: Final = ("", "?embed=1", "docs")
+PHONE: Final = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}
+SHIFT: Final = """window.shift = 0; window.largest = 0;
+new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value; })
+  .observe({type: "layout-shift", buffered: true});
+new PerformanceObserver((list) => { for (const entry of list.getEntries()) largest = entry.startTime; })
+  .observe({type: "largest-contentful-paint", buffered: true});"""
+
+
+@dataclass
+class Load:
+    """One loading of a page: bytes of each kind of file, and milliseconds."""
+
+    wire: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+    first_paint_ms: float = 0
+    largest_paint_ms: float = 0
+    shift: float = 0
+
+
+async def load(browser: Browser, address: str, *, like_a_phone: bool) -> Load:
+    """Load a page with an empty cache."""
+    context = await browser.new_context()
+    page = await context.new_page()
+    devtools = await context.new_cdp_session(page)
+    measured = Load()
+    await listen(devtools, measured)
+    if like_a_phone:
+        await devtools.send("Network.emulateNetworkConditions", PHONE)
+        await devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    await page.add_init_script(SHIFT)
+    await page.goto(address, wait_until="networkidle")
+    await read(page, measured)
+    await context.close()
+    return measured
+
+
+async def listen(devtools: CDPSession, measured: Load) -> None:
+    """Count what comes over the wire, header fields included."""
+    kinds: dict[str, str] = {}
+
+    def answered(event: dict[str, Any]) -> None:
+        kinds[event["requestId"]] = event["type"]
+
+    def finished(event: dict[str, Any]) -> None:
+        measured.wire[kinds.get(event["requestId"], "Other")] += int(event["encodedDataLength"])
+        measured.requests += 1
+
+    devtools.on("Network.responseReceived", answered)
+    devtools.on("Network.loadingFinished", finished)
+    await devtools.send("Network.enable")
+
+
+async def read(page: Page, measured: Load) -> None:
+    measured.first_paint_ms = await page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
+    )
+    measured.largest_paint_ms = await page.evaluate("window.largest")
+    measured.shift = await page.evaluate("window.shift")
+
+
+def tell(path: str, label: str, loads: list[Load]) -> None:
+    """Print the medians of some loadings."""
+    kinds = ", ".join(f"{kind} {size / 1000:.1f}" for kind, size in sorted(loads[0].wire.items()))
+    total = statistics.median(sum(one.wire.values()) for one in loads) / 1000
+    first, largest = (
+        statistics.median(getattr(one, f"{name}_paint_ms") for one in loads) for name in ("first", "largest")
+    )
+    click.echo(
+        f"/{path:9} {label:8} {total:6.1f} kB in {loads[0].requests} requests ({kinds}); first paint {first:.0f} ms, "
+        f"largest {largest:.0f} ms, layout shift {max(one.shift for one in loads):.3f}"
+    )
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[str]:
+    """Serve the made-up fortnight."""
+    clock, settings = FakeClock(), Settings()
+    snapshot = Snapshot(settings, clock)
+    snapshot.show(pages.ordinary())
+    runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark"))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
+
+
+async def measure(rounds: int, address: str) -> None:
+    async with chromium() as browser:
+        for path in PATHS:
+            for label, like_a_phone in (("here", False), ("phone", True)):
+                loads = [await load(browser, f"{address}/{path}", like_a_phone=like_a_phone) for _ in range(rounds)]
+                tell(path, label, loads)
+
+
+async def run(rounds: int, address: str) -> None:
+    if address:
+        await measure(rounds, address.rstrip("/"))
+        return
+    async with served() as own:
+        await measure(rounds, own)
+
+
+@click.command()
+@click.option("--rounds", default=5)
+@click.option("--address", default="")
+def main(rounds: int, address: str) -> None:
+    """Measure and print."""
+    asyncio.run(run(rounds, address))
+
+
+if __name__ == "__main__":
+    main()

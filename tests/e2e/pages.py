@@ -1,0 +1,120 @@
+"""Made-up days for the pages to show, each with something about it that can go wrong."""
+
+from collections.abc import Mapping
+from datetime import date
+from math import sin
+
+import numpy as np
+
+from tests.server.api.support import HOUR
+from tunnihind.api.view import Percentiles, View
+from tunnihind.forecast.live_scores import WindowScores
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scores import Scores
+from tunnihind.market import DAY_S, DEFAULT_VAT_RATE, HOUR_S, consumer_price, day_end, day_start, delivery_day
+
+SPRING = date(2026, 3, 29)
+AUTUMN = date(2025, 10, 26)
+
+
+def price(ts: int) -> float:
+    """Return a price of an ordinary winter's day, EUR/MWh: two peaks, a cheap night, no two hours alike."""
+    hour = ts // HOUR_S
+    return round(90 + 45 * sin(hour / 24 * 6.2832 - 1.8) + 25 * sin(hour / 12 * 6.2832) + hour % 7, 2)
+
+
+def percentiles(ts: int) -> Percentiles:
+    """Return what was forecast for an hour."""
+    return Percentiles(round(price(ts) - 34, 2), round(price(ts) + 6.5, 2), round(price(ts) + 71, 2))
+
+
+def run(now: int, hours: int = 150) -> Run:
+    """Return a forecast made at the top of the current hour."""
+    start = now // HOUR_S * HOUR_S + HOUR_S
+    rows = np.array([percentiles(start + i * HOUR_S) for i in range(hours)])
+    return Run.of(made_at=start - HOUR_S, tier="weather", start_ts=start, percentiles=rows.T, inputs={})
+
+
+def scores(mae: float, coverage: float) -> Scores:
+    return Scores(
+        n=720,
+        mae=mae,
+        baseline_mae=52.3,
+        skill=1 - mae / 52.3,
+        coverage80=coverage,
+        below10=0.1,
+        above90=0.9 - coverage,
+        pinball=mae / 3,
+        winkler80=5 * mae,
+        width=3 * mae,
+    )
+
+
+BY_DAYS_AHEAD = {lead: scores(24 + 2 * lead, 0.82 - lead / 100) for lead in range(1, 8)}
+
+
+def settled(first: int, last: int) -> dict[int, float]:
+    """Return settled prices from one hour to another, both included."""
+    return {ts: price(ts) for ts in range(first, last + 1, HOUR_S)}
+
+
+def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> View:
+    """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast for the days after it."""
+    hour = now // HOUR_S * HOUR_S
+    known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
+    return View(
+        version="ordinary",
+        settled={**known, **(prices or {})},
+        issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
+        run=run(now),
+        last_refresh=hour,
+        accuracy=tuple(
+            WindowScores(
+                days, {lead: scores(24 + 2 * lead, 0.82 - lead / 100) for lead in range(1, 8)}, scores(31, 0.79)
+            )
+            for days in (7, 30, 90)
+        ),
+    )
+
+
+def negative(now: int = HOUR + 612) -> View:
+    """Return an ordinary view with a windy noon below zero, and one hour that all but is zero."""
+    noon = now // HOUR_S * HOUR_S + 2 * HOUR_S
+    prices = {noon + i * HOUR_S: -12.34 - i for i in range(4)}
+    return ordinary(now, {**prices, noon + 4 * HOUR_S: -0.004})
+
+
+def noon_of(day: date) -> int:
+    """Return an instant in a day, at noon UTC."""
+    return day_start(day) + 12 * HOUR_S
+
+
+def without_forecast(now: int = HOUR + 612) -> View:
+    """Return a view of settled prices only."""
+    hour = now // HOUR_S * HOUR_S
+    return View("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
+
+
+def stale(now: int = HOUR + 612) -> View:
+    """Return a view that nothing has been added to for nine hours, the current hour's price not among it."""
+    hour = now // HOUR_S * HOUR_S
+    then = now - 9 * HOUR_S
+    return View("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
+
+
+def forgotten(now: int = HOUR + 612) -> View:
+    """Return a view whose newest price is two days old."""
+    hour = now // HOUR_S * HOUR_S
+    return View("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
+
+
+LAST = HOUR + 72 * HOUR_S
+"""The last hour of the ordinary view's public forecast, which ends 72 h after its now."""
+
+END = LAST + 3 * HOUR_S
+"""The end of what the chart shows of it: that hour's, and a little room."""
+
+
+def consumer(ts: int) -> float:
+    """Return an hour's price in EUR/kWh with the default VAT."""
+    return consumer_price(price(ts), DEFAULT_VAT_RATE)

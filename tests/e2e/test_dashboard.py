@@ -1,0 +1,228 @@
+"""The dashboard in a real browser: what it shows is what the API serves, however it is looked at."""
+
+import re
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.e2e import pages
+from tests.e2e.watched_page import PHONE, Watched, address_of, browser, cents, series_of, server, watch, watched
+from tests.server.api.conftest import serve
+from tests.server.api.support import HOUR, RunningServer
+from tunnihind.market import DAY_S, HOUR_S
+
+__all__ = ["browser", "serve", "server", "watch"]
+
+
+async def point_at(page: Page, ts: int) -> None:
+    """Move the mouse to the middle of an hour."""
+    box = await page.locator(".u-over").bounding_box()
+    assert box is not None
+    low, high = await shown_range(page)
+    left = (ts + HOUR_S / 2 - low) / (high - low) * box["width"]
+    await page.mouse.move(box["x"] + left, box["y"] + box["height"] / 2)
+
+
+async def shown_range(page: Page) -> tuple[float, float]:
+    """Return which instants the chart shows, by the address where it names them, else from today to the end.
+
+    The address follows when the reader's hand has rested a moment, which the page's clock has to be moved for.
+    """
+    await page.clock.run_for(1000)
+    found = re.search(r"from=(\d+)&to=(\d+)", page.url)
+    if found:
+        return float(found[1]), float(found[2])
+    return HOUR - 12 * HOUR_S, float(pages.END)
+
+
+async def test_the_prices_at_a_glance_are_the_apis(watch: Watched, server: RunningServer) -> None:
+    page = await watch.show()
+    series = await series_of(server)
+    await expect(page.locator("[data-now-price]")).to_have_text(cents(series["current"]["eurKwh"]))
+    today = [hour for hour in series["actuals"] if HOUR - 12 * HOUR_S <= hour["ts"] < HOUR + 12 * HOUR_S]
+    cheapest = min(today, key=lambda hour: hour["eurMwh"])
+    await expect(page.locator("section:has(#today) .low dd")).to_contain_text(cents(cheapest["eurKwh"]))
+
+
+async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
+    watch: Watched, server: RunningServer
+) -> None:
+    await watch.page.clock.install()
+    page = await watch.show()
+    series = await series_of(server)
+    settled = next(hour for hour in series["actuals"] if hour["ts"] == HOUR + 5 * HOUR_S)
+    await point_at(page, settled["ts"])
+    await expect(page.locator("[data-readout] b")).to_have_text(f"{cents(settled['eurKwh'])} c/kWh")
+    ahead = series["forecast"][-5]
+    await point_at(page, ahead["ts"])
+    await expect(page.locator("[data-readout] b")).to_have_text(f"{cents(ahead['p50Kwh'])} c/kWh")
+    band = f"{cents(ahead['p10Kwh'])} … {cents(ahead['p90Kwh'])}"
+    await expect(page.locator("[data-readout]")).to_contain_text(band)
+
+
+async def test_a_finger_on_an_hour_tells_its_price(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), **PHONE) as seen:
+        page = await seen.show()
+        before = await page.locator("[data-readout]").text_content()
+        await page.locator(".u-over").tap(position={"x": 30, "y": 60})
+        await expect(page.locator("[data-readout]")).not_to_have_text(before or "")
+        assert seen.complaints == []
+
+
+async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), **PHONE) as seen:
+        await seen.page.clock.install()
+        page = await seen.show("/?span=week")
+        await page.locator(".u-over").scroll_into_view_if_needed()
+        box = await page.locator(".u-over").bounding_box()
+        assert box is not None
+        middle = box["x"] + box["width"] / 2
+        touch = await page.context.new_cdp_session(page)
+
+        async def fingers(kind: str, *lefts: float) -> None:
+            points = [{"x": left, "y": box["y"] + 40, "id": i} for i, left in enumerate(lefts)]
+            await touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        await fingers("touchStart", middle - 40, middle + 40)
+        for spread in (60, 80):
+            await fingers("touchMove", middle - spread, middle + spread)
+        await fingers("touchEnd")
+        zoomed = await shown_range(page)
+        week = pages.END - (HOUR - 12 * HOUR_S - 7 * DAY_S)
+        assert zoomed[1] - zoomed[0] == pytest.approx(week / 2, rel=0.02)
+        await fingers("touchStart", middle)
+        for step in (20, 40, 60):
+            await fingers("touchMove", middle + step)
+        await fingers("touchEnd")
+        moved = await shown_range(page)
+        assert moved[0] < zoomed[0]
+        assert moved[1] - moved[0] == pytest.approx(zoomed[1] - zoomed[0], abs=2)
+        assert seen.complaints == []
+
+
+async def test_the_keyboard_walks_from_hour_to_hour(watch: Watched, server: RunningServer) -> None:
+    page = await watch.show()
+    chart = page.get_by_role("slider", name="Prices and forecast")
+    await chart.focus()
+    await expect(chart).to_have_attribute("aria-valuenow", str(HOUR))
+    for _ in range(3):
+        await page.keyboard.press("ArrowRight")
+    await expect(chart).to_have_attribute("aria-valuenow", str(HOUR + 3 * HOUR_S))
+    price = cents((await series_of(server))["actuals"][-1]["eurKwh"])
+    await page.keyboard.press("PageUp")
+    await expect(chart).to_have_attribute("aria-valuenow", str(HOUR - 21 * HOUR_S))
+    await expect(chart).not_to_have_attribute("aria-valuetext", re.compile(re.escape(price)))
+    await page.keyboard.press("Home")
+    await expect(chart).to_have_attribute("aria-valuetext", re.compile("settled"))
+
+
+async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(watch: Watched) -> None:
+    await watch.page.clock.install()
+    page = await watch.show()
+    await page.get_by_role("button", name="Zoom in").click()
+    await page.get_by_role("button", name="Later").click()
+    low, high = await shown_range(page)
+    assert high - low == pytest.approx((pages.END - HOUR + 12 * HOUR_S) / 1.5, abs=2)
+    shared = page.url
+    await watch.show("/")
+    await page.goto(shared, wait_until="networkidle")
+    assert await shown_range(page) == (low, high)
+    assert await page.locator("[data-span][aria-pressed=true]").count() == 0
+
+
+async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watch: Watched) -> None:
+    await watch.page.clock.install()
+    page = await watch.show()
+    await page.get_by_role("button", name="Week").click()
+    await page.get_by_role("button", name="Zoom in").click()
+    before = await shown_range(page)
+    box = await page.locator(".u-over").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + 50
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x + 100, y, steps=4)
+    await page.mouse.up()
+    after = await shown_range(page)
+    assert after[0] == pytest.approx(before[0] - 100 / box["width"] * (before[1] - before[0]), abs=2)
+    await page.keyboard.down("Control")
+    await page.mouse.wheel(0, -100)
+    await page.keyboard.up("Control")
+    zoomed = await shown_range(page)
+    assert zoomed[1] - zoomed[0] == pytest.approx((after[1] - after[0]) / 1.5, abs=2)
+
+
+async def test_fourteen_days_back_can_be_seen(watch: Watched) -> None:
+    page = await watch.show("/?span=all")
+    chart = page.get_by_role("slider")
+    assert await chart.get_attribute("aria-valuemin") == str(HOUR - 14 * DAY_S)
+    assert await chart.get_attribute("aria-valuemax") == str(pages.LAST)
+
+
+async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the_address(
+    watch: Watched, server: RunningServer
+) -> None:
+    page = await watch.show()
+    series = await series_of(server)
+    settled = {hour["ts"]: hour["eurKwh"] for hour in series["actuals"] if hour["ts"] > HOUR}
+    await page.get_by_label("Use forecast hours too").uncheck()
+    await page.get_by_label("May be split").check()
+    await page.get_by_label("How long").fill("2")
+    mean = sum(sorted(settled.values())[:2]) / 2
+    await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
+    assert "hours=2" in page.url
+    assert "split=1" in page.url
+    assert "predicted=0" in page.url
+    await page.reload(wait_until="networkidle")
+    await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
+
+
+async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enough(watch: Watched) -> None:
+    page = await watch.show("/?hours=3&by=2025-12-15T16:00")
+    await expect(page.locator("[data-found]")).to_contain_text("13:00–16:00")
+    await page.get_by_label("How long").fill("4")
+    await expect(page.locator("[data-found]")).to_contain_text("not enough known hours")
+
+
+async def test_unit_and_time_zone_change_in_place_and_in_the_address(watch: Watched, server: RunningServer) -> None:
+    page = await watch.show()
+    series = await series_of(server)
+    await page.get_by_role("link", name="€/MWh").click()
+    await expect(page.locator("[data-now-price]")).to_have_text(f"{series['current']['eurMwh']:.2f}")
+    await expect(page.locator("[data-readout]")).to_contain_text("€/MWh")
+    await expect(page.get_by_role("link", name="€/MWh")).to_be_focused()
+    await page.get_by_role("link", name="UTC").click()
+    await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
+    assert "unit=mwh" in page.url
+    assert "tz=utc" in page.url
+
+
+async def test_the_other_language_keeps_every_choice(watch: Watched) -> None:
+    page = await watch.show("/?unit=mwh&hours=5&span=week")
+    await page.get_by_role("link", name="ET", exact=True).click()
+    await page.wait_for_url(re.compile("lang=et"))
+    await expect(page.get_by_role("heading", name="Elektri hind Eestis")).to_be_visible()
+    await expect(page.get_by_label("Kestus")).to_have_value("5")
+    await expect(page.get_by_role("button", name="Nädal")).to_have_attribute("aria-pressed", "true")
+    assert "unit=mwh" in page.url
+
+
+@pytest.mark.parametrize(
+    ("device", "wanted", "dark"), [("dark", "", True), ("light", "dark", True), ("dark", "light", False)]
+)
+async def test_colours_are_the_devices_or_the_readers(
+    browser: Browser, server: RunningServer, device: str, wanted: str, dark: bool
+) -> None:
+    async with watched(browser, address_of(server), color_scheme=device) as seen:
+        page = await seen.show(f"/?theme={wanted}")
+        ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
+
+
+async def test_the_embedded_view_is_small_and_carries_the_credit(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), viewport={"width": 400, "height": 360}) as seen:
+        page = await seen.show("/?embed=1&lang=et")
+        await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport()
+        await expect(page.get_by_role("slider")).to_be_in_viewport(ratio=0.95)
+        assert await page.evaluate("document.documentElement.scrollHeight") <= 360
+        assert seen.complaints == []

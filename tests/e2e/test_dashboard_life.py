@@ -1,0 +1,227 @@
+"""The dashboard in a real browser through what may happen to it, to its server and to its data."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from aiohttp import ClientSession, web
+from playwright.async_api import Browser, expect
+
+from tests.e2e import pages
+from tests.e2e.conftest import Launch
+from tests.e2e.watched_page import PHONE, Watched, address_of, browser, cents, server, watch, watched
+from tests.server.api.conftest import Serve, serve
+from tests.server.api.support import HOUR, RunningServer
+from tunnihind.api.view import View
+from tunnihind.market import HOUR_S
+
+__all__ = ["browser", "serve", "server", "watch"]
+
+
+async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), **PHONE) as seen:
+        for path in ("/", "/?lang=et", "/docs", "/docs?lang=et"):
+            page = await seen.show(path)
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+async def test_without_javascript_summary_chart_calendar_and_table_are_there(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with watched(browser, address_of(server), java_script_enabled=False) as seen:
+        page = await seen.show()
+        await expect(page.locator("[data-now-price]")).to_be_visible()
+        await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
+        await expect(page.locator("#grid")).to_be_visible()
+        await expect(page.locator("[data-finder]")).to_be_hidden()
+        await page.get_by_text("All hours as a table").click()
+        await expect(page.locator("#hours-table table").first).to_be_visible()
+        await page.get_by_role("link", name="€/MWh").click()
+        await expect(page.locator("[data-now-price]")).to_have_text(f"{pages.price(HOUR):.2f}")
+
+
+async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_works(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.route("**/uPlot.iife.min.js", lambda route: route.abort())
+        page = await seen.show()
+        await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
+        await expect(page.get_by_role("button", name="Zoom in")).to_have_count(0)
+        await expect(page.locator("[data-found]")).to_contain_text("on average")
+        await page.get_by_role("link", name="UTC").click()
+        await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
+        assert [complaint for complaint in seen.complaints if "ERR_FAILED" not in complaint] == []
+
+
+async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
+    watch: Watched, server: RunningServer
+) -> None:
+    await watch.page.clock.install()
+    page = await watch.show()
+    await page.get_by_role("link", name="UTC").focus()
+    server.snapshot.show(replace(pages.ordinary(prices={HOUR: 12.34}), version="corrected"))
+    await page.clock.run_for(61_000)
+    await expect(page.locator("[data-now-price]")).to_have_text("1.51")
+    await expect(page.get_by_role("link", name="UTC")).to_be_focused()
+
+
+async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
+    watch: Watched, server: RunningServer
+) -> None:
+    await watch.page.clock.install()
+    page = await watch.show()
+    await page.evaluate("window.untouched = document.querySelector('#glance')")
+    async with page.expect_response("**/api/series"), page.expect_response(re.compile("/$")):
+        await page.clock.run_for(61_000)
+    counted = server.metrics.exposition().decode()
+    assert 'tunnihind_requests_total{route="/",status="304"} 2.0' in counted
+    assert 'tunnihind_requests_total{route="/api/series",status="304"} 1.0' in counted
+    assert await page.evaluate("window.untouched === document.querySelector('#glance')")
+
+
+async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_and_recovers(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        await page.context.set_offline(True)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-offline]")).to_contain_text("can't be reached")
+        await page.clock.fast_forward(3_600_000)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-now-price]")).to_have_text(cents(pages.consumer(HOUR + HOUR_S)))
+        await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+        await expect(page.locator("#grid .current")).to_have_attribute("data-ts", str(HOUR + HOUR_S))
+        server.clock.instant += HOUR_S + 120
+        await page.context.set_offline(False)
+        await expect(page.locator("[data-offline]")).to_be_hidden()
+        await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+
+
+@pytest.mark.parametrize(("day", "hours"), [(pages.SPRING, 23), (pages.AUTUMN, 25)])
+async def test_a_day_of_another_length_is_shown_hour_by_hour(
+    browser: Browser, serve: Serve, day: date, hours: int
+) -> None:
+    now = pages.noon_of(day)
+    server = await serve(pages.ordinary(now), now=now)
+    async with watched(browser, address_of(server)) as seen:
+        page = await seen.show()
+        assert await page.locator("#grid .today span").count() == hours
+        chart = page.get_by_role("slider")
+        await chart.focus()
+        texts = set()
+        for _ in range(14):
+            await page.keyboard.press("ArrowLeft")
+            texts.add(await chart.get_attribute("aria-valuetext"))
+        assert len(texts) == 14
+        assert any("EEST" in (text or "") for text in texts) is (hours == 25)
+        assert seen.complaints == []
+
+
+async def test_negative_prices_are_shown_below_zero_and_found_by_the_finder(browser: Browser, serve: Serve) -> None:
+    server = await serve(pages.negative())
+    async with watched(browser, address_of(server)) as seen:
+        page = await seen.show()
+        await expect(page.locator("#grid .negative")).to_have_count(4)
+        await expect(page.locator("[data-found]")).to_contain_text("on average −1.7")
+        assert "−0.00" not in await page.locator("body").inner_text()
+        assert seen.complaints == []
+
+
+async def test_without_a_forecast_the_page_shows_prices_only(browser: Browser, serve: Serve) -> None:
+    async with watched(browser, address_of(await serve(pages.without_forecast()))) as seen:
+        page = await seen.show()
+        await expect(page.locator("#notices")).to_contain_text("no forecast yet")
+        await expect(page.get_by_role("slider")).to_be_visible()
+        assert seen.complaints == []
+
+
+async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browser: Browser, serve: Serve) -> None:
+    async with watched(browser, address_of(await serve(pages.forgotten()))) as seen:
+        page = await seen.show()
+        await expect(page.locator("#notices")).to_contain_text("refreshed 48 hours ago")
+        await expect(page.get_by_role("slider")).to_be_visible()
+        assert await page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate"
+        assert seen.complaints == []
+
+
+async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, serve: Serve) -> None:
+    server = await serve(View("empty"))
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        await expect(page.locator("#notices")).to_contain_text("There are no prices yet")
+        server.snapshot.show(pages.ordinary())
+        await page.clock.run_for(61_000)
+        await expect(page.get_by_role("slider")).to_be_visible()
+        assert seen.complaints == []
+
+
+async def test_nothing_shifts_while_the_page_comes_to_life(browser: Browser, server: RunningServer) -> None:
+    for options in ({}, PHONE):
+        async with watched(browser, address_of(server), **options) as seen:
+            await seen.page.add_init_script(
+                "window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) "
+                "window.shift += entry.value; }).observe({type: 'layout-shift', buffered: true});"
+            )
+            page = await seen.show("/")
+            assert await page.evaluate("window.shift") < 0.01
+
+
+@pytest.fixture
+async def prefixed(server: RunningServer) -> AsyncIterator[str]:
+    """Return the address of a proxy that serves the server below a path, as Home Assistant's ingress does."""
+    async with ClientSession(auto_decompress=False) as session:
+
+        async def pass_on(request: web.Request) -> web.Response:
+            target = f"{address_of(server)}/{request.raw_path.removeprefix('/some/where/')}"
+            async with session.get(target, headers=request.headers) as answer:
+                return web.Response(status=answer.status, headers=answer.headers, body=await answer.read())
+
+        app = web.Application()
+        app.router.add_get("/some/where/{rest:.*}", pass_on)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+        await runner.cleanup()
+
+
+async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: str) -> None:
+    async with watched(browser, prefixed) as seen:
+        page = await seen.show("/some/where/")
+        await expect(page.get_by_role("slider")).to_be_visible()
+        await page.get_by_role("link", name="€/MWh").click()
+        await expect(page.locator("[data-now-price]")).to_have_text(f"{pages.price(HOUR):.2f}")
+        await page.get_by_role("link", name="API").click()
+        await page.wait_for_url(re.compile("/some/where/docs"))
+        await page.locator("#getAbout").get_by_role("button", name="Try it").click()
+        await expect(page.locator("#getAbout [data-status]")).to_contain_text("200")
+        await expect(page.locator('[data-recipe="curl.sh"]')).to_contain_text(f"{prefixed}/some/where/api/v1/forecast")
+        assert seen.complaints == []
+        assert seen.strangers == []
+
+
+async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launch) -> None:
+    process = launch("--demo")
+    await process.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
+    async with watched(browser, process.url) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        price = page.locator("[data-now-price]")
+        current = (await process.get("/api/series")).json()["current"]
+        await expect(price).to_have_text(cents(current["eurKwh"]))
+        assert seen.complaints == []
+        await process.terminate()
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-offline]")).to_be_visible()
+        again = launch("--demo", port=int(process.url.rpartition(":")[2]))
+        await again.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
+        async with page.expect_response("**/api/series"):
+            await page.clock.run_for(61_000)
+        await expect(page.locator("[data-offline]")).to_be_hidden()
+        assert seen.strangers == []

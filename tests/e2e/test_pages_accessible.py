@@ -1,0 +1,46 @@
+"""Both pages by the rules of WCAG 2.2 AA, as axe-core knows them."""
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.e2e import pages
+from tests.e2e.watched_page import address_of, browser, watched
+from tests.node import modules
+from tests.server.api.conftest import Serve, serve
+from tunnihind.api.view import View
+
+__all__ = ["browser", "serve"]
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 900}
+
+
+async def findings(page: Page) -> list[str]:
+    """Return what axe-core finds; run over the page's own policy, as a browser's extension would."""
+    source = (modules() / "axe-core" / "axe.min.js").read_text()
+    await page.evaluate(source)
+    result = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{violation['impact']} {violation['id']}: {node['html'][:200]} {node.get('failureSummary')}"
+        for violation in result["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", "/?embed=1&lang=et", "/docs"])
+async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
+    server = await serve(pages.negative())
+    for size in (DESKTOP, PHONE):
+        async with watched(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
+            page = await seen.show(path)
+            for details in await page.locator("summary").all():
+                await details.click()
+            assert await findings(page) == []
+
+
+@pytest.mark.parametrize("view", [View("empty"), pages.stale()])
+async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: View) -> None:
+    server = await serve(view)
+    async with watched(browser, address_of(server)) as seen:
+        assert await findings(await seen.show()) == []

@@ -1,0 +1,84 @@
+"""The wheel as users install it: what is in it, and that it serves its pages without the project around it."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.e2e.conftest import Launch, Tunnihind
+from tunnihind import __version__
+
+PROJECT: Final = Path(__file__).parents[2]
+PACKAGE: Final = PROJECT / "server/tunnihind"
+CHART: Final = "tunnihind/web/static/vendor"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the sdist, and with the wheel that is built from it."""
+    uv = os.environ.get("UV") or shutil.which("uv")
+    assert uv is not None
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run([uv, "build", "--out-dir", folder], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path) -> Path:
+    """Return a folder with what the wheel installs."""
+    shutil.unpack_archive(built / f"tunnihind-{__version__}-py3-none-any.whl", built / "installed", "zip")
+    return built / "installed"
+
+
+@pytest.fixture
+def environment(environment: dict[str, str], installed: Path) -> dict[str, str]:
+    """Let processes run what the wheel installs, not the project's own files."""
+    return environment | {"PYTHONPATH": str(installed)}
+
+
+def files_in(folder: Path) -> set[str]:
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {path.as_posix() for path in files if "__pycache__" not in path.parts}
+
+
+def test_the_wheel_holds_the_package_whole_and_nothing_else(installed: Path) -> None:
+    assert files_in(installed / "tunnihind") == files_in(PACKAGE)
+    assert {path.name for path in installed.iterdir()} == {"tunnihind", f"tunnihind-{__version__}.dist-info"}
+
+
+def test_the_licences_come_along(installed: Path) -> None:
+    assert "Apache License" in (installed / f"tunnihind-{__version__}.dist-info/licenses/LICENSE").read_text()
+    assert "Permission is hereby granted" in (installed / CHART / "uPlot.LICENSE.txt").read_text()
+
+
+def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(built: Path) -> None:
+    with tarfile.open(built / f"tunnihind-{__version__}.tar.gz") as sdist:
+        names = {name.split("/", 1)[1] for name in sdist.getnames()}
+    assert {name.split("/")[0] for name in names} == {
+        ".gitignore",
+        "CHANGELOG.md",
+        "LICENSE",
+        "PKG-INFO",
+        "README.md",
+        "pyproject.toml",
+        "server",
+        "web",
+    }
+    assert f"server/{CHART}/uPlot.iife.min.js" in names
+
+
+async def test_the_wheel_serves_its_pages_with_all_that_is_on_them(
+    launch: Launch, tunnihind: Tunnihind, installed: Path
+) -> None:
+    assert (await tunnihind("--version")).output == f"tunnihind {__version__}\n"
+    server = launch("--no-pipeline")
+    page = (await server.until("/", lambda reply: reply.status == 200)).body.decode()
+    chart = page[: page.index("uPlot.iife.min.js")].rpartition('"')[2]
+    reply = await server.get(f"/{chart}uPlot.iife.min.js")
+    assert reply.body == (installed / CHART / "uPlot.iife.min.js").read_bytes()
+    assert (installed / "tunnihind/__pycache__").is_dir(), "the project's own files were run"

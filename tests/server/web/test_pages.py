@@ -1,0 +1,198 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.e2e import pages
+from tests.server.api.conftest import Serve
+from tests.server.api.support import HOUR, RunningServer, make_view
+from tunnihind.api.view import View
+from tunnihind.market import HOUR_S
+from tunnihind.settings import Settings
+from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
+
+EVERY_PAGE = ["/", "/docs", "/?embed=1", "/?lang=et&unit=mwh&tz=utc&theme=dark&score=7", "/docs?lang=et"]
+
+
+class Outline(HTMLParser):
+    """What a page refers to, and what of it would run or be styled in place."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.addresses += [value for name, value in attrs if name in {"href", "src"} and value]
+        self.inline += [name for name in given if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in given and given.get("type") != "application/json"):
+            self.inline.append(tag)
+
+
+async def html_of(server: RunningServer, path: str, *headers: str) -> str:
+    answer = await server.ask(path, *headers)
+    assert answer.status == 200
+    return answer.body.decode()
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+async def test_a_page_has_nothing_inline_and_a_policy_that_forbids_it(server: RunningServer, path: str) -> None:
+    answer = await server.ask(path)
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
+    assert Outline(answer.body.decode()).inline == []
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+async def test_all_addresses_are_relative_so_that_a_path_prefix_does_no_harm(server: RunningServer, path: str) -> None:
+    addresses = Outline(await html_of(server, path)).addresses
+    assert addresses
+    assert [address for address in addresses if re.match(r"/|\w+:", address)] == []
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+async def test_all_files_that_a_page_refers_to_are_there(server: RunningServer, path: str) -> None:
+    for address in Outline(await html_of(server, path)).addresses:
+        if not address.startswith("#"):
+            assert (await server.ask(f"/{address.removeprefix('./')}")).status == 200, address
+
+
+async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(server: RunningServer) -> None:
+    address = page_assets().address("style.css")
+    answer = await server.ask(f"/{address}")
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["Content-Type"] == "text/css; charset=utf-8"
+    again = await server.ask(f"/{address}", f"If-None-Match: {answer.headers['ETag']}")
+    assert (again.status, again.body) == (304, b"")
+    for missing in ("/static/0123/style.css", f"/{address}x", "/static/x/../../pages.py", "/static/"):
+        gone = await server.ask(missing)
+        assert gone.status == 404
+        assert gone.headers["Content-Type"] == "application/problem+json"
+
+
+async def test_all_of_the_dashboard_stays_below_120_kb_over_the_wire(serve: Serve) -> None:
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    server = await serve(pages.ordinary())
+    addresses = {address for address in Outline(await html_of(server, "/")).addresses if address.startswith("static/")}
+    answers = [await server.ask(f"/{path}", "Accept-Encoding: gzip") for path in ("", "api/series", *addresses)]
+    assert 40_000 < sum(len(answer.body) for answer in answers) < 120_000
+
+
+async def test_a_limit_on_requests_leaves_a_page_its_files(serve: Serve) -> None:
+    server = await serve(settings=Settings(rate_limit=2.0))
+    addresses = Outline(await html_of(server, "/")).addresses
+    files = [address for address in addresses if address.startswith("static/")]
+    assert len(files) > 4
+    assert {(await server.ask(f"/{address}")).status for address in files} == {200}
+
+
+def test_the_path_of_the_files_changes_with_any_of_them() -> None:
+    files = {"a.js": b"1", "b.css": b"2"}
+    assert Assets(files).digest == Assets(dict(reversed(files.items()))).digest
+    assert Assets(files).digest != Assets(files | {"b.css": b"3"}).digest
+    assert Assets(files).digest != Assets({"a.js": b"1", "c.css": b"2"}).digest
+
+
+def test_the_chart_library_comes_with_its_licence() -> None:
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    assert "vendor/uPlot.LICENSE.txt" in page_assets()
+
+
+async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: RunningServer) -> None:
+    answer = await server.ask("/")
+    series = await server.ask("/api/series")
+    assert answer.headers["Cache-Control"] == series.headers["Cache-Control"]
+    assert answer.headers["Vary"] == "Accept-Encoding, Accept-Language"
+    assert (await server.ask("/", f"If-None-Match: {answer.headers['ETag']}")).status == 304
+    server.clock.instant += 70
+    assert (await server.ask("/", f"If-None-Match: {answer.headers['ETag']}")).status == 304
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"),
+        ("et-EE,et;q=0.9,en;q=0.8", "et"),
+        ("en,et;q=0.9", "en"),
+        ("ru,fi;q=0.8", "en"),
+        ("ru,et;q=0.1", "et"),
+        ("et;q=nonsense", "en"),
+    ],
+)
+async def test_the_language_is_the_readers_unless_the_address_names_one(
+    server: RunningServer, accepted: str, language: str
+) -> None:
+    for page in ("/", "/docs"):
+        assert f'<html lang="{language}"' in await html_of(server, page, f"Accept-Language: {accepted}")
+        assert '<html lang="et"' in await html_of(server, f"{page}?lang=et", f"Accept-Language: {accepted}")
+
+
+async def test_an_unknown_option_is_as_if_it_were_not_given(server: RunningServer) -> None:
+    assert await html_of(server, "/?unit=btu&tz=mars&lang=xx&hours=3") == await html_of(server, "/")
+
+
+async def test_links_keep_the_options_that_they_do_not_change(server: RunningServer) -> None:
+    html = await html_of(server, "/?lang=et&unit=mwh&theme=dark")
+    assert 'href="docs?lang=et&amp;unit=mwh&amp;theme=dark"' in html
+    assert 'href="?lang=et&amp;unit=mwh&amp;tz=utc&amp;theme=dark"' in html
+    assert 'href="?lang=en&amp;unit=mwh&amp;theme=dark"' in html
+
+
+async def test_the_price_now_is_the_apis_in_each_unit(server: RunningServer) -> None:
+    series = json.loads((await server.ask("/api/series")).body)
+    assert series["current"] == {"ts": HOUR, "eurMwh": 84.37, "eurKwh": 0.1029}
+    assert "<strong data-now-price>10.29</strong>" in await html_of(server, "/")
+    assert "<strong data-now-price>84.37</strong>" in await html_of(server, "/?unit=mwh")
+    assert "<strong data-now-price>10,29</strong>" in await html_of(server, "/?lang=et")
+
+
+async def test_the_page_follows_the_clock_and_new_prices(server: RunningServer) -> None:
+    server.clock.instant += HOUR_S
+    assert "<strong data-now-price>71.90</strong>" in await html_of(server, "/?unit=mwh")
+    server.snapshot.show(make_view({HOUR + HOUR_S: 12.34}, version="2"))
+    assert "<strong data-now-price>12.34</strong>" in await html_of(server, "/?unit=mwh")
+
+
+async def test_the_vat_rate_that_is_set_is_the_one_that_is_told(serve: Serve) -> None:
+    server = await serve(settings=Settings(vat_rate=0.24, attribution="Credit <b>me</b>"))
+    for page in ("/", "/docs"):
+        html = await html_of(server, page)
+        assert "24 %" in html
+        assert "22 %" not in html
+        assert "Credit &lt;b&gt;me&lt;/b&gt;" in html
+
+
+async def test_another_vat_rate_than_the_laws_is_told_as_such(server: RunningServer) -> None:
+    assert "24 % since July 2025" in await html_of(server, "/")
+    assert "alates 2025. aasta juulist 24 %" in await html_of(server, "/?lang=et")
+
+
+async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve: Serve) -> None:
+    server = await serve(pages.negative())
+    html = await html_of(server, "/")
+    assert "−0.0" not in html.replace("−0.01", "")
+    assert "−1.5" in html
+    assert "-1.5" not in html
+
+
+async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
+    html = await html_of(await serve(View("empty")), "/")
+    assert "There are no prices yet" in html
+    assert 'class="plot"' not in html
+    assert "data-finder" not in html
+
+
+async def test_before_anything_was_read_the_page_is_unavailable(serve: Serve) -> None:
+    assert (await (await serve(blank=True)).ask("/")).status == 503
+
+
+async def test_the_snippet_to_embed_names_the_public_address_and_the_credit(serve: Serve) -> None:
+    html = await html_of(await serve(settings=Settings(public_url="https://hind.example")), "/?unit=mwh")
+    assert "https://hind.example/?lang=en&amp;unit=mwh&amp;embed=1" in html
+    assert "Tunnihind (hind.example)" in html

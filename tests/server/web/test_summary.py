@@ -1,0 +1,186 @@
+from datetime import date
+
+import pytest
+
+from tests.e2e import pages
+from tests.server.api.support import HOUR, make_run, make_view
+from tunnihind.api.view import Percentiles, View
+from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.settings import Settings
+from tunnihind.web.display import Display
+from tunnihind.web.hours import PricedHour, levels
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+
+NOW = HOUR + 612
+
+
+def summary_of(view: View, now: int = NOW, *, pipeline_expected: bool = True, **options: str) -> Summary:
+    return summarise(view, now, Settings(), PageOptions.read(options), pipeline_expected=pipeline_expected)
+
+
+def warnings(summary: Summary) -> list[str]:
+    return [notice.text for notice in summary.notices if notice.is_warning]
+
+
+def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
+    summary = summary_of(make_view({HOUR + HOUR_S: 20.0}, make_run([50.0, 60.0])))
+    [(_, hours)] = summary.table
+    assert [(hour.ts, hour.eur_mwh, hour.settled is not None) for hour in hours] == [
+        (HOUR + HOUR_S, 20.0, True),
+        (HOUR + 2 * HOUR_S, 60.0, False),
+    ]
+
+
+def test_today_and_tomorrow_have_their_cheapest_and_dearest_hours() -> None:
+    today, tomorrow = summary_of(pages.ordinary()).days
+    assert len(today.hours) == len(tomorrow.hours) == 24
+    assert today.cheapest.eur_mwh == min(hour.eur_mwh for hour in today.hours)
+    assert tomorrow.dearest.eur_mwh == max(hour.eur_mwh for hour in tomorrow.hours)
+    assert (today.state, tomorrow.state) == ("settled", "settled")
+
+
+def test_a_day_tells_settled_partly_forecast_and_unknown_apart() -> None:
+    day = day_start(date(2025, 12, 15)) - HOUR_S
+    hours = {day + i * HOUR_S: 1.0 for i in range(24)}
+    forecast = make_run([5.0] * 72, start=HOUR + HOUR_S)
+    assert [d.state for d in summary_of(make_view(hours, forecast)).days] == ["settled", "forecast"]
+    assert [d.state for d in summary_of(make_view({HOUR: 1.0}, forecast)).days] == ["partly", "forecast"]
+    assert [d.state for d in summary_of(View("empty")).days] == ["none", "none"]
+
+
+@pytest.mark.parametrize(
+    ("prices", "expected"),
+    [
+        ([1, 2, 3], ["low", "middle", "high"]),
+        ([3, 3, 3, 3], ["middle"] * 4),
+        ([1, 2], ["middle", "middle"]),
+        ([1, 1, 1, 1, 5, 9], ["low"] * 4 + ["high", "high"]),
+    ],
+)
+def test_levels_are_thirds_of_a_day_and_equals_share_one(prices: list[float], expected: list[str]) -> None:
+    view = make_view({HOUR + i * HOUR_S: float(price) for i, price in enumerate(prices)})
+    hours = [hour for _, of_day in summary_of(view).table for hour in of_day]
+    assert list(levels(hours).values()) == expected
+
+
+def test_with_nothing_known_one_notice_says_so() -> None:
+    summary = summary_of(View("empty"))
+    assert [notice.is_warning for notice in summary.notices] == [False]
+    assert (summary.current, summary.following, summary.table, summary.drawing) == (None, None, (), None)
+    assert summary.freshness == ()
+
+
+def test_old_data_is_said_plainly_with_its_age() -> None:
+    texts = " ".join(warnings(summary_of(pages.stale())))
+    assert "settled price is missing" in texts
+    assert "forecast is 9 hours old" in texts
+    assert "refreshed 9 hours ago" in texts
+
+
+def test_fresh_data_warns_of_nothing() -> None:
+    assert warnings(summary_of(pages.ordinary())) == []
+
+
+def test_a_server_without_a_pipeline_is_not_blamed_for_old_data() -> None:
+    assert "refreshed" not in " ".join(warnings(summary_of(pages.stale(), pipeline_expected=False)))
+
+
+@pytest.mark.parametrize(("minutes", "is_late"), [(15 * 60 + 29, False), (15 * 60 + 30, True)])
+@pytest.mark.parametrize("tz", ["tallinn", "utc"])
+def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int, is_late: bool, tz: str) -> None:
+    midnight = day_start(date(2025, 12, 15)) - HOUR_S
+    view = make_view({midnight + HOUR_S + i * HOUR_S: 5.0 for i in range(24)})
+    summary = summary_of(view, midnight + minutes * 60, tz=tz)
+    assert any("late" in text for text in warnings(summary)) is is_late
+    assert summary.tomorrow_is_due is not is_late
+
+
+def test_prices_of_tomorrow_that_are_there_are_not_late() -> None:
+    evening = HOUR + 10 * HOUR_S
+    for tz in ("tallinn", "utc"):
+        summary = summary_of(pages.ordinary(evening), evening, tz=tz)
+        assert warnings(summary) == []
+        assert not summary.tomorrow_is_due
+
+
+def test_the_current_hour_without_a_settled_price_shows_its_forecast() -> None:
+    view = make_view({HOUR - HOUR_S: 1.0}, issued={HOUR: Percentiles(10.0, 20.0, 30.0)})
+    current = summary_of(view).current
+    assert current is not None
+    assert (current.settled, current.eur_mwh, current.band_eur_mwh) == (None, 20.0, (10.0, 30.0))
+
+
+@pytest.mark.parametrize(("day", "hours"), [(pages.SPRING, 23), (pages.AUTUMN, 25), (date(2025, 12, 15), 24)])
+def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) -> None:
+    now = pages.noon_of(day)
+    summary = summary_of(pages.ordinary(now), now)
+    assert len(summary.days[0].hours) == hours
+    [row] = [row for row in summary.grid if row.is_today]
+    assert sum(len(cells) for cells in row.clock_hours) == hours
+
+
+def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
+    now = pages.noon_of(pages.AUTUMN)
+    summary = summary_of(pages.ordinary(now), now)
+    [row] = [row for row in summary.grid if row.is_today]
+    assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 2, *[1] * 20]
+    first = row.clock_hours[3][0].hour.ts
+    clock = Display(PageOptions()).clock
+    assert [clock(first + i * HOUR_S) for i in range(-1, 3)] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
+
+
+def test_spring_leaves_the_third_hour_out() -> None:
+    now = pages.noon_of(pages.SPRING)
+    [row] = [row for row in summary_of(pages.ordinary(now), now).grid if row.is_today]
+    assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 0, *[1] * 20]
+
+
+def test_in_utc_days_begin_at_utc_midnight() -> None:
+    hours = summary_of(pages.ordinary(), tz="utc").days[0].hours
+    assert hours[0].ts % DAY_S == 0
+
+
+def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
+    cells = [cell for row in summary_of(pages.negative()).grid for cells in row.clock_hours for cell in cells]
+    tints = [cell.tint for cell in cells if cell.tint is not None]
+    assert {cell.tint for cell in cells if cell.hour.eur_mwh < 0} == {None}
+    shares = [tints.count(tint) / len(tints) for tint in range(6)]
+    assert all(share == pytest.approx(1 / 6, abs=0.03) for share in shares)
+
+
+def test_the_wanted_score_window_is_shown_or_else_the_longest_there_is() -> None:
+    view = pages.ordinary()
+    assert [summary_of(view, score=days).score.days for days in ("7", "30", "90")] == [7, 30, 90]  # type: ignore[union-attr]
+    short = View("short", settled=view.settled, accuracy=view.accuracy[:1])
+    assert summary_of(short, score="90").score.days == 7  # type: ignore[union-attr]
+    assert summary_of(pages.without_forecast()).score is None
+
+
+def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
+    drawing = summary_of(pages.negative()).drawing
+    assert drawing is not None
+    ys = [float(point.split()[1]) for point in drawing.band.strip("MZ").split("L")]
+    assert 0 <= min(ys) <= max(ys) <= 1000
+    assert 0 < drawing.zero < 1000
+    assert drawing.prices[0].at == 100
+    assert [tick.label for tick in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
+
+
+def test_the_drawing_breaks_its_line_where_an_hour_is_missing() -> None:
+    drawing = summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 3 * HOUR_S: 3.0})).drawing
+    assert drawing is not None
+    assert drawing.settled.count("M") == 2
+    assert drawing.band == drawing.median == ""
+    assert drawing.limit is None
+
+
+def test_a_single_hour_at_zero_can_be_drawn() -> None:
+    drawing = summary_of(make_view({HOUR: 0.0})).drawing
+    assert drawing is not None
+    assert drawing.settled
+
+
+def test_an_hour_without_a_forecast_has_no_band() -> None:
+    with pytest.raises(ValueError, match="no forecast"):
+        _ = PricedHour(HOUR, None, None).band_eur_mwh

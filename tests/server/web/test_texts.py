@@ -1,0 +1,125 @@
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunnihind.web
+from tunnihind.api.openapi import openapi_document
+from tunnihind.settings import Settings
+from tunnihind.web.recipes import RECIPES, recipe
+from tunnihind.web.reference import Reference, inline, translation
+from tunnihind.web.texts import texts_in
+
+WEB = Path(tunnihind.web.__file__).parent
+EN, ET = (json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in ("en", "et"))
+
+
+def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
+    def gaps(table: dict[str, Any]) -> dict[str, set[str]]:
+        return {key: set(re.findall(r"\{(\w+)", text)) for key, text in table.items() if isinstance(text, str)}
+
+    loose = {"shortDate", "longDate"}
+    assert set(EN) == set(ET)
+    assert {k: v for k, v in gaps(EN).items() if k not in loose} == {
+        k: v for k, v in gaps(ET).items() if k not in loose
+    }
+    assert gaps(EN["script"]) == gaps(ET["script"])
+
+
+def test_every_text_that_templates_name_is_there_and_none_is_left_over() -> None:
+    sources = [*(WEB / "templates").rglob("*.html"), *WEB.glob("*.py")]
+    code = "".join(path.read_text() for path in sources)
+    assert set(re.findall(r'\bt\("([\w.-]+)"[,)]', code)) <= set(EN)
+    literal = set(re.findall(r'"([\w.-]+)"', code))
+    prefixes = tuple(set(re.findall(r'"([\w.-]+\.)(?:" ~|\{)', code)))
+    assert {key for key in EN if key not in literal and not key.startswith(prefixes)} <= {"script"}
+
+
+def test_every_text_that_scripts_name_is_there_and_none_is_left_over() -> None:
+    code = "".join(path.read_text() for path in (WEB / "static").glob("*.js"))
+    texts = set(EN["script"])
+    assert set(re.findall(r'say\("(\w+)"', code)) <= texts
+    assert texts <= set(re.findall(r'"(\w+)"', code)) | set(re.findall(r"texts\.(\w+)", code))
+
+
+def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON document
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if name not in {"example", "examples", "tags"}:
+                yield from strings(value, name)
+    elif isinstance(node, list):
+        for value in node:
+            yield from strings(value, key)
+    elif key in {"summary", "description"} and isinstance(node, str):
+        yield node
+
+
+@pytest.mark.parametrize("vat_rate", [0.22, 0.24])
+def test_every_sentence_of_the_reference_has_its_estonian(vat_rate: float) -> None:
+    settings = Settings(vat_rate=vat_rate, attribution="Someone (example.org)")
+    document = openapi_document(settings)
+    say = translation(settings, "et")
+    shown = [
+        *document["info"]["description"].strip().split("\n\n"),
+        *strings([document["paths"], document["components"]]),
+    ]
+    assert [text for text in shown if say(text) == text] == []
+
+
+def test_the_catalogue_translates_nothing_that_is_gone() -> None:
+    settings = Settings()
+    catalogue = json.loads((WEB / "locales" / "reference.et.json").read_text())
+    document = openapi_document(settings)
+    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), "fraction"}
+    assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
+
+
+def test_the_reference_shows_units_null_and_what_is_optional() -> None:
+    settings = Settings()
+    reference = Reference.of(openapi_document(settings), settings, "en")
+    fields = {(schema.name, field.name): field for schema in reference.schemas for field in schema.fields}
+    assert fields["ForecastHour", "p10"].unit == "EUR/MWh"
+    assert fields["ForecastHour", "p10Kwh"].unit == "EUR/kWh"
+    assert fields["ForecastResponse", "madeAt"].is_nullable
+    assert not fields["ForecastResponse", "now"].is_nullable
+    assert fields["ForecastResponse", "dayAhead"].refers_to == "DayAheadHour"
+    assert fields["ForecastResponse", "dayAhead"].type == "array"
+    optional = {
+        name for (schema, name), field in fields.items() if schema == "SeriesResponse" and not field.is_required
+    }
+    assert {"lastRefresh", "madeAt", "backtest"} <= optional
+
+
+def test_the_reference_shows_every_path_and_every_answer() -> None:
+    settings = Settings()
+    document = openapi_document(settings)
+    reference = Reference.of(document, settings, "en")
+    assert [operation.path for operation in reference.operations] == list(document["paths"])
+    for operation in reference.operations:
+        shown = {answer.status for answer in operation.answers} | set(operation.problems)
+        assert shown == set(document["paths"][operation.path]["get"]["responses"])
+    assert {"400", "404", "429", "503"} <= {problem.status for problem in reference.problems}
+
+
+def test_markup_of_descriptions_is_kept_apart_from_their_text() -> None:
+    assert inline("**a** `<b>` & c") == "<strong>a</strong> <code>&lt;b&gt;</code> &amp; c"
+
+
+def test_numbers_and_dates_are_written_as_each_language_does() -> None:
+    english, estonian = texts_in("en"), texts_in("et")
+    day = date(2026, 11, 20)
+    assert (english.number(-1.5, 2), estonian.number(-1.5, 2)) == ("−1.50", "−1,50")
+    assert english.number(-0.004, 2) == "0.00"
+    assert (english.long_date(day), estonian.long_date(day)) == ("Friday 20 November", "reede, 20. november")
+    assert (english.short_date(day), estonian.short_date(day)) == ("Fri 20 Nov", "R 20.11")
+
+
+def test_recipes_name_the_servers_address() -> None:
+    for file in RECIPES:
+        code = recipe(file, "https://hind.example").code
+        assert "tunnihind.local" not in code
+        assert ("https://hind.example/api/v1/forecast" in code) is (file not in {"apexcharts.yaml", "emhass.yaml"})
