@@ -156,6 +156,9 @@ def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[Issu
             yield issue
             continue
         hours = (instant + issue.lead_s - issue.start_ts) // HOUR_S + 1
+        if hours >= issue.values.size:
+            yield issue
+            continue
         yield IssuedSeries(issue.issued_ts, issue.start_ts, issue.values[:hours], issue.lead_s)
 
 

@@ -10,7 +10,9 @@ from tunnihind.api.view import View
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import delivery_day
-from tunnihind.pipeline.modelling import MEMORY_S, forecaster
+from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.modelling import MARKET_LIMITS, forecaster
+from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 BACKCAST_AT: Final = time(9)
@@ -29,10 +31,11 @@ class Rehearsal:
     earlier_runs: tuple[Run, ...]
 
     @classmethod
-    def of(cls, store: Store, instant: int) -> Rehearsal:
+    def of(cls, store: Store, instant: int, limits: Limits = MARKET_LIMITS) -> Rehearsal:
         """Prepare a rehearsal from the instant on. Raises StoreError."""
         archive, archived = _archive(store, instant), _archived(store, instant)
-        return cls(instant, archive, forecaster(), (*_missing(archive, archived, instant), *archived))
+        model = forecaster(limits.floor, limits.cap)  # the back-casts teach it what the first run needs
+        return cls(instant, archive, model, (*_missing(archive, archived, instant, model), *archived))
 
     def run(self, at: int | None = None) -> Run | None:
         """Make the run of an instant, by default the first."""
@@ -59,10 +62,9 @@ class Rehearsal:
         )
 
 
-def _missing(archive: Archive, archived: Iterable[Run], instant: int) -> Iterator[Run]:
+def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Forecaster) -> Iterator[Run]:
     """Yield a run a day for the days that have none in the store, enough to cover 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
-    model = forecaster()
     for at in backcast_instants(instant):
         run = None if delivery_day(at) in done else model.forecast(archive.as_of(at))
         if run is not None:

@@ -1,14 +1,19 @@
 """What a forecast costs: from nothing, with a new day, and hour by hour in between; time and memory.
 
-    OPENBLAS_NUM_THREADS=1 uv run --no-sync python tests/benchmarks/bench_forecast.py [--database-url URL]
+    OPENBLAS_NUM_THREADS=1 PYTHONPATH=. uv run --no-sync python tests/benchmarks/bench_forecast.py [--database-url URL]
 
-Without a database the market is made up: three and a half years, wind forecasts nine days ahead, and load, wind and
-solar of seven zones for the next day. Times are of the processor, on one thread.
+Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
+database the market is made up: three and a half years; wind forecasts nine days ahead; load, wind and solar of seven
+zones for the next day; weather of all points as a year of running leaves it. Times are of the processor.
 """
 
-import resource
+import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, date, datetime, timedelta
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Final
 
 import click
@@ -17,24 +22,39 @@ import numpy as np
 from tests.server.forecast.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.model.forecaster import Ridges
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, delivery_day, iso_utc
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
+from tunnihind.pipeline.history import History
+from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
+from tunnihind.store.prices import Price
+from tunnihind.store.retention import FULL_DAYS, superfluous
 from tunnihind.store.store import Store
+
+type Series = Mapping[str, Sequence[IssuedSeries]]
 
 FIRST: Final = date(2022, 1, 1)
 DAYS: Final = 1275
+LAST: Final = FIRST + timedelta(days=DAYS - 1)
 NEXT_DAY: Final = tuple(
     f"{zone}_{kind}_da_mw"
     for zone in ("ee", "lv", "lt", "fi", "se3", "se4", "pl")
     for kind in ("load", "wind", "solar")
 )
+PREVIOUS_RUNS_DAYS: Final = 720
+LIVE_DAYS: Final = 365
+WEATHER_EVERY_S: Final = 3 * HOUR_S
+WEATHER_HOURS: Final = 240
 
 
-def made_up() -> Archive:
-    """Return the archive of a made-up market with all covariates."""
-    market = WindyMarket.of(FIRST, DAYS)
-    last = FIRST + timedelta(days=DAYS - 1)
-    next_day = {name: tuple(day_ahead(seed)) for seed, name in enumerate(NEXT_DAY)}
-    return archive_of(FIRST, last, market.prices, {"fi_wind_mw": market.forecasts(FIRST, last), **next_day})
+def made_up(market: WindyMarket) -> dict[str, Series]:
+    """Return covariates of a market by the name of their set."""
+    wind = {"fi_wind_mw": market.forecasts(FIRST, LAST)}
+    next_day = {name: day_ahead(seed) for seed, name in enumerate(NEXT_DAY)}
+    return {
+        "prices only": {},
+        "prices and wind": wind,
+        "prices, wind and load, wind and solar of seven zones": {**wind, **next_day},
+        "prices and weather of 14 points": weather(),
+    }
 
 
 def day_ahead(seed: int) -> list[IssuedSeries]:
@@ -49,48 +69,105 @@ def day_ahead(seed: int) -> list[IssuedSeries]:
     return issues
 
 
-def measure(label: str, archive: Archive) -> None:
-    """Print what the forecasts of a day and a half cost."""
-    newest = delivery_day(int(archive.prices.ts[-1]))
-    morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
-    forecaster = Ridges()
-    click.echo(label)
-    for what, as_of in (
-        ("from nothing", morning),
-        ("an hour later", morning + HOUR_S),
-        ("after the auction, the first time", morning + 6 * HOUR_S),
-        ("an hour later", morning + 7 * HOUR_S),
-        ("next morning", morning + DAY_S),
-        ("after the auction, with a new day", morning + DAY_S + 6 * HOUR_S),
-        ("an hour later", morning + DAY_S + 7 * HOUR_S),
-    ):
-        known = archive.as_of(as_of)
-        started = time.process_time()
-        run = forecaster.forecast(known)
-        spent = time.process_time() - started
-        tier = run.tier if run is not None else "nothing"
-        click.echo(f"  {iso_utc(as_of)}  {what:<34} {spent:6.2f} s  {tier}")
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    click.echo(f"  peak memory of this process, the archive included: {peak_mb:.0f} MB")
+def weather() -> dict[str, list[IssuedSeries]]:
+    """Return made-up weather: two years of Previous Runs and a year of live forecasts, thinned as a server does."""
+    end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
+    start = end - PREVIOUS_RUNS_DAYS * DAY_S
+    live = range(end - LIVE_DAYS * DAY_S, end, WEATHER_EVERY_S)
+    gone = superfluous(issued for issued in live if issued < end - FULL_DAYS * DAY_S)
+
+    def series() -> list[IssuedSeries]:
+        hours = PREVIOUS_RUNS_DAYS * 24
+        previous = [
+            IssuedSeries(start - lead * DAY_S, start, rng.random(hours, np.float32), lead * DAY_S)
+            for lead in range(7, 0, -1)
+        ]
+        now = [IssuedSeries(ts, ts // DAY_S * DAY_S, rng.random(WEATHER_HOURS, np.float32)) for ts in live]
+        return [*previous, *(issue for issue in now if issue.issued_ts not in gone)]
+
+    return {covariate_name(variable, point): series() for variable in VARIABLES for point in POINTS}
+
+
+def fill(url: str, prices: Archive, covariates: Series) -> None:
+    """Keep prices and covariates in a new store."""
+    archive = prices.prices
+    columns = archive.zone.tolist(), archive.ts.tolist(), archive.step_s.tolist(), archive.eur_mwh.tolist()
+    with Store(url) as store:
+        rows = (Price(ZONES[zone], ts, step, eur) for zone, ts, step, eur in zip(*columns, strict=True))
+        store.prices.add(rows, source="benchmark", seen_ts=day_end(LAST))
+        store.covariates.add(covariates)
+
+
+def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
+    """Forecast over a day and a half and return what it cost, line by line."""
+    with Store(url, read_only=True) as store:
+        newest = delivery_day(store.prices.newest("ee") or 0)
+        morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
+        forecaster, history, lines = Ridges(), History(), []
+        for what, as_of in (
+            ("from nothing", morning),
+            ("an hour later", morning + HOUR_S),
+            ("after the auction, the first time", morning + 6 * HOUR_S),
+            ("an hour later", morning + 7 * HOUR_S),
+            ("next morning", morning + DAY_S),
+            ("after the auction, with a new day", morning + DAY_S + 6 * HOUR_S),
+            ("an hour later", morning + DAY_S + 7 * HOUR_S),
+        ):
+            started = time.process_time()
+            archive = history.archive(store, as_of)
+            series = {name: issues for name, issues in archive.covariates.series.items() if wanted(name)}
+            known = Archive(archive.prices, CovariateArchive(series)).as_of(as_of)
+            read = time.process_time()
+            run = forecaster.forecast(known)
+            spent, tier = time.process_time() - read, run.tier if run is not None else "nothing"
+            lines.append(f"  {iso_utc(as_of)}  {what:<34} read {read - started:5.2f} s  run {spent:5.2f} s  {tier}")
+    return [*lines, f"  peak memory of this process: {peak_mb():.0f} MB"]
+
+
+def peak_mb() -> float:
+    """Return the most memory that this process has had; `getrusage` would count its parent's before it began."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def everything(_name: str) -> bool:
+    """Take every covariate."""
+    return True
+
+
+def nothing(_name: str) -> bool:
+    """Take no covariate."""
+    return False
+
+
+def several_days(name: str) -> bool:
+    """Take covariates that reach further than the next day."""
+    return not name.endswith("_da_mw")
+
+
+def report(label: str, url: str, wanted: Callable[[str], bool] = everything) -> None:
+    """Measure in a fresh process and print what it says."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        lines = fresh.submit(measure, url, wanted).result()
+    click.echo("\n".join([label, *lines]))
 
 
 @click.command(help=__doc__)
 @click.option("--database-url", default=None, help="Measure on a real store.")
 def main(database_url: str | None) -> None:
-    """Measure without covariates, with wind, and with everything."""
-    if database_url is None:
-        archive = made_up()
-    else:
-        with Store(database_url, read_only=True) as store:
-            archive = store.archive()
-    series = archive.covariates.series
-    for label, names in (
-        ("prices only", []),
-        ("prices and wind", [name for name in series if not name.endswith("_da_mw")]),
-        ("prices and all covariates", list(series)),
-    ):
-        chosen = CovariateArchive({name: series[name] for name in names})
-        measure(label, Archive(archive.prices, chosen))
+    """Measure with more and more inputs."""
+    if database_url is not None:
+        report("prices only", database_url, nothing)
+        report("prices and what reaches several days", database_url, several_days)
+        report("prices and all covariates", database_url)
+        return
+    market = WindyMarket.of(FIRST, DAYS)
+    prices = archive_of(FIRST, LAST, market.prices)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (label, covariates) in enumerate(made_up(market).items()):
+            url = f"sqlite:///{Path(folder) / f'{number}.db'}"
+            fill(url, prices, covariates)
+            report(label, url)
 
 
 if __name__ == "__main__":

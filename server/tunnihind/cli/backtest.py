@@ -11,14 +11,15 @@ from rich.console import Console
 
 from tunnihind.cli.backtest_picture import picture
 from tunnihind.cli.backtest_report import document, tables
-from tunnihind.cli.options import STORE, option, with_settings
+from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
 from tunnihind.forecast.backtest import BacktestResult
 from tunnihind.forecast.backtest import backtest as walk_forward
 from tunnihind.forecast.report import BacktestReport
 from tunnihind.market import day_start
-from tunnihind.pipeline.modelling import MEMORY_S, forecaster
+from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.modelling import forecaster
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
@@ -47,7 +48,7 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path |
 @option(
     "forecasts-out", type=_FILE, callback=_in_a_folder, metavar="FILE.csv", help="Write every forecast to a CSV file."
 )
-@with_settings(STORE)
+@with_settings(STORE, MARKET)
 def backtest(
     settings: Settings,
     *,
@@ -82,7 +83,7 @@ def _walked(settings: Settings, first: date, last: date, issue_at: time, horizon
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            forecaster(),
+            forecaster(settings.price_floor, settings.price_cap),
             first,
             last,
             issue_at=issue_at,

@@ -16,8 +16,9 @@ from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
 from tunnihind.known import PriceHistory
 from tunnihind.market import ZONES
-from tunnihind.rehearsal import Rehearsal
+from tunnihind.pipeline.modelling import make_run
 from tunnihind.settings import Settings
+from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -88,11 +89,12 @@ def export_prices(settings: Settings, *, format: str, as_of: int | None) -> None
 
 @export.command("forecast")
 @_FORMAT
-@with_settings(STORE, AS_OF)
+@with_settings(STORE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
+    limits = Limits(settings.price_floor, settings.price_cap)
     with Store(settings.store_url, read_only=True) as store:
-        run = store.runs.newest() if as_of is None else Rehearsal.of(store, as_of).run()
+        run = store.runs.newest() if as_of is None else make_run(store, as_of, limits)
     if run is None:
         raise StoreError("there is no forecast yet: `tunnihind forecast` makes one")
     if format == "json":

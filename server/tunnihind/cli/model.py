@@ -6,19 +6,19 @@ from json import dumps
 import click
 from rich.console import Console
 
-from tunnihind.cli.options import AS_OF, STORE, option, with_settings
+from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
 from tunnihind.cli.runs import document, drawing, origin
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import Run
 from tunnihind.pipeline.modelling import make_run
-from tunnihind.rehearsal import Rehearsal
 from tunnihind.settings import Settings
+from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, AS_OF)
+@with_settings(STORE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
     run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
@@ -34,12 +34,12 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
 
 def _rehearsed(settings: Settings, instant: int) -> Run | None:
     with Store(settings.store_url, read_only=True) as store:
-        return Rehearsal.of(store, instant).run()
+        return make_run(store, instant, Limits(settings.price_floor, settings.price_cap))
 
 
 def _made_now(settings: Settings) -> Run | None:
     with Store(settings.store_url) as store:
-        run = make_run(store, int(time.time()))
+        run = make_run(store, int(time.time()), Limits(settings.price_floor, settings.price_cap))
         if run is not None:
             store.runs.add(run)
         return run

@@ -49,30 +49,49 @@ class DayGrid:
         """Return the delivery day of a row, also of one outside the grid."""
         return self.first + timedelta(days=row)
 
+    def slots(self) -> NDArray[np.int64]:
+        """Return which hour of the grid each clock hour is, and as a 25th the second of a doubled one: (days, 25).
+
+        The hour that a 23-hour day lacks points to the one after it, the 25th of other days to their third.
+        """
+        lengths = self.lengths()
+        clock = np.arange(CLOCK_HOURS)
+        shift = (lengths - CLOCK_HOURS)[:, None] * (clock > CHANGE_HOUR)
+        first = ((self.starts[:-1] - self.starts[0]) // HOUR_S)[:, None] + clock + shift
+        return np.concatenate([first, (first[:, CHANGE_HOUR] + (lengths > CLOCK_HOURS))[:, None]], axis=1)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return how many hours each day has, shape (days,)."""
+        return np.diff(self.starts) // HOUR_S
+
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
         """Lay hours that begin with the grid's first, shape (..., hours), on the grid, shape (..., days, 24).
 
         The hour that a 23-hour day lacks is unknown (NaN), the two that share a clock hour on a 25-hour day count
         as the mean of those known.
         """
-        lengths = np.diff(self.starts) // HOUR_S
-        clock = np.arange(CLOCK_HOURS)
-        shift = (lengths - CLOCK_HOURS)[:, None] * (clock > CHANGE_HOUR)
-        at = ((self.starts[:-1] - self.starts[0]) // HOUR_S)[:, None] + clock + shift
-        grid: NDArray[Number] = hourly[..., at]
-        grid[..., lengths < CLOCK_HOURS, CHANGE_HOUR] = np.nan
-        (long,) = np.nonzero(lengths > CLOCK_HOURS)
-        first, second = grid[..., long, CHANGE_HOUR], hourly[..., at[long, CHANGE_HOUR] + 1]
-        mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
-        grid[..., long, CHANGE_HOUR] = mean
+        grid = merged(hourly[..., self.slots()])
+        grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
         """Lay hours on the grid as `lay` does; an hour that a day lacks is the mean of the two beside it."""
-        grid = self.lay(hourly)
-        (short,) = np.nonzero(np.diff(self.starts) // HOUR_S < CLOCK_HOURS)
-        grid[..., short, CHANGE_HOUR] = (grid[..., short, CHANGE_HOUR - 1] + grid[..., short, CHANGE_HOUR + 1]) / 2
-        return grid
+        return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
+
+
+def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
+    """Return clock hours (..., 24) of slots (..., 25): the doubled hour is the mean of those known."""
+    first, second = slots[..., CHANGE_HOUR], slots[..., CLOCK_HOURS]
+    mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
+    slots[..., CHANGE_HOUR] = mean
+    return np.ascontiguousarray(slots[..., :CLOCK_HOURS])
+
+
+def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
+    """Return clock hours (..., 24) where that which a short day lacks is the mean of the two beside it."""
+    short = np.broadcast_to(is_short, clock.shape[:-1])
+    clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
+    return clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import Final, Protocol
@@ -17,16 +17,16 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.model.forecaster import Ridges
-from tunnihind.forecast.model.replay import HISTORY_DAYS
 from tunnihind.forecast.run import Forecaster, Run
-from tunnihind.market import DAY_S, WEEK_S
+from tunnihind.market import DAY_S, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, WEEK_S
+from tunnihind.pipeline.history import MEMORY_S, History
+from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
-MEMORY_S: Final = (HISTORY_DAYS + 14) * DAY_S
-"""How much history a forecast is given: what the model looks at, and two weeks to spare."""
-
-
 _NICENESS: Final = 10
+MARKET_LIMITS: Final = Limits(PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH)
+"""Those of the market's rulebook, where an operator has set no others."""
+_HISTORY: Final = History()
 
 
 class Modeller(Protocol):
@@ -42,25 +42,27 @@ class Modeller(Protocol):
         """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
 
 
-def forecaster() -> Forecaster:
-    """Return the served model."""
-    return Ridges()
+def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
+    """Return the served model for a market with these price limits."""
+    return Ridges(floor_eur_mwh, cap_eur_mwh)
 
 
 @cache
-def _standing_forecaster() -> Forecaster:
+def _standing_forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
     """Return the forecaster of this process, which goes on from what it has learnt; its runs are no different."""
-    return forecaster()
+    return forecaster(floor_eur_mwh, cap_eur_mwh)
 
 
-def make_run(store: Store, as_of: int) -> Run | None:
+def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | None:
     """Make a run of what `store` knew at an instant. Raises StoreError."""
-    return _standing_forecaster().forecast(store.archive(as_of - MEMORY_S).as_of(as_of))
+    known = _HISTORY.archive(store, as_of).as_of(as_of)
+    return _standing_forecaster(limits.floor, limits.cap).forecast(known)
 
 
-def score(store: Store, as_of: int) -> BacktestScore | None:
+def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestScore | None:
     """Backtest the model over the 90 days before an instant. Raises StoreError."""
-    return recent_score(store.archive(as_of - SCORE_DAYS * DAY_S - MEMORY_S), forecaster(), as_of)
+    archive = store.archive(as_of - SCORE_DAYS * DAY_S - MEMORY_S)
+    return recent_score(archive, forecaster(limits.floor, limits.cap), as_of)
 
 
 def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
@@ -73,17 +75,18 @@ def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
 class ProcessModeller:
     """Works in a process of its own, started at the first one; a crashed one is replaced."""
 
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, limits: Limits = MARKET_LIMITS) -> None:
         self._database_url = database_url
+        self._limits = limits
         self._pool: ProcessPoolExecutor | None = None
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError."""
-        return await self._work(make_run, as_of)
+        return await self._work(partial(make_run, limits=self._limits), as_of)
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
-        return await self._work(score, as_of)
+        return await self._work(partial(score, limits=self._limits), as_of)
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
@@ -108,9 +111,9 @@ class ProcessModeller:
 
 
 @asynccontextmanager
-async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
+async def process_modeller(database_url: str, limits: Limits = MARKET_LIMITS) -> AsyncIterator[ProcessModeller]:
     """Make runs in a process of its own within this context."""
-    modeller = ProcessModeller(database_url)
+    modeller = ProcessModeller(database_url, limits)
     try:
         yield modeller
     finally:

@@ -69,9 +69,13 @@ def make_pipeline(
         modeller,
         clock,
         reach=Reach(settings.history_start, max(WEATHER_SINCE, date(settings.history_start, 1, 1))),
-        limits=Limits(settings.price_floor, settings.price_cap),
+        limits=_limits(settings),
         observer=observer,
     )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(settings.price_floor, settings.price_cap)
 
 
 async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: bool = True) -> None:
@@ -84,7 +88,10 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
                 await until_stopped()
                 return
             observer = ServerObserver(metrics, progress)
-            async with open_session(settings.contact) as session, process_modeller(settings.store_url) as modeller:
+            async with (
+                open_session(settings.contact) as session,
+                process_modeller(settings.store_url, _limits(settings)) as modeller,
+            ):
                 sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
                 async with background(Guard(store.lease(), pipeline, clock, on_change=keeper.poke).run()):
@@ -101,7 +108,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
         with Store(url) as store:
-            async with _served(settings, store, clock, with_pipeline=True) as (keeper, metrics):
+            async with _served(settings, store, clock, with_pipeline=True, name="Tunnihind demo") as (keeper, metrics):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
@@ -118,7 +125,10 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             raise StoreError("a running server keeps this database up to date already")
         try:
             observer = ServerObserver(Metrics(), progress)
-            async with open_session(settings.contact) as session, process_modeller(settings.store_url) as modeller:
+            async with (
+                open_session(settings.contact) as session,
+                process_modeller(settings.store_url, _limits(settings)) as modeller,
+            ):
                 sources = configured(settings, session, clock)
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
@@ -139,9 +149,9 @@ async def _simulate(store: Store, pipeline: Pipeline, modeller: Modeller, clock:
 
 @asynccontextmanager
 async def _served(
-    settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool
+    settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, name: str = "Tunnihind"
 ) -> AsyncIterator[tuple[Keeper, Metrics]]:
-    """Answer from the store within this context."""
+    """Answer from the store within this context, announced by a name."""
     snapshot = Snapshot(settings, clock)
     metrics = Metrics()
     keeper = Keeper(store, snapshot, clock)
@@ -154,6 +164,7 @@ async def _served(
             instance_id=store.journal.instance_id(),
             metrics=metrics,
             pipeline_expected=with_pipeline,
+            name=name,
         ),
         background(keeper.run()),
     ):

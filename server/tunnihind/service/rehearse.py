@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Final
 
 from tunnihind.api.metrics import Metrics
@@ -13,6 +14,7 @@ from tunnihind.rehearsal import Rehearsal
 from tunnihind.service.background import background
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
+from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -50,14 +52,16 @@ class Player:
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
     """Serve what was known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
-        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant)
+        limits = Limits(settings.price_floor, settings.price_cap)
+        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, limits)
         clock = RehearsalClock(instant)
         snapshot = Snapshot(settings, clock)
         player = Player(rehearsal, snapshot, clock)
         await player.play(instant)
         _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
+        # It has the identity of the server of today: announced, it would draw that one's clients to a past day.
         site = open_site(
-            settings,
+            replace(settings, announce=False),
             snapshot,
             clock,
             instance_id=store.journal.instance_id(),

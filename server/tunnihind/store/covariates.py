@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, inser
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S
 from tunnihind.store.database import Database
+from tunnihind.store.journal import Journal
 from tunnihind.store.packing import COVARIATE_BYTES, pack_covariate, unpack_covariate
 from tunnihind.store.schema import covariates as table
 
@@ -16,8 +17,9 @@ from tunnihind.store.schema import covariates as table
 class CovariateBook:
     """The covariates of a store."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
+        self._journal = journal
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Keep series; one of the same name, lead and issue is merged into. Return how many values were new.
@@ -25,7 +27,10 @@ class CovariateBook:
         Raises StoreError.
         """
         with self._database.writing() as connection:
-            return sum(_add(connection, name, list(issues)) for name, issues in series.items())
+            added = sum(_add(connection, name, list(issues)) for name, issues in series.items())
+            if added:
+                self._journal.stored_covariates(connection)
+            return added
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
         """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError."""
@@ -38,6 +43,16 @@ class CovariateBook:
             for row in connection.execute(query):
                 found[row.name].append(_series(row.issued_ts, row.start_ts, row.series, row.lead_s))
         return CovariateArchive({name: tuple(issues) for name, issues in found.items()})
+
+    def changes(self) -> tuple[int, int]:
+        """Return how often series have been added to and how many there are: equal only where nothing has changed.
+
+        Raises StoreError.
+        """
+        with self._database.reading() as connection:
+            return self._journal.covariate_changes(connection), connection.execute(
+                select(func.count()).select_from(table)
+            ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""

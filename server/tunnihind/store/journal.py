@@ -16,6 +16,7 @@ _VERSION: Final = "version"
 _INSTANCE: Final = "instance_id"
 _LAST_REFRESH: Final = "last_refresh"
 _STORED: Final = "prices_stored"
+_COVARIATES: Final = "covariate_changes"
 
 
 class Journal:
@@ -42,12 +43,12 @@ class Journal:
 
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
-        _write(connection, _VERSION, _count(connection) + 1)
+        _write(connection, _VERSION, _count(connection, _VERSION) + 1)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
         with self._database.reading() as connection:
-            return _count(connection)
+            return _count(connection, _VERSION)
 
     def last_refresh(self) -> int | None:
         """Return when the pipeline last got an answer about prices and took it in. Raises StoreError."""
@@ -67,6 +68,14 @@ class Journal:
         """Return when prices were last stored. Raises StoreError."""
         found = self.read(_STORED)
         return found if isinstance(found, int) else None
+
+    def stored_covariates(self, connection: Connection) -> None:
+        """Say, within the transaction that stores them, that covariates have changed."""
+        _write(connection, _COVARIATES, _count(connection, _COVARIATES) + 1)
+
+    def covariate_changes(self, connection: Connection) -> int:
+        """Return how often covariates have changed."""
+        return _count(connection, _COVARIATES)
 
     def instance_id(self) -> str:
         """Return this installation's lasting identity. Raises StoreError."""
@@ -88,8 +97,8 @@ def _read(connection: Connection, key: str) -> Fact:
     return fact
 
 
-def _count(connection: Connection) -> int:
-    found = _read(connection, _VERSION)
+def _count(connection: Connection, key: str) -> int:
+    found = _read(connection, key)
     return found if isinstance(found, int) else 0
 
 

@@ -33,7 +33,7 @@ class Store:
             self.close()
             raise
         self.prices = PriceBook(self.database, self.journal)
-        self.covariates = CovariateBook(self.database)
+        self.covariates = CovariateBook(self.database, self.journal)
         self.runs = RunArchive(self.database, self.journal)
         self.quarantine = Quarantine(self.database)
         self.health = HealthBook(self.database)

@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[3] / "../shared/data"
 SINCE, FIRST, LAST = date(2024, 9, 1), date(2025, 5, 1), date(2025, 5, 7)
 """A week: the whole year takes a minute and is the command line's."""
 
-pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the real history is not on this machine")
+pytestmark = pytest.mark.skipif(not DATA.exists(), reason="needs the real history in ../shared")
 
 
 def prices() -> PriceArchive:

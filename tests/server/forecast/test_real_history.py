@@ -11,7 +11,7 @@ from tunnihind.market import HOUR_S, delivery_day, publication_time
 
 PRICES = Path(__file__).parents[3] / "../shared/data/prices_hourly.csv"
 
-pytestmark = pytest.mark.skipif(not PRICES.exists(), reason="the real price history is not on this machine")
+pytestmark = pytest.mark.skipif(not PRICES.exists(), reason="needs the real history in ../shared")
 
 
 @pytest.fixture(scope="module")

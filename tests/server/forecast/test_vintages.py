@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.daily import DayGrid
+from tunnihind.forecast.model.vintage_book import VintageBook
 from tunnihind.forecast.model.vintages import (
     NEXT_DAY_AGES,
     WEEK_AGES,
+    Frame,
     Singles,
-    VintageBook,
     issue_instants,
     newest_issue,
     reach_s,
@@ -36,7 +37,7 @@ def hour_of(row: int, hour: int) -> int:
 
 
 def seen(*issues: IssuedSeries, rows: range = range(TODAY + 1), ages: range = WEEK_AGES) -> Singles:
-    return vintages(issues, GRID, INSTANTS, rows, ages)
+    return vintages(issues, Frame.of(GRID, INSTANTS, rows, ages))
 
 
 def test_past_days_look_at_their_clock_and_today_at_the_instant_of_the_forecast() -> None:
@@ -70,6 +71,47 @@ def test_the_previous_runs_of_a_weather_service_are_known_their_lead_before_each
     hours = [5 * 24 + hour for hour in range(24)], [6 * 24 + hour for hour in range(24)]
     assert found[1].tolist() == [float(hour) for hour in hours[0]]
     assert found[2].tolist() == [float(h) if h <= clock + 24 else float(1000 + h) for h in hours[1]]
+
+
+def test_a_live_forecast_and_previous_runs_stand_in_for_each_other_and_the_newest_counts() -> None:
+    start = hour_of(0, 0)
+    previous = issue(start - 2 * DAY_S, start, *np.full(14 * 24, 2.0), lead_s=2 * DAY_S)
+    live = issue(int(INSTANTS[5]) - HOUR_S, hour_of(6, 0), 7.0, np.nan, 7.0)
+    found = seen(previous, live)
+    assert found[5, 2, :4].tolist() == [7.0, 2.0, 7.0, 2.0]
+    assert found[4, 3, 0] == 2.0
+
+
+def newest_known(issues: tuple[IssuedSeries, ...], ts: int, instant: int) -> float:
+    """Return by the definition, one by one, what had been forecast last for an hour."""
+    newest, value = -1, np.nan
+    for one in issues:
+        hour = (ts - one.start_ts) // HOUR_S
+        if 0 <= hour < one.values.size and np.isfinite(one.values[hour]):
+            issued = ts - one.lead_s if one.lead_s else one.issued_ts
+            if newest <= issued <= min(instant, ts):
+                newest, value = issued, float(one.values[hour])
+    return value
+
+
+@given(seed=st.integers(0, 10_000))
+def test_the_sweep_finds_what_looking_at_every_forecast_finds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    at = int(GRID.starts[0]) + HOUR_S * rng.integers(-48, TODAY * 24, 12)
+    live = [issue(int(ts), int(ts + HOUR_S * rng.integers(-30, 30)), *rng.normal(size=90)) for ts in sorted(at)]
+    previous = [
+        issue(int(GRID.starts[2]) - days * DAY_S, int(GRID.starts[2]), *rng.normal(size=11 * 24), lead_s=days * DAY_S)
+        for days in (3, 1)
+    ]
+    issues = tuple(previous + live)
+    for one in issues:
+        one.values[rng.random(one.values.size) < 0.2] = np.nan
+    row = int(rng.integers(0, TODAY + 1))
+    every = np.arange(GRID.starts[0], GRID.starts[-1], HOUR_S).tolist()
+    known = np.array([newest_known(issues, ts, int(INSTANTS[row])) for ts in every], np.float32)
+    expected = GRID.lay_whole(known)[max(0, row - 1) : row + 10]
+    found = seen(*issues, rows=range(row, row + 1))[0]
+    assert np.array_equal(found[11 - len(expected) :] if row == 0 else found, expected, equal_nan=True)
 
 
 def test_an_observation_disguised_by_a_negative_lead_is_refused() -> None:

@@ -80,15 +80,22 @@ def joined(members: list[Singles], *, total: bool) -> Floats:
 
     It keeps its ratio to them by the means of all days so far.
     """
-    stack = np.stack(members)
-    there = np.isfinite(stack)
-    inner = tuple(range(2, stack.ndim))
-    count = np.cumsum(there.sum(inner), axis=1)
-    mean = np.cumsum(np.where(there, stack, 0).sum(inner, dtype=np.float64), axis=1) / np.maximum(count, 1)
-    level = np.where(count > 0, np.maximum(mean, 1e-9), 0).reshape(mean.shape + (1,) * len(inner))
-    share = np.where(there, level, 0).sum(axis=0)
-    ratio = np.divide(np.where(there, stack, 0).sum(axis=0), share, out=np.full(share.shape, np.nan), where=share > 0)
-    whole: Floats = ratio * (level.sum(axis=0) if total else level.mean(axis=0))
+    inner = tuple(range(1, members[0].ndim))
+    known_sum, known_level = np.zeros_like(members[0]), np.zeros(members[0].shape)
+    levels: list[Floats] = []
+    for values in members:
+        there = np.isfinite(values)
+        known = np.where(there, values, np.float32(0))
+        count = np.cumsum(there.sum(inner), axis=0)
+        mean = np.cumsum(known.sum(inner, dtype=np.float64), axis=0) / np.maximum(count, 1)
+        level = np.where(count > 0, np.maximum(mean, 1e-9), 0).reshape(mean.shape + (1,) * len(inner))
+        known_sum += known
+        known_level += there * level
+        levels.append(level)
+    unknown = np.full(known_level.shape, np.nan)
+    ratio = np.divide(known_sum, known_level, out=unknown, where=known_level > 0)
+    level_of_all = np.sum(levels, axis=0)
+    whole: Floats = ratio * (level_of_all if total else level_of_all / len(members))
     return whole
 
 

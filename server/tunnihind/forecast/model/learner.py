@@ -38,6 +38,7 @@ _FEW_DAYS: Final = 60
 _KERNEL_SHARE: Final = (0.5, 0.38, 0.35, 0.35, 0.35, 0.35, 0.35)
 """By lead."""
 _KEPT_FITS: Final = 4
+_BLOCK_DAYS: Final = 56
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,25 @@ class LeadRows:
         return LeadRows(self.x[rows], self.inputs[rows], self.input_scale, self.week[rows])
 
 
+class RowBlocks:
+    """The rows of consecutive days up to row `last` by lead, taken many at a time: each taking has its fixed cost."""
+
+    def __init__(self, inputs: Inputs, last: int) -> None:
+        self.inputs = inputs
+        self._last = last
+        self._taken: dict[int, tuple[range, LeadRows]] = {}
+
+    def of(self, days: range, lead: int) -> LeadRows:
+        """Return a lead's rows of days, each as of its own issue."""
+        taken, rows = self._taken.get(lead, (range(0), None))
+        if rows is None or days.start not in taken or days[-1] not in taken:
+            taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
+            target = np.arange(taken.start, taken.stop)
+            rows = LeadRows.of(self.inputs, target, lead, target - lead - self.inputs.lag)
+            self._taken[lead] = taken, rows
+        return rows.pick(slice(days.start - taken.start, days.stop - taken.start))
+
+
 class Learner:
     """Models of some leads, and how they did."""
 
@@ -109,16 +129,21 @@ class Learner:
         self._states = {lead: _empty_state(inputs, lead, capacity) for lead in leads}
 
     def copy(self) -> Learner:
-        """Return a learner that goes its own way from here."""
-        return deepcopy(self)
+        """Return a learner that goes its own way from here.
 
-    def learn(self, inputs: Inputs, through: int) -> None:
+        Fits never change, and rows past `through` are written before they are read: these both may share.
+        """
+        rows = (array for one in self._states.values() for array in (one.raw, one.issued, one.shift, one.inputs))
+        return deepcopy(self, {id(shared): shared for shared in (*self._fits, *rows)})
+
+    def learn(self, blocks: RowBlocks, through: int) -> None:
         """Forecast the days up to row `through` with the fits of their time, then take them in."""
-        block = np.arange(self.through + 1, through + 1)
+        days = range(self.through + 1, through + 1)
+        block = np.arange(days.start, days.stop)
         for lead, state in self._states.items():
-            rows = LeadRows.of(inputs, block, lead, block - lead - inputs.lag)
-            linear = self._forecast_block(inputs, state, rows, block, lead)
-            y = inputs.prices.target[block]
+            rows = blocks.of(days, lead)
+            linear = self._forecast_block(blocks.inputs, state, rows, block, lead)
+            y = blocks.inputs.prices.target[block]
             state.moments.absorb(rows.x, y, rows.week, robust_weight(y - linear))
         self.through = through
 

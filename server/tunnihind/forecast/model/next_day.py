@@ -137,11 +137,15 @@ def _supply_curves(axis: Floats, prices: PriceState, target: Rows) -> Floats:
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """Return the price at a like tightness by each curve, (24, curves); `axis`, `seen` and `y` (days, 24)."""
-    gap = (now[:, None, None] - np.where(seen, axis, 0)) / _CURVE_WIDTH
-    near = np.exp(-0.5 * gap * gap) * seen  # (24 hours, days, 24 hours of these)
+    # Single precision halves the time; the axes are (24 hours, days, 24 hours of these).
+    near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
+    near *= near
+    near *= np.float32(-0.5 / _CURVE_WIDTH**2)
+    np.exp(near, out=near)
+    near *= seen
     age = np.arange(len(axis))[::-1]
-    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES])
-    priced, weight = recency @ (near * y), recency @ near
+    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES], np.float32)
+    priced, weight = recency @ (near * y.astype(np.float32)), recency @ near
     by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in _CURVES], axis=1)
     total = (priced * by_hour).sum(-1) + _CURVE_PRIOR * base[:, None]
     curves: Floats = total / ((weight * by_hour).sum(-1) + _CURVE_PRIOR)

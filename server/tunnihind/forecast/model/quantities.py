@@ -27,24 +27,27 @@ _POINT: Final = re.compile(r"(?P<variable>\w+)@(?P<zone>[a-z]{2}\d?)(_\w+)?")
 
 _HALF_POWER_M_S: Final = 8.5
 _POWER_WIDTH_M_S: Final = 1.7
-"""A fleet's power curve as a logistic: half of its capacity at 8.5 m/s, a tenth at 4.8, nine tenths at 12.2, in the
-range of the multi-turbine curves of Norgaard & Holttinen 2004 (Nordic Wind Power Conference)."""
+"""A fleet's power curve as a logistic, smooth because its turbines see different winds (Norgaard & Holttinen 2004, A
+multi-turbine power curve approach). The two figures are round: half of its capacity at 8.5 m/s, a tenth at 4.8, nine
+tenths at 12.2. The scale that is left the regressions find themselves."""
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
 
 NOMINAL_GW: Final = {
-    ("baltic", "wind"): 3.0,
-    ("baltic", "solar"): 4.0,
-    ("baltic", "load"): 0.6,
-    ("fi", "wind"): 8.5,
-    ("fi", "solar"): 1.2,
+    ("baltic", "wind"): 2.5,
+    ("baltic", "solar"): 2.7,
+    ("baltic", "load"): 0.45,
+    ("fi", "wind"): 7.5,
+    ("fi", "solar"): 1.3,
     ("fi", "load"): 1.6,
-    ("se", "wind"): 9.0,
-    ("se", "solar"): 4.0,
-    ("se", "load"): 2.0,
+    ("se", "wind"): 5.7,
+    ("se", "solar"): 2.5,
+    ("se", "load"): 3.0,
 }
-"""What weather is worth where no megawatts are known to fit it to: the fleet at full power, GW, and load per ten
-heating degrees, GW. Round figures of 2025; only their proportions within a region matter to the model."""
+"""What weather is worth where no megawatts are known to fit it to: the fleet at full wind and at full sun, GW, and load
+per ten heating degrees, GW. Read off the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from their
+99.9 % quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's, Sweden
+being SE3 and SE4. Only the proportions within a region matter to the model."""
 
 
 class Quantity(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from tunnihind.forecast.intervals import LEADS
 from tunnihind.forecast.model.inputs import Inputs
-from tunnihind.forecast.model.learner import Fit, Learner
+from tunnihind.forecast.model.learner import Fit, Learner, RowBlocks
 from tunnihind.known import Floats
 
 ERA_DAYS: Final = 112
@@ -24,7 +24,7 @@ HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 
 _BANK_DAYS: Final = 224
 """Days before the era that fill the bank of errors, and are therefore replayed in finer steps."""
-_STEP_DAYS: Final = 4
+_STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _KERNEL_STEP_DAYS: Final = 20
 _KEPT_REFITS: Final = 2
@@ -121,8 +121,9 @@ def _continued(state: _State, inputs: Inputs, through: int) -> Learner:
     if not done:
         state.refits = []
     learner = done[-1].copy() if done else Learner(inputs, state.leads, state.era_row + ERA_DAYS + 2 * LEADS)
+    blocks = RowBlocks(inputs, through)
     for row in _refit_rows(learner.through, through, state.era_row):
-        learner.learn(inputs, row)
+        learner.learn(blocks, row)
         learner.remember(inputs, with_kernels=_has_kernels(row, state.era_row))
         if row > through - _KEPT_REFITS * _STEP_DAYS:
             state.refits = [*state.refits, learner.copy()][-_KEPT_REFITS:]
@@ -146,6 +147,6 @@ def _has_kernels(row: int, era_row: int) -> bool:
 def _viewed(learner: Learner, inputs: Inputs, through: int, leads: tuple[int, ...]) -> View:
     if learner.through < through:
         learner = learner.copy()
-        learner.learn(inputs, through)
+        learner.learn(RowBlocks(inputs, through), through)
     shift = np.array([learner.shift(lead) for lead in leads])
     return View(through, leads, learner.fit(inputs, leads), learner.issued(leads).copy(), shift)

@@ -106,30 +106,44 @@ class Moments:
         weighted = (rows * w.T[..., None]).transpose(0, 2, 1)
         targets = np.stack([np.where(known, y, 0.0) - member.offset * week_mean for member in MEMBERS], axis=-1)
         keep = 0.5 ** (n / self.half_life_days)
-        self.gram = keep * self.gram + _smoothed(weighted @ rows)
-        self.cross = keep * self.cross + _smoothed(weighted @ targets.transpose(1, 0, 2))
+        self.gram *= keep
+        self.gram += _smoothed(weighted @ rows)
+        self.cross *= keep
+        self.cross += _smoothed(weighted @ targets.transpose(1, 0, 2))
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
         """Return the coefficients; `prior` (members, 24, shared) is the previous lead's for the first columns."""
         n = self.gram[:, 0, 0][:, None]
-        mean = self.gram[:, 0, :] / n
-        cov = self.gram / n[..., None] - mean[:, :, None] * mean[:, None, :]
-        sd = np.sqrt(np.maximum(np.einsum("hpp->hp", cov), 1e-10))
+        mean = self.gram[:, 0, 1:] / n
+        variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2
+        sd = np.sqrt(np.maximum(variance, 1e-10))
         live = sd >= _FLAT
         sd = np.where(live, sd, 1.0)
         level = self.cross[:, 0, :] / n
-        cross = (self.cross / n[..., None] - mean[:, :, None] * level[:, None, :]) / sd[..., None]
-        cross = np.where(live[..., None], cross, 0.0)[:, 1:]
-        corr = (cov / sd[:, :, None] / sd[:, None, :])[:, 1:, 1:]
+        cross = (self.cross[:, 1:] / n[..., None] - mean[..., None] * level[:, None, :]) / sd[..., None]
+        cross = np.where(live[..., None], cross, 0.0)
+        system = self._correlations(n, mean, sd)
+        starts = np.zeros((len(MEMBERS), CLOCK_HOURS, system.shape[-1]))
+        if prior is not None:
+            starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
+        right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        beta = np.empty((len(MEMBERS), CLOCK_HOURS, corr.shape[-1]))
+        diagonal = np.einsum("hpp->hp", system)  # a view: the system differs between members in it alone
+        unpenalised = diagonal.copy()
+        beta = starts
         for k, member in enumerate(MEMBERS):
-            start = np.zeros(beta.shape[1:])
-            if prior is not None and member.chain:
-                start[:, :shared] = member.chain * prior[k]
-            beta[k] = start + _step(corr, cross[..., k], start, penalty * member.penalty)
-        return Solution(beta, mean[:, 1:], sd[:, 1:], level.T)
+            diagonal[:] = unpenalised + penalty * member.penalty
+            beta[k] += np.linalg.solve(system, right[k, ..., None])[..., 0]
+        return Solution(beta, mean, sd, level.T)
+
+    def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
+        """Return the columns' covariances in units of `sd`, (24, p, p); in few passes, for this is done often."""
+        corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
+        corr *= (1 / sd)[:, None, :]
+        standard = mean / sd
+        corr -= standard[:, :, None] * standard[:, None, :]
+        return corr
 
 
 _SMOOTHER: Final = clock_smoother(_HOUR_WIDTH)
@@ -137,13 +151,3 @@ _SMOOTHER: Final = clock_smoother(_HOUR_WIDTH)
 
 def _smoothed(moments: Floats) -> Floats:
     return (_SMOOTHER @ moments.reshape(CLOCK_HOURS, -1)).reshape(moments.shape)
-
-
-def _step(corr: Floats, cross: Floats, start: Floats, penalty: float) -> Floats:
-    """Return the way from `start` (24, p) to the ridge solution that is shrunk toward it."""
-    system = corr.copy()
-    diagonal = np.arange(corr.shape[-1])
-    system[:, diagonal, diagonal] += penalty
-    right: Floats = cross - (corr @ start[..., None])[..., 0]
-    solved = np.linalg.solve(system, right[..., None]).astype(np.float64, copy=False)
-    return solved[..., 0]

@@ -16,12 +16,12 @@ from tunnihind.forecast.model.price_state import PriceState
 from tunnihind.forecast.model.quantities import quantity
 from tunnihind.forecast.model.replay import era_start, history_start
 from tunnihind.forecast.model.season import Season
+from tunnihind.forecast.model.vintage_book import VintageBook
 from tunnihind.forecast.model.vintages import (
     NEXT_DAY_AGES,
     NEXT_DAY_S,
     WEEK_AGES,
     Singles,
-    VintageBook,
     issue_instants,
     newest_issue,
     reach_s,

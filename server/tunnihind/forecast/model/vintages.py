@@ -6,13 +6,14 @@ forecast reads the one of its own instant, so both see forecasts of the same age
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.daily import DayGrid
-from tunnihind.known import CovariateArchive, Instants, IssuedSeries
+from tunnihind.forecast.calendar import CLOCK_HOURS
+from tunnihind.forecast.daily import DayGrid, bridged, merged
+from tunnihind.known import Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]
@@ -39,10 +40,18 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
     """Return when the newest forecast among the issues was made; None where none of them forecasts anything."""
-    at_once = (issue for issue in reversed(issues) if issue.lead_s == 0)
-    rolling = [found for issue in issues if issue.lead_s > 0 and (found := _newest_forecast(issue)) is not None]
-    first = next((found for issue in at_once if (found := _newest_forecast(issue)) is not None), None)
-    return max([*rolling, *([] if first is None else [first])], default=None)
+    newest: int | None = None
+    for issue in sorted(issues, key=_latest_possible, reverse=True):
+        if newest is not None and _latest_possible(issue) <= newest:
+            break
+        if (found := _newest_forecast(issue)) is not None:
+            newest = found if newest is None else max(newest, found)
+    return newest
+
+
+def _latest_possible(issue: IssuedSeries) -> int:
+    """Return when the last value of a series was issued, be it known or not."""
+    return issue.issued_ts + (max(issue.values.size - 1, 0) * HOUR_S if issue.lead_s else 0)
 
 
 def _newest_forecast(issue: IssuedSeries) -> int | None:
@@ -64,124 +73,92 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
     return max(ends, default=0)
 
 
-def vintages(issues: Sequence[IssuedSeries], grid: DayGrid, instants: Instants, rows: range, ages: range) -> Singles:
-    """Return the newest forecast known at each issue instant, shape (rows, ages, 24), NaN where there was none.
-
-    Of issue day `rows[r]` at `instants[rows[r]]`, entry [r, a] holds the delivery day `rows[r] + ages[a]`. A value
-    whose hour had begun when it was issued is an observation, not a forecast, and is passed over.
-    """
-    out = np.full((len(rows), len(ages), 24), np.nan, np.float32)
-    low, high = max(0, rows.start + ages.start), min(grid.days, rows.stop + ages.stop - 1)
-    if not rows or low >= high:
-        return out
-    window = DayGrid(grid.day(low), grid.starts[low : high + 1])
-    flat = _flat(issues, window, int(instants[rows.stop - 1]))
-    day_of_hour = low + np.repeat(np.arange(window.days), np.diff(window.starts) // HOUR_S)
-    for column, age in enumerate(ages):
-        row = day_of_hour - age
-        cut = np.where((row >= rows.start) & (row < rows.stop), instants[np.clip(row, 0, len(instants) - 1)], -1)
-        seen = flat.issued <= cut[flat.hour]
-        hourly = np.full(window.hours, np.nan, np.float32)
-        hourly[flat.hour[seen]] = flat.value[seen]  # of several for an hour the last stands: the newest
-        first, last = max(low, rows.start + age), min(high, rows.stop + age)
-        if first < last:
-            out[first - age - rows.start : last - age - rows.start, column] = window.lay_whole(hourly)[
-                first - low : last - low
-            ]
-    return out
-
-
 @dataclass(frozen=True, slots=True)
-class _Flat:
-    """Single forecasts in order of issue, all arrays of shape (n,); `hour` counts from a window's start."""
+class Frame:
+    """The hours that vintages of some issue days hold.
 
-    issued: Instants
-    hour: Instants
-    value: Singles
+    `instants` (rows,) is when each day looks; `slots` (rows, ages, 25) counts hours from `start_ts`, with those
+    outside of the grid at `hours`; `is_short` (rows, ages) where a day has 23 of them.
+    """
 
+    start_ts: int
+    hours: int
+    instants: Instants
+    slots: NDArray[np.int64]
+    is_short: NDArray[np.bool_]
 
-def _flat(issues: Sequence[IssuedSeries], window: DayGrid, until: int) -> _Flat:
-    start, end = int(window.starts[0]), int(window.starts[-1])
-    parts = [
-        _between(issue, start, end)
-        for issue in issues
-        if start - issue.values.size * HOUR_S < issue.start_ts < end and issue.issued_ts <= until and issue.lead_s >= 0
-    ]
-    if not parts:
-        nothing = np.empty(0, np.int64)
-        return _Flat(nothing, nothing, np.empty(0, np.float32))
-    sizes = np.array([part.values.size for part in parts])
-    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    target = np.repeat([part.start_ts for part in parts], sizes) + HOUR_S * within
-    lead_s = np.repeat([part.lead_s for part in parts], sizes)
-    issued = np.where(lead_s > 0, target - lead_s, np.repeat([part.issued_ts for part in parts], sizes))
-    value = np.concatenate([part.values for part in parts])
-    use = np.flatnonzero(np.isfinite(value) & (target >= issued) & (issued <= until))
-    if (np.diff(issued[use]) < 0).any():
-        use = use[np.argsort(issued[use], kind="stable")]
-    return _Flat(issued[use], (target[use] - start) // HOUR_S, value[use])
+    @classmethod
+    def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
+        """Frame the delivery days `rows[r] + ages[a]`."""
+        first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
+        window = DayGrid(grid.day(first), grid.starts[first : last + 2])
+        day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
+        inside = (day >= 0) & (day < grid.days)
+        day = np.clip(day - first, 0, window.days - 1)
+        slots = np.where(inside[..., None], window.slots()[day], window.hours)
+        is_short = inside & (window.lengths() < CLOCK_HOURS)[day]
+        return cls(int(window.starts[0]), window.hours, instants[rows.start : rows.stop], slots, is_short)
 
 
-def _between(issue: IssuedSeries, start_ts: int, end_ts: int) -> IssuedSeries:
-    """Return the part of a series that falls on the hours from `start_ts` to `end_ts`."""
-    low = max(0, (start_ts - issue.start_ts) // HOUR_S)
-    high = max(low, (end_ts - issue.start_ts) // HOUR_S)
-    if low == 0 and high >= issue.values.size:
-        return issue
-    return IssuedSeries(issue.issued_ts, issue.start_ts + low * HOUR_S, issue.values[low:high], issue.lead_s)
+def vintages(issues: Sequence[IssuedSeries], frame: Frame) -> Singles:
+    """Return the newest forecast known at each issue instant of a frame, (rows, ages, 24), NaN where there was none.
+
+    A value whose hour had begun when it was issued is an observation, not a forecast, and is passed over.
+    """
+    within = [issue for issue in issues if issue.start_ts + issue.values.size * HOUR_S > frame.start_ts]
+    at_once = sorted((issue for issue in within if issue.lead_s == 0), key=lambda issue: issue.issued_ts)
+    values, issued = _of_issues(at_once, frame)
+    if rolling := [issue for issue in within if issue.lead_s > 0]:
+        rolling_values, rolling_issued = _of_rolling(rolling, frame)
+        values = np.where(rolling_issued > issued, rolling_values, values)
+    return bridged(merged(values), frame.is_short)
 
 
-@dataclass(slots=True)
-class _Settled:
-    """The vintages of one covariate's past issue days, and the forecasts that they rest on."""
+def _of_issues(issues: Sequence[IssuedSeries], frame: Frame) -> tuple[Singles, Instants]:
+    """Return the newest values issued all at once, and when they were: each (rows, ages, 25), NaN and -1 for none.
 
-    first_instant: int
-    ages: range
-    until: int
-    rows: Singles
-    issues: tuple[IssuedSeries, ...]
-
-
-class VintageBook:
-    """Builds vintages and remembers those of past days, which never change unless the archive's past does."""
-
-    def __init__(self) -> None:
-        self._settled: dict[tuple[str, int], _Settled] = {}
-
-    def of(
-        self, name: str, archive: CovariateArchive, grid: DayGrid, instants: Instants, ages: range, stale_days: int
-    ) -> Singles:
-        """Return the vintages of all issue days, shape (issue days, ages, 24), the last one as of its instant."""
-        issues = archive.series[name]
-        today = len(instants) - 1
-        key = (name, stale_days)
-        settled = self._settled.get(key)
-        if settled is None or not _continues(settled, issues, instants, ages):
-            settled = _Settled(int(instants[0]), ages, 0, vintages((), grid, instants, range(0), ages), ())
-        rest = vintages(issues, grid, instants, range(len(settled.rows), today + 1), ages)
-        rows: Singles = np.concatenate([settled.rows, rest])
-        until = int(instants[today - 1]) if today else 0
-        self._settled[key] = _Settled(int(instants[0]), ages, until, rows[:today], _issued_until(until, issues))
-        return rows
+    Issues, oldest first, overwrite one another on a board of all hours, which each row reads at its instant.
+    """
+    values, issued = np.full(frame.slots.shape, np.nan, np.float32), np.full(frame.slots.shape, -1, np.int64)
+    value_board, issue_board = np.full(frame.hours + 1, np.nan, np.float32), np.full(frame.hours + 1, -1, np.int64)
+    done = 0
+    for row, instant in enumerate(frame.instants.tolist()):
+        while done < len(issues) and issues[done].issued_ts <= instant:
+            _post(issues[done], frame, value_board, issue_board)
+            done += 1
+        if done:
+            values[row], issued[row] = value_board[frame.slots[row]], issue_board[frame.slots[row]]
+    return values, issued
 
 
-def _continues(settled: _Settled, issues: tuple[IssuedSeries, ...], instants: Instants, ages: range) -> bool:
-    """Tell whether vintages were built on the very forecasts that are known now of their time."""
-    days = len(settled.rows)
-    if settled.first_instant != instants[0] or settled.ages != ages or days >= len(instants):
-        return False
-    if days and settled.until != instants[days - 1]:
-        return False
-    now = _issued_until(settled.until, issues)
-    return len(now) == len(settled.issues) and all(map(_same, now, settled.issues, strict=True))
+def _post(issue: IssuedSeries, frame: Frame, value_board: Singles, issue_board: Instants) -> None:
+    """Write what an issue forecasts on the board."""
+    offset = (issue.start_ts - frame.start_ts) // HOUR_S
+    observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
+    low, high = max(0, -offset, observed), min(issue.values.size, frame.hours - offset)
+    if low >= high:
+        return
+    part, at = issue.values[low:high], slice(offset + low, offset + high)
+    known = np.isfinite(part)
+    value_board[at] = part if known.all() else np.where(known, part, value_board[at])
+    issue_board[at] = issue.issued_ts if known.all() else np.where(known, issue.issued_ts, issue_board[at])
 
 
-def _issued_until(instant: int, issues: tuple[IssuedSeries, ...]) -> tuple[IssuedSeries, ...]:
-    return CovariateArchive({"": issues}).as_of(instant).series.get("", ())
-
-
-def _same(one: IssuedSeries, other: IssuedSeries) -> bool:
-    if one is other:
-        return True
-    header = (one.issued_ts, one.start_ts, one.lead_s) == (other.issued_ts, other.start_ts, other.lead_s)
-    return header and np.array_equal(one.values, other.values, equal_nan=True)
+def _of_rolling(issues: Sequence[IssuedSeries], frame: Frame) -> tuple[Singles, Instants]:
+    """Return the newest values issued a fixed lead before their hours, and when: each (rows, ages, 25)."""
+    leads = np.array(sorted({issue.lead_s for issue in issues}), np.int64)
+    board = np.full((leads.size + 1, frame.hours + 1), np.nan, np.float32)
+    for issue in issues:
+        offset = (issue.start_ts - frame.start_ts) // HOUR_S
+        low, high = max(0, -offset), min(issue.values.size, frame.hours - offset)
+        if low < high:
+            line = board[np.searchsorted(leads, issue.lead_s), offset + low : offset + high]
+            line[:] = np.where(np.isfinite(issue.values[low:high]), issue.values[low:high], line)
+    lead = np.repeat(np.append(leads, 0)[:, None], frame.hours + 1, axis=1)
+    for nearer in range(leads.size - 1, -1, -1):  # what is not known at a lead may be at the one before
+        hole = np.isnan(board[nearer])
+        board[nearer, hole], lead[nearer, hole] = board[nearer + 1, hole], lead[nearer + 1, hole]
+    ts = frame.start_ts + HOUR_S * frame.slots
+    newest = np.searchsorted(leads, ts - frame.instants[:, None, None])
+    values = board[newest, frame.slots]
+    return values, np.where(np.isnan(values), -1, ts - lead[newest, frame.slots])

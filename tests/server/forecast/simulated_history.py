@@ -1,0 +1,94 @@
+"""The simulated market as an archive, with what is planted in its prices and what happens to its weather."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.daily import days_between
+from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.scores import Scores
+from tunnihind.known import Archive, CovariateArchive, Floats, PriceArchive
+from tunnihind.market import HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
+from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated_market import SimulatedMarket
+
+type Planted = Callable[[NDArray[np.int64], Floats], Floats]
+"""From hours (n,) and the simulated prices of the zones (zones, n) to the prices that come."""
+type Publication = Callable[[date], int]
+
+SEED = 4
+
+
+def as_simulated(_ts: NDArray[np.int64], prices: Floats) -> Floats:
+    return prices
+
+
+@dataclass(frozen=True)
+class At:
+    """A clock that stands."""
+
+    ts: int
+
+    def now(self) -> float:
+        return self.ts
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nothing is to wait for {seconds} s")
+
+
+def simulated_archive(
+    first: date, last: date, planted: Planted = as_simulated, *, publication: Publication = publication_time
+) -> Archive:
+    """Return hourly prices of delivery days as they were published, and no covariates."""
+    ts = np.arange(day_start(first), day_end(last), HOUR_S, dtype=np.int64)
+    known = [np.full((day_end(day) - day_start(day)) // HOUR_S, publication(day)) for day in days_between(first, last)]
+    prices = planted(ts, SimulatedMarket(SEED).prices(ts.astype(np.float64) + HOUR_S / 2))
+    n, zones = ts.size, len(ZONES)
+    known_ts = np.tile(np.concatenate(known), zones)
+    order = np.argsort(known_ts, kind="stable")
+    history = PriceArchive(
+        zone=np.repeat(np.arange(zones, dtype=np.int8), n)[order],
+        ts=np.tile(ts, zones)[order],
+        step_s=np.full(n * zones, HOUR_S, np.int32),
+        known_ts=known_ts[order],
+        eur_mwh=prices.ravel()[order],
+    )
+    return Archive(history, CovariateArchive())
+
+
+def with_weather(archive: Archive, first: date, last: date, names: Callable[[str], bool] = lambda _: True) -> Archive:
+    """Return an archive with the Previous Runs of the simulated weather too, of the names that are wanted."""
+    found = asyncio.run(Simulated(SEED, clock=At(day_end(last))).archived(first, last))
+    series = {name: tuple(issues) for name, issues in found.items() if names(name)}
+    return replace(archive, covariates=CovariateArchive(series))
+
+
+def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
+    """Forecast the seven days after each of some days, in the morning before their auction."""
+    model, parts = Ridges(), []
+    for day in mornings:
+        as_of = day_start(day) + 9 * HOUR_S
+        run = model.forecast(archive.as_of(as_of))
+        assert run is not None
+        assert run.end_ts == day_end(day + timedelta(days=7))
+        ts = np.arange(day_end(day), run.end_ts, HOUR_S)
+        at = (ts - run.start_ts) // HOUR_S
+        lead = np.array([(delivery_day(one) - day).days for one in ts.tolist()])
+        values = run.p10[at], run.p50[at], run.p90[at], np.full(ts.shape, np.nan)
+        parts.append(IssuedForecasts(np.full(ts.shape, as_of), ts, lead, *values))
+    return BacktestResult.of(IssuedForecasts.joined(parts), archive.prices.everything())
+
+
+def every(step: int, first: date, last: date) -> list[date]:
+    """Return every so many days from `first` to `last`."""
+    return days_between(first, last)[::step]
+
+
+def of_lead(result: BacktestResult, lead: int) -> Scores:
+    """Return the scores of one lead."""
+    return result.scores(result.forecasts.lead_days == lead)

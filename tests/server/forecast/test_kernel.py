@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from tunnihind.forecast.model.kernel import MIN_KERNEL_DAYS, KernelFit, _solved
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("days", [1, 63, 64, 65, 200, 600])
+def test_the_solution_by_blocks_is_that_of_the_whole_system(days: int) -> None:
+    rows = RNG.normal(size=(days, 20)).astype(np.float32)
+    matrix = rows @ rows.T / 20 + 0.5 * np.eye(days, dtype=np.float32)
+    right = RNG.normal(size=(days, 24)).astype(np.float32)
+    expected = np.linalg.solve(matrix.astype(np.float64), right.astype(np.float64))
+    assert _solved(matrix.copy(), right.copy()) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_fitted_kernel_tells_days_apart_by_their_inputs_also_where_the_relation_bends() -> None:
+    inputs = RNG.normal(size=(400, 3)).astype(np.float32)
+    target = np.repeat(np.abs(inputs[:, :1]).astype(np.float64), 24, axis=1)
+    fit = KernelFit.of(inputs[:300], np.ones(3, np.float32), target[:300], np.full(300, 0.1), 1)
+    assert fit is not None
+    error = np.abs(fit.predict(inputs[300:]) - target[300:]).mean()
+    assert error < 0.5 * np.abs(target[300:] - target[:300].mean()).mean()
+
+
+def test_too_few_days_are_not_fitted() -> None:
+    few = MIN_KERNEL_DAYS - 1
+    assert (
+        KernelFit.of(np.ones((few, 2), np.float32), np.ones(2, np.float32), np.ones((few, 24)), np.ones(few), 1) is None
+    )

@@ -1,0 +1,203 @@
+"""What is planted in the simulated market, the whole model finds again."""
+
+from collections.abc import Callable, Collection
+from datetime import date, time, timedelta
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.server.forecast.simulated_history import (
+    Planted,
+    as_simulated,
+    every,
+    of_lead,
+    scored,
+    simulated_archive,
+    with_weather,
+)
+from tunnihind.forecast.backtest import BacktestResult, IssuedForecasts, backtest
+from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.scores import Scores
+from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, publication_time
+
+FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)
+EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))
+"""Several, because three weeks of one market say little about coverage."""
+EVENT = EVENTS[-1]
+END = EVENT + timedelta(days=36)
+
+type Plant = Callable[[date], Planted]
+
+
+def days_after(day: date, count: int) -> date:
+    return day + timedelta(days=count)
+
+
+def once_recovered(event: date) -> list[date]:
+    """Return days on which 14 days or more have passed since an event."""
+    return every(3, days_after(event, 14), days_after(event, 28))
+
+
+def over_events(plant: Plant, mornings: Callable[[date], list[date]]) -> BacktestResult:
+    """Return forecasts of the days around all events, each planted in a market of its own."""
+    parts = [scored(simulated_archive(FIRST, days_after(event, 36), plant(event)), mornings(event)) for event in EVENTS]
+    forecasts = IssuedForecasts.joined([part.forecasts for part in parts])
+    actual, baseline = (np.concatenate([getattr(p, name) for p in parts]) for name in ("actual", "baseline"))
+    return BacktestResult(forecasts, actual, baseline)
+
+
+def is_wind(name: str) -> bool:
+    return name in {"wind_speed_100m@ee_parnu", "wind_speed_100m@lt_west", "wind_speed_100m@fi_raahe"}
+
+
+@pytest.fixture(scope="module")
+def windy() -> Archive:
+    """Return the simulated market with three points of wind."""
+    return with_weather(simulated_archive(FIRST, LAST), FIRST, LAST, is_wind)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(windy: Archive) -> BacktestResult:
+    return scored(windy, every(4, date(2024, 10, 1), LAST - timedelta(days=7)))
+
+
+@pytest.fixture(scope="module")
+def uneventful() -> Scores:
+    """Return how well the days after the events are forecast if nothing happens."""
+    return over_events(lambda _: as_simulated, once_recovered).scores()
+
+
+def test_on_an_undisturbed_market_80_percent_of_the_hours_lie_in_the_interval(undisturbed: BacktestResult) -> None:
+    scores = undisturbed.scores()
+    assert scores.coverage80 == pytest.approx(0.8, abs=0.02)
+    assert scores.below10 == pytest.approx(0.1, abs=0.03)
+    assert scores.above90 == pytest.approx(0.1, abs=0.03)
+    for lead in undisturbed.by_lead().values():
+        assert lead.coverage80 == pytest.approx(0.8, abs=0.05)
+
+
+def test_the_interval_widens_and_the_skill_falls_with_the_horizon(undisturbed: BacktestResult) -> None:
+    by_lead = list(undisturbed.by_lead().values())
+    assert (np.diff([scores.width for scores in by_lead]) > 0).all()
+    assert by_lead[0].skill > by_lead[3].skill > by_lead[6].skill > 0.2
+
+
+def threefold(event: date) -> Planted:
+    return lambda ts, prices: np.where(ts >= day_start(event), 3 * prices, prices)
+
+
+def parted(event: date) -> Planted:
+    """Let all zones have the Finnish price until a cable fails, and each its own, and a dearer one, from then on."""
+
+    def plant(ts: NDArray[np.int64], prices: Floats) -> Floats:
+        finnish = np.broadcast_to(prices[ZONES.index("fi")], prices.shape)
+        return np.where(ts >= day_start(event), prices + 60.0 * (prices != finnish), finnish)
+
+    return plant
+
+
+@pytest.mark.parametrize(("plant", "scale"), [(threefold, 3.0), (parted, 1.0)])
+def test_what_shifts_the_market_is_a_surprise_at_first_and_made_good_within_14_days(
+    uneventful: Scores, plant: Plant, scale: float
+) -> None:
+    struck = over_events(plant, lambda event: [days_after(event, -1)]).scores()
+    assert struck.coverage80 < 0.3
+    recovered = over_events(plant, once_recovered).scores()
+    assert 0.7 < recovered.coverage80 < 0.95
+    assert recovered.mae < 1.3 * scale * uneventful.mae
+
+
+def silent_from(issue: IssuedSeries, ts: int) -> IssuedSeries:
+    issued = issue.issued_ts + HOUR_S * np.arange(issue.values.size)
+    heard = np.where(issued < ts, issue.values, np.float32(np.nan))
+    return IssuedSeries(issue.issued_ts, issue.start_ts, heard, issue.lead_s)
+
+
+def silenced(archive: Archive, names: Collection[str]) -> Archive:
+    """Return an archive whose covariates of these names say nothing more from the event on."""
+    silence = day_start(EVENT) + 9 * HOUR_S
+    series = {
+        name: tuple(silent_from(issue, silence) for issue in issues) if name in names else issues
+        for name, issues in archive.covariates.series.items()
+    }
+    return Archive(archive.prices, CovariateArchive(series))
+
+
+def test_weather_that_falls_silent_is_used_while_it_is_fresh_enough_and_then_done_without(windy: Archive) -> None:
+    silent, blind = silenced(windy, windy.covariates.series.keys()), Archive(windy.prices, CovariateArchive())
+    instants = [day_start(days_after(EVENT, days)) + 9 * HOUR_S for days in (0, 3, 9)]
+    runs = [Ridges().forecast(silent.as_of(instant)) for instant in instants]
+    assert [run and run.tier for run in runs] == ["weather", "stale-weather", "prices"]
+    last, without = runs[-1], Ridges().forecast(blind.as_of(instants[-1]))
+    assert last is not None
+    assert without is not None
+    for name in ("p10", "p50", "p90"):
+        assert np.array_equal(getattr(last, name), getattr(without, name))
+
+
+def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(windy: Archive) -> None:
+    mornings = every(3, days_after(EVENT, 1), days_after(EVENT, 25))
+    whole = scored(windy, mornings).scores()
+    one_dead = scored(silenced(windy, ["wind_speed_100m@lt_west"]), mornings).scores()
+    assert one_dead.n == whole.n
+    assert one_dead.mae < 1.3 * whole.mae
+    assert one_dead.coverage80 > whole.coverage80 - 0.1
+
+
+def midday(ts: NDArray[np.int64], edge_h: int = 0) -> NDArray[np.bool_]:
+    second = ts % DAY_S
+    hours: NDArray[np.bool_] = (second >= (9 + edge_h) * HOUR_S) & (second < (13 - edge_h) * HOUR_S)
+    return hours
+
+
+def test_where_middays_are_free_the_forecast_says_so_and_is_surer_of_them_than_of_other_hours() -> None:
+    def sunny(ts: NDArray[np.int64], prices: Floats) -> Floats:
+        return np.where(midday(ts), 0.0, prices)
+
+    result = scored(simulated_archive(FIRST, END, sunny), every(2, EVENT, days_after(EVENT, 8)))
+    issued, free = result.forecasts, midday(result.forecasts.target_ts, edge_h=1)
+    others = ~midday(issued.target_ts)
+    assert np.abs(issued.p50[free]).max() < 3
+    width = issued.p90 - issued.p10
+    assert width[free].mean() < 0.3 * width[others].mean()
+    assert result.scores(others).skill > 0
+
+
+@pytest.mark.parametrize(("change", "hours"), [(date(2024, 10, 27), 25), (date(2025, 3, 30), 23)])
+def test_every_hour_of_the_days_of_23_and_25_hours_is_forecast_and_covered(change: date, hours: int) -> None:
+    archive = simulated_archive(FIRST, days_after(change, 7))
+    result = scored(archive, every(1, days_after(change, -7), days_after(change, -1)))
+    on_the_day = (result.forecasts.target_ts >= day_start(change)) & (
+        result.forecasts.target_ts < day_start(days_after(change, 1))
+    )
+    assert result.scores(on_the_day).n == 7 * hours
+    assert result.scores(on_the_day).coverage80 > 0.6
+    assert result.scores().coverage80 > 0.7
+
+
+def test_one_hour_at_4000_is_forgotten_within_a_week(uneventful: Scores) -> None:
+    def spiked(event: date) -> Planted:
+        spike = day_start(days_after(event, 7)) + 18 * HOUR_S
+        return lambda ts, prices: np.where(ts == spike, 4000.0, prices)
+
+    after = over_events(spiked, once_recovered).scores()
+    assert after.mae < 1.1 * uneventful.mae
+    assert after.width < 1.2 * uneventful.width
+    assert after.coverage80 > uneventful.coverage80 - 0.03
+
+
+def test_prices_that_come_out_late_cost_a_day_of_lead_and_no_coverage() -> None:
+    def late(day: date) -> int:
+        return publication_time(day) + (8 * HOUR_S if day >= EVENT else 0)
+
+    first, last = days_after(EVENT, 7), days_after(EVENT, 16)
+    in_time, delayed = (
+        backtest(archive, Ridges(), first, last, issue_at=time(15))
+        for archive in (simulated_archive(FIRST, END), simulated_archive(FIRST, END, publication=late))
+    )
+    assert in_time.scores().n == 6 * 10 * 24  # the first of the seven days is out
+    assert delayed.scores().n == 7 * 10 * 24
+    assert delayed.scores().coverage80 > 0.7
+    assert of_lead(delayed, 7).coverage80 > 0.7

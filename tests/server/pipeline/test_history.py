@@ -1,0 +1,109 @@
+"""What a process keeps of the history between two forecasts, and when it reads anew."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.server.pipeline.support import estonian_quotes, keep, local
+from tunnihind.known import Archive, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.pipeline.history import MEMORY_S, History
+from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
+from tunnihind.sources.gate import Limits
+from tunnihind.store.store import Store
+
+NOW = local("2025-12-15 10:00")
+TODAY = date(2025, 12, 15)
+NAME = "ee_wind_mw"
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """Return a store with a hundred days of prices and a forecast of wind."""
+    keep(store, estonian_quotes(TODAY - timedelta(days=100), TODAY), NOW)
+    store.covariates.add({NAME: [wind(1.0)]})
+    return store
+
+
+def wind(level: float, issued_ts: int = NOW - HOUR_S) -> IssuedSeries:
+    return IssuedSeries(issued_ts, issued_ts, np.full(48, level, np.float32))
+
+
+def levels(archive: Archive) -> list[float]:
+    return [float(issue.values[0]) for issue in archive.covariates.series[NAME]]
+
+
+def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
+    history = History()
+    first = history.archive(filled, NOW)
+    assert history.archive(filled, NOW + HOUR_S) is first
+
+
+def test_new_prices_are_seen_at_once(filled: Store) -> None:
+    history = History()
+    before = history.archive(filled, NOW)
+    keep(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
+    after = history.archive(filled, NOW)
+    assert after.prices.ts.max() == before.prices.ts.max() + DAY_S
+
+
+def test_a_corrected_price_is_seen_at_once(filled: Store) -> None:
+    history = History()
+    history.archive(filled, NOW)
+    keep(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
+    assert history.archive(filled, NOW).prices.eur_mwh.max() > 70
+
+
+def test_a_new_forecast_of_a_covariate_is_seen_at_once(filled: Store) -> None:
+    history = History()
+    history.archive(filled, NOW)
+    filled.covariates.add({NAME: [wind(2.0, NOW)]})
+    assert levels(history.archive(filled, NOW)) == [1.0, 2.0]
+
+
+def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled: Store) -> None:
+    history = History()
+    history.archive(filled, NOW)
+    filled.covariates.add({NAME: [wind(3.0)]})
+    assert levels(history.archive(filled, NOW)) == [3.0]
+
+
+def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
+    old = NOW - 70 * DAY_S
+    filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
+    history = History()
+    assert levels(history.archive(filled, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
+    filled.thin(NOW)
+    assert len(levels(history.archive(filled, NOW))) < 5
+
+
+def test_an_earlier_instant_gets_the_history_that_it_needs(filled: Store) -> None:
+    history, past = History(), NOW - 60 * DAY_S
+    assert history.archive(filled, NOW + MEMORY_S - 10 * DAY_S).prices.ts.min() > NOW - 12 * DAY_S
+    assert history.archive(filled, past).prices.ts.min() < NOW - 99 * DAY_S
+
+
+def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Path) -> None:
+    history = History()
+    history.archive(filled, NOW)
+    with Store(f"sqlite:///{tmp_path / 'other.db'}") as other:
+        assert history.archive(other, NOW).prices.ts.size == 0
+
+
+def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
+    free, bound = make_run(filled, NOW), make_run(filled, NOW, Limits(47.0, 52.0))
+    assert free is not None
+    assert bound is not None
+    assert free.p10.min() < 47
+    assert free.p90.max() > 52
+    assert (bound.p10.min(), bound.p90.max()) == (47, 52)
+
+
+async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: Store, database: Path) -> None:
+    async with process_modeller(f"sqlite:///{database}", Limits(47.0, 52.0)) as modeller:
+        assert isinstance(modeller, ProcessModeller)
+        run = await modeller.run(NOW)
+    assert run is not None
+    assert (run.p10.min(), run.p90.max()) == (47, 52)

@@ -1,0 +1,124 @@
+"""The live path: Open-Meteo's answers, through source, pipeline and store, make the model's forecasts better."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+from aiohttp import ClientSession
+
+from tests.server.pipeline.support import InProcessModeller, local, pipeline_of
+from tests.server.sources.conftest import StillClock
+from tests.server.upstream import FakeOpenMeteo
+from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.run import Run
+from tunnihind.known import CovariateArchive, Floats
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.pipeline.schedule import Job
+from tunnihind.pipeline.situation import Reach
+from tunnihind.sources.open_meteo import LEAD_DAYS, OpenMeteo
+from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated_market import SimulatedMarket
+from tunnihind.sources.upstream import open_session
+from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
+from tunnihind.store.store import Store
+
+SEED = 4
+NAMES = ("lt_west", "lt_kaunas", "fi_raahe")
+WHERE = tuple(point for point in POINTS if point.name in NAMES)
+"""Fewer than by default, because the played server is slow; one of each kind is enough."""
+FROM, TO = local("2024-09-30 00:00"), local("2025-03-01 00:00")
+MORNINGS = [local(f"2025-01-{day:02} 10:00") for day in (8, 13, 18, 23)]
+
+
+class PlayedWeather:
+    """The simulated weather as Open-Meteo would say it at the clock's time, ever worse with the days of lead."""
+
+    def __init__(self, clock: StillClock) -> None:
+        self._clock = clock
+        self._start_ts = FROM // DAY_S * DAY_S
+        ts = np.arange(self._start_ts, TO, HOUR_S, dtype=np.float64)
+        market = SimulatedMarket(SEED)
+        self._truth: dict[tuple[str, int], list[float]] = {}
+        self._errors: dict[tuple[str, int], Floats] = {}
+        for number, point in enumerate(WHERE):
+            for variable in VARIABLES:
+                # A mean of the past hour stands at its end.
+                middle = ts - HOUR_S / 2 if variable.past_hour_mean else ts + HOUR_S / 2
+                key = variable.name, number
+                self._truth[key] = market.weather(variable, point, middle).tolist()
+                daily = market.revisions(covariate_name(variable, point), ts, 11)
+                self._errors[key] = np.concatenate([np.zeros((1, ts.size)), daily.cumsum(axis=0)])
+
+    def __call__(self, variable: str, point: int, lead_days: int, ts: int) -> float:
+        hour = (ts - self._start_ts) // HOUR_S
+        days = lead_days or max(0, round((ts - self._clock.now()) / DAY_S))
+        truth, error = self._truth[variable, point][hour], float(self._errors[variable, point][days, hour])
+        if variable == "temperature_2m":
+            return round(truth + 0.8 * error, 1)
+        return round(truth * float(np.exp(0.12 * error)), 2)
+
+
+@pytest.fixture
+def clock() -> StillClock:
+    return StillClock(MORNINGS[0] - DAY_S)
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    async with open_session("") as opened:
+        yield opened
+
+
+def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeline:
+    return pipeline_of(
+        store,
+        clock,
+        prices=[Simulated(SEED, clock=clock)],
+        weather=[weather],
+        modeller=InProcessModeller(store),
+        reach=Reach(2024, date(2024, 10, 1)),
+    )
+
+
+def errors(run: Run) -> Floats:
+    """Return the absolute errors of the seven days to come, hour by hour."""
+    ts = np.array(run.hours())
+    price = SimulatedMarket(SEED).prices(ts + HOUR_S / 2)[0]
+    found: Floats = np.abs(run.p50 - price)[ts >= run.made_at + 14 * HOUR_S]
+    return found
+
+
+def without_weather(model: Ridges, store: Store, run: Run) -> Run:
+    known = store.archive(run.made_at - MEMORY_S).as_of(run.made_at)
+    blind = model.forecast(replace(known, covariates=CovariateArchive()))
+    assert blind is not None
+    return blind
+
+
+async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_better(
+    store: Store, clock: StillClock, session: ClientSession
+) -> None:
+    seeing, blind, model = [], [], Ridges()
+    async with FakeOpenMeteo(PlayedWeather(clock)) as upstream:
+        source = OpenMeteo(session, upstream.url, upstream.url, points=WHERE, clock=clock)
+        pipeline = pipeline_with(source, store, clock)
+        assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # history first
+        for morning in MORNINGS:
+            clock.instant = morning
+            assert await pipeline.catch_up(without={Job.SCORES, Job.THIN})
+            run = store.runs.newest()
+            assert run is not None
+            assert run.tier == "weather"
+            assert run.inputs["drivers"].keys() == {"residual_baltic", "residual_fi"}
+            seeing.append(errors(run))
+            blind.append(errors(without_weather(model, store, run)))
+    asked = [request for request in upstream.requests if "previous_day" in request["hourly"]]
+    assert {f"wind_speed_100m_previous_day{lead}" for lead in LEAD_DAYS} <= set(asked[0]["hourly"].split(","))
+    with_weather, without = (np.concatenate(each).mean() for each in (seeing, blind))
+    assert with_weather < 0.75 * without
+    wins = sum(one.mean() < other.mean() for one, other in zip(seeing, blind, strict=True))
+    assert wins >= len(MORNINGS) - 1
