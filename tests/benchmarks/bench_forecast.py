@@ -26,7 +26,7 @@ from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_
 from tunnihind.pipeline.history import History
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
-from tunnihind.store.retention import FULL_DAYS, superfluous
+from tunnihind.store.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
 from tunnihind.store.store import Store
 
 type Series = Mapping[str, Sequence[IssuedSeries]]
@@ -74,7 +74,8 @@ def weather() -> dict[str, list[IssuedSeries]]:
     end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
     start = end - PREVIOUS_RUNS_DAYS * DAY_S
     live = range(end - LIVE_DAYS * DAY_S, end, WEATHER_EVERY_S)
-    gone = superfluous(issued for issued in live if issued < end - FULL_DAYS * DAY_S)
+    old = (issued for issued in live if issued < end - COVARIATE_DAYS * DAY_S)
+    gone = superfluous(old, looks_at_covariates)
 
     def series() -> list[IssuedSeries]:
         hours = PREVIOUS_RUNS_DAYS * 24

@@ -1,50 +1,71 @@
 """What is kept for how long.
 
-Prices and their corrections stay for good. Forecast runs and covariate issues older than `FULL_DAYS` are thinned
-to two a day: the last one before gate closure, which is what a forecast of the next day could have used, and the
-day's last one. Previous Runs stay for good: they are the only trace of what had been forecast.
+Of old forecast runs and covariate issues those stay that somebody may still want: of each day the last one before gate
+closure, which is what a forecast of the next day could have used, and the day's last one; of covariates also the last
+one at the clock at which the model looks at past days, so that it is trained on weather as fresh as it is served with.
+Previous Runs stay for good: they are the only trace of what had been forecast.
 
-In SQLite a year takes 7 MB of prices (140,000 quarters of four zones), 4 MB of runs and 35 MB of weather; the last
-60 days in full take 23 MB more, and each year of Previous Runs 15 MB, once (measured by `bench_growth`).
+In SQLite a year takes 7 MB of prices (140,000 quarters of four zones), 4 MB of runs and 35 MB of weather; what is kept
+in full takes 11 MB more, and each year of Previous Runs 15 MB, once (measured by `bench_growth`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from datetime import date, timedelta
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from tunnihind.market import DAY_S, delivery_day, gate_closure
+from tunnihind.market import DAY_S, HOUR_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
 from tunnihind.store.schema import covariates, quarantine, runs
 
-FULL_DAYS: Final = 60
+RUN_DAYS: Final = 60
+"""For so long every run is kept."""
+COVARIATE_DAYS: Final = 14
+"""For so long every issue of a covariate is kept: they are large, and all are in the model's memory."""
 QUARANTINE_DAYS: Final = 400
+
+TRAINING_CLOCK_S: Final = 9 * HOUR_S
+"""When the model looks at past days, seconds after midnight UTC."""
+
+type Looks = Callable[[date], tuple[int, ...]]
+"""The instants of a delivery day, in order, at which somebody may ask what was the newest by then."""
 
 
 def thin(database: Database, now: int) -> int:
     """Delete what has outlived its use; return how many rows. Raises StoreError."""
-    before = now - FULL_DAYS * DAY_S
     with database.writing() as connection:
-        removed = _thin_runs(connection, before) + _thin_covariates(connection, before)
+        removed = _thin_runs(connection, now - RUN_DAYS * DAY_S)
+        removed += _thin_covariates(connection, now - COVARIATE_DAYS * DAY_S)
         old = quarantine.c.last_seen_ts < now - QUARANTINE_DAYS * DAY_S
         return removed + connection.execute(delete(quarantine).where(old)).rowcount
 
 
-def superfluous(issued: Iterable[int]) -> set[int]:
-    """Return the instants that are neither their day's last before gate closure nor its last."""
-    last: dict[tuple[date, bool], int] = {}
+def looks_at_runs(day: date) -> tuple[int, ...]:
+    """Return the close of the next day's auction."""
+    return (gate_closure(day + timedelta(days=1)),)
+
+
+def looks_at_covariates(day: date) -> tuple[int, ...]:
+    """Return the model's clock for past days, and the close of the next day's auction."""
+    midnight = int(datetime.combine(day, time.min, UTC).timestamp())
+    return (midnight + TRAINING_CLOCK_S, *looks_at_runs(day))
+
+
+def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
+    """Return the instants that were the newest at no look of their day, nor at its end."""
+    newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):
         day = delivery_day(instant)
-        last[day, instant < gate_closure(day + timedelta(days=1))] = instant
-    return instants - set(last.values())
+        newest[day, sum(look <= instant for look in looks(day))] = instant
+    return instants - set(newest.values())
 
 
 def _thin_runs(connection: Connection, before: int) -> int:
     query = select(runs.c.made_at).where(runs.c.made_at < before)
-    surplus = superfluous(connection.execute(query).scalars())
+    surplus = superfluous(connection.execute(query).scalars(), looks_at_runs)
     return sum(connection.execute(delete(runs).where(runs.c.made_at == made_at)).rowcount for made_at in surplus)
 
 
@@ -54,7 +75,11 @@ def _thin_covariates(connection: Connection, before: int) -> int:
     issues: dict[str, list[int]] = defaultdict(list)
     for name, issued_ts in connection.execute(query.where(covariates.c.issued_ts < before)):
         issues[name].append(issued_ts)
-    surplus = [{"of": name, "at": issued} for name, instants in issues.items() for issued in superfluous(instants)]
+    surplus = [
+        {"of": name, "at": issued}
+        for name, instants in issues.items()
+        for issued in superfluous(instants, looks_at_covariates)
+    ]
     if surplus:
         key = (covariates.c.name == bindparam("of"), covariates.c.issued_ts == bindparam("at"))
         connection.execute(delete(covariates).where(*key, covariates.c.lead_s == 0), surplus)

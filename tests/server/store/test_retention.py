@@ -1,22 +1,29 @@
 """What is kept for how long."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.server.store.making import CASE, DAY, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
-from tunnihind.store.retention import FULL_DAYS, QUARANTINE_DAYS
+from tunnihind.store.retention import COVARIATE_DAYS, QUARANTINE_DAYS, RUN_DAYS
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
-OLD = NOW - FULL_DAYS * DAY_S
-"""What is younger than this is left alone. It is the day after the clocks went back."""
+OLD = NOW - RUN_DAYS * DAY_S
+"""Runs younger than this are left alone. It is the day after the clocks went back."""
+OLD_COVARIATES = NOW - COVARIATE_DAYS * DAY_S
 
-_instants = st.lists(st.integers(-5 * DAY_S, 2 * DAY_S).map(lambda offset: OLD + offset // 600 * 600), max_size=40)
+
+def _around(instant: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(-5 * DAY_S, 2 * DAY_S).map(lambda offset: instant + offset // 600 * 600), max_size=40)
+
+
+_instants = _around(OLD)
+_issues = _instants | _around(OLD_COVARIATES)
 _names = st.sampled_from(["ee_wind_mw", "wind_speed_100m@ee_west", "temperature_2m@ee_west"])
 
 
@@ -24,15 +31,32 @@ def local(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=DELIVERY_TZ).timestamp())
 
 
-def kept_of(issued: Iterable[int], now: int) -> set[int]:
+def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
     """By the letter of the promise: all of 60 days, and of older days the last before 12:00 Brussels and the last."""
-    before = now - FULL_DAYS * DAY_S
-    old = [instant for instant in issued if instant < before]
-    kept = {instant for instant in issued if instant >= before}
-    for day in {delivery_day(instant) for instant in old}:
-        noon = datetime.combine(day, time(12), DELIVERY_TZ).timestamp()
-        of_day = [instant for instant in old if delivery_day(instant) == day]
-        kept |= {max(of_day)} | {max(part) for part in [[i for i in of_day if i < noon]] if part}
+    return kept_of(made_at, now - RUN_DAYS * DAY_S, [noon])
+
+
+def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
+    """All of 14 days, and of older days the last before 09:00 UTC, before 12:00 Brussels, and of all."""
+    return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [nine_utc, noon])
+
+
+def noon(day: date) -> float:
+    return datetime.combine(day, time(12), DELIVERY_TZ).timestamp()
+
+
+def nine_utc(day: date) -> float:
+    return datetime.combine(day, time(9), UTC).timestamp()
+
+
+def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], float]]) -> set[int]:
+    """All not older than `before`, and of older days the last before each look and the last."""
+    instants = set(instants)
+    kept = {instant for instant in instants if instant >= before}
+    for day in {delivery_day(instant) for instant in instants - kept}:
+        of_day = [instant for instant in instants - kept if delivery_day(instant) == day]
+        for look in [*(at(day) for at in looks), float("inf")]:
+            kept |= {max(seen) for seen in [[instant for instant in of_day if instant < look]] if seen}
     return kept
 
 
@@ -45,16 +69,16 @@ def issued(store: Store) -> dict[str, set[int]]:
 
 
 @settings(deadline=None, max_examples=40)
-@given(runs=_instants, covariates=st.dictionaries(_names, _instants.filter(bool)))
-def test_older_than_60_days_one_before_and_one_after_the_auction_are_kept_of_each(
+@given(runs=_instants, covariates=st.dictionaries(_names, _issues.filter(bool)))
+def test_of_old_days_what_was_the_newest_when_it_mattered_is_kept_of_each(
     memory_store: Store, runs: list[int], covariates: dict[str, list[int]]
 ) -> None:
     store = emptied(memory_store)
     for made_at in set(runs):
         store.runs.add(run(made_at))
     store.covariates.add({name: [series(at, [1.0]) for at in set(instants)] for name, instants in covariates.items()})
-    expected_runs = kept_of(runs, NOW)
-    expected = {name: kept_of(instants, NOW) for name, instants in covariates.items()}
+    expected_runs = runs_kept(runs, NOW)
+    expected = {name: issues_kept(instants, NOW) for name, instants in covariates.items()}
     surplus = len(set(runs) - expected_runs) + sum(len(set(covariates[name]) - expected[name]) for name in covariates)
     assert store.thin(NOW) == surplus
     assert made(store) == sorted(expected_runs)
@@ -73,7 +97,7 @@ def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
     for hours in steps:
         store.thin(NOW - 5 * DAY_S + hours * HOUR_S)
     store.thin(NOW + 9 * DAY_S)
-    assert made(store) == sorted(kept_of(runs, NOW + 9 * DAY_S))
+    assert made(store) == sorted(runs_kept(runs, NOW + 9 * DAY_S))
 
 
 def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:
