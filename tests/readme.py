@@ -1,11 +1,78 @@
-"""The README's code blocks, so that tests can run what it tells people to do."""
+"""The README in its languages and the other documents, taken apart: tests hold them against the code and run them."""
 
 import re
+from functools import cache
 from pathlib import Path
+from typing import Final
 
-_README = Path(__file__).parents[1] / "README.md"
+PROJECT: Final = Path(__file__).parents[1]
+FILES: Final = {"en": PROJECT / "README.md", "et": PROJECT / "README.et.md"}
+"""The README of each language. They have the same sections in the same order, as `test_documents.py` makes sure."""
+
+_FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_HEADING: Final = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+
+type Table = list[list[str]]
+"""The cells of each row, without the heading."""
 
 
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of a language in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", _README.read_text(), re.MULTILINE | re.DOTALL)
+@cache
+def text(language: str = "en") -> str:
+    """Return the README."""
+    return FILES[language].read_text()
+
+
+def blocks(kind: str, language: str = "en") -> list[str]:
+    """Return the README's code blocks of a kind (`sh`, `yaml`) in order."""
+    return [code for found, code in fences(text(language)) if found == kind]
+
+
+def fences(document: str) -> list[tuple[str, str]]:
+    """Return all code blocks of a document in order, each with its kind."""
+    return _FENCE.findall(document)
+
+
+def prose(document: str) -> str:
+    """Return a document without its code blocks."""
+    return _FENCE.sub("", document)
+
+
+def headings(document: str) -> list[tuple[int, str]]:
+    """Return the headings of a document in order, each with its level."""
+    return [(len(marks), title) for marks, title in _HEADING.findall(prose(document))]
+
+
+def section(english_title: str, language: str = "en") -> str:
+    """Return what the README says under a heading, up to the next heading of any level."""
+    place = [title for _, title in headings(text())].index(english_title)
+    return re.split(_HEADING, prose(text(language)))[3 * (place + 1)]
+
+
+def tables(document: str) -> list[Table]:
+    """Return the tables of a document in order."""
+    return [
+        [[cell.strip() for cell in row[1:-1].split("|")] for row in found.splitlines()[2:]]
+        for found in re.findall(r"(?:^\|.*\|$\n?)+", document, re.MULTILINE)
+    ]
+
+
+def codes(document: str) -> list[str]:
+    """Return what stands in backticks, code blocks aside."""
+    return re.findall(r"`([^`\n]+)`", prose(document))
+
+
+def names_in(cell: str, known: set[str]) -> list[str]:
+    """Read a cell that is a list of `known` names, which may have commas themselves."""
+    name = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
+    assert re.fullmatch(rf"({name})([,;] ({name}))*", cell), f"not all of {cell!r} is known"
+    return re.findall(name, cell)
+
+
+def links(document: str) -> list[str]:
+    """Return where the links and pictures of a document lead."""
+    return re.findall(r"\]\(([^)\s]+)\)", prose(document))
+
+
+def anchors(document: str) -> set[str]:
+    """Return the names of a document's headings in links, as GitHub makes them."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for _, title in headings(document)}

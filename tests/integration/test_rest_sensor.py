@@ -14,7 +14,6 @@ from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, make_run, make_view
 from tunnihind.market import HOUR_S
 from tunnihind.web.recipes import recipe
-from tunnihind.web.recipes import recipe
 
 
 @pytest.fixture

@@ -1,0 +1,219 @@
+"""The READMEs name what the integration has, as Home Assistant shows it in their language, and nothing more."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import hass_frontend
+import pytest
+import yaml
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.plan_flow import first_plan
+from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.plans.settings import Horizon
+from custom_components.tunnihind.prices.levels import Level
+from custom_components.tunnihind.problems import Problem
+from tests import readme
+from tests.integration.household.conftest import MakeWorld, make_world
+from tests.integration.texts import INTEGRATION, LANGUAGES, Texts, leaves, texts
+
+__all__ = ["make_world"]
+
+pytestmark = pytest.mark.usefixtures("enable_custom_integrations")
+both_languages = pytest.mark.parametrize("language", LANGUAGES)
+
+DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
+# Home Assistant's own button, which the section tells to press first.
+CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
+# Words of HACS, which are not translated here.
+OF_HACS: Final = {"Custom repositories", "Download", "Integration"}
+
+
+def bold(document: str) -> set[str]:
+    return {" ".join(found.split()) for found in re.findall(r"\*\*([^*]+)\*\*", document)}
+
+
+def emphasized(document: str) -> set[str]:
+    return {" ".join(found.split()) for found in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", document)}
+
+
+def labels(step: Texts) -> Iterator[str]:
+    """Yield the labels of a form's fields, those in its sections too."""
+    yield from step.get("data", {}).values()
+    for one in step.get("sections", {}).values():
+        yield from labels(one)
+
+
+def named_in(table: readme.Table, known: set[str]) -> list[str]:
+    """Return the names in the first column."""
+    return [name for row in table for name in readme.names_in(row[0], known)]
+
+
+@both_languages
+async def test_every_entity_is_in_the_table_of_its_device(
+    hass: HomeAssistant, make_world: MakeWorld, language: str
+) -> None:
+    entry = await (await make_world()).add()
+    said = texts(language)["entity"]
+    registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set())
+    for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id):
+        name = said[one.domain][one.translation_key]["name"]
+        registered[one.config_subentry_id is not None].add((one.domain, name, one.disabled))
+    names = {(platform, entity["name"]) for platform, keys in said.items() for entity in keys.values()}
+    documented = tuple(
+        {
+            (platform, name, row[1].endswith(DISABLED[language]))
+            for row in table
+            for platform, _, cell in [row[0].removeprefix("`").partition("` ")]
+            for name in readme.names_in(cell, {name for of, name in names if of == platform})
+        }
+        for table in readme.tables(readme.section("Sensors", language))
+    )
+    assert documented == registered
+
+
+@both_languages
+def test_every_attribute_level_and_problem_is_told_with_the_entities(language: str) -> None:
+    said = texts(language)["entity"]
+    attributes = {
+        name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
+    }
+    codes = set(readme.codes(readme.section("Sensors", language)))
+    assert codes == attributes | set(Level) | set(Problem) | said.keys()
+
+
+@both_languages
+def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
+    codes = readme.codes(readme.section("If something is wrong", language))
+    assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
+
+
+@both_languages
+def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
+    steps = texts(language)["options"]["step"]
+    fields = {label for name in ("edit_row", "add_row", "cheap") for label in labels(steps[name])}
+    section = readme.section("Your price", language)
+    [table] = readme.tables(section)
+    assert sorted(named_in(table, fields)) == sorted(fields)
+    assert bold(section) - {CONFIGURE[language]} == set(steps["init"]["menu_options"].values())
+
+
+@both_languages
+def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
+    said = texts(language)["config_subentries"]["plan"]
+    fields = set(labels(said["step"]["user"]))
+    section = readme.section("Plans", language)
+    [table] = readme.tables(section)
+    assert sorted(named_in(table, fields)) == sorted(fields)
+    assert bold(section) == {said["initiate_flow"]["user"]}
+    assert emphasized(section) == {*texts(language)["selector"]["horizon"]["options"].values(), plan_name(language)}
+
+
+def plan_name(language: str) -> str:
+    return str(first_plan(language)["title"])
+
+
+@both_languages
+def test_every_trigger_and_condition_is_in_its_table_and_every_field_in_the_text(language: str) -> None:
+    section = readme.section("Automations", language)
+    for kind, table in zip(("triggers", "conditions"), readme.tables(section), strict=True):
+        offered = texts(language)[kind]
+        codes = [code for row in table for code in readme.codes(row[0])]
+        assert sorted(codes) == sorted(f"{DOMAIN}.{name}" for name in offered)
+        assert {field for one in offered.values() for field in one.get("fields", {})} <= set(readme.codes(section))
+
+
+@both_languages
+def test_sensors_that_the_text_points_to_have_their_names(language: str) -> None:
+    said = texts(language)["entity"]["binary_sensor"]
+    conditions = {said[key]["name"] for key in ("cheap_hour", "negative_price", "tomorrow_known")}
+    assert conditions <= bold(readme.section("Automations", language))
+    assert said["data_problem"]["name"] in bold(readme.section("If something is wrong", language))
+
+
+async def answered(hass: HomeAssistant, action: str, **data: Any) -> set[str]:  # noqa: ANN401  an action's own
+    """Return the names of all fields of an action's answer."""
+    answer = await hass.services.async_call(DOMAIN, action, data, blocking=True, return_response=True)
+    return set(keys_of(answer))
+
+
+def keys_of(answer: object) -> Iterator[str]:
+    match answer:
+        case dict():
+            for key, value in answer.items():
+                yield key
+                yield from keys_of(value)
+        case list():
+            for one in answer:
+                yield from keys_of(one)
+
+
+@both_languages
+async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
+    hass: HomeAssistant, make_world: MakeWorld, language: str
+) -> None:
+    await (await make_world()).add()
+    section = readme.section("Actions", language)
+    [table] = readme.tables(section)
+    job: dict[str, Any] = {"duration": {"hours": 1}}
+    found, none = [
+        await answered(hass, "find_cheapest_hours", **job, price_cap=cap, horizon="expected") for cap in (500, -500)
+    ]
+    answers = {"get_prices": await answered(hass, "get_prices"), "find_cheapest_hours": found | none}
+    choices = {"get_prices": set(), "find_cheapest_hours": set(Horizon)}
+    described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
+    for action, fields, answer in ([set(readme.codes(cell)) for cell in row] for row in table):
+        name = action.pop().removeprefix(f"{DOMAIN}.")
+        assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices[name]
+        assert answer == answers[name]
+    assert described == {}
+    assert "config_entry" in readme.codes(section)
+
+
+@both_languages
+def test_every_name_in_the_integrations_domain_is_one_of_its_own(language: str) -> None:
+    said = texts(language)
+    own = {f"{DOMAIN}.{name}" for kind in ("triggers", "conditions", "services") for name in said[kind]}
+    named = re.findall(rf"(?<![\w/.-]){DOMAIN}\.[a-z_]+\b", re.sub(r"\]\(\S+\)", "", readme.text(language)))
+    assert set(named) == own
+
+
+@both_languages
+def test_messages_that_are_quoted_are_those_of_the_form(language: str) -> None:
+    messages = texts(language)["config"]["error"].values()
+    quoted = re.findall('["„]([^"“]*…[^"“]*)["“]', readme.section("If something is wrong", language))
+    assert quoted
+    for quote in quoted:
+        pattern = ".*".join(map(re.escape, quote.split("…")))
+        assert any(re.search(pattern, message) for message in messages), quote
+
+
+@both_languages
+def test_what_is_to_be_pressed_is_called_so_in_home_assistant(language: str) -> None:
+    translations = hass_frontend.where() / "static/translations"
+    files = [*translations.rglob(f"{language}-*.json"), INTEGRATION / f"translations/{language}.json"]
+    known = {text for file in files for _, text in leaves(json.loads(file.read_text()))} | OF_HACS
+    instructions = readme.text(language).partition("\n## ")[2]
+    assert {step for path in bold(readme.prose(instructions)) for step in path.split(" → ")} <= known
+
+
+async def test_the_estonian_readme_tells_what_an_estonian_installation_calls_the_first_window(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    hass.config.language = "et"
+    world = await make_world()
+    await world.add(plans={plan_name("et"): first_plan("et")["data"]})
+    [told] = [code for code in readme.codes(readme.section("Automations", "et")) if code.startswith("binary_sensor.")]
+    assert world.state("binary_sensor", "window", plan_name("et")).entity_id == told
+
+
+def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
+    rules: dict[str, Any] = yaml.safe_load((INTEGRATION / "quality_scale.yaml").read_text())["rules"]
+    titles = {title for _, title in readme.headings(readme.text())}
+    for named in (re.findall('"([^"]+)"', rules[name]["comment"]) for name in rules if name.startswith("docs-")):
+        assert named
+        assert titles.issuperset(named)

@@ -1,0 +1,213 @@
+"""The README's examples for Home Assistant, each run there as it stands."""
+
+import asyncio
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, ServiceCall, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
+
+from custom_components.tunnihind.plan_flow import first_plan
+from tests import readme
+from tests.integration.automations.support import cheap_in, hours_from
+from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
+from tests.integration.world import World, instant
+from tests.node import run_module
+from tunnihind.market import HOUR_S
+
+__all__ = ["make_world"]
+
+BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in readme.blocks("yaml")]
+AUTOMATIONS: Final = {block["alias"]: block for block in BLOCKS if "triggers" in block}
+BOILER: Final = "Boiler in the cheapest hours"
+CAR: Final = "Charge the car while it is cheap"
+DISHWASHER: Final = "Dishwasher at a negative price"
+TOMORROW: Final = "Tell tomorrow's prices"
+FLOOR: Final = "Floor heating off when electricity gets dear"
+
+MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
+NOON: Final = instant("2026-01-14T12:00:00+02:00")
+EVENING: Final = instant("2026-01-14T18:00:00+02:00")
+# As the README says to make them; the titles are these names with a capital.
+PLANS: Final = {
+    "cheapest 3 hours": first_plan("en")["data"],
+    "car": {"duration": 240, "split": True, "deadline": "07:00:00", "horizon": "expected"},
+}
+
+type Call = tuple[str, dict[str, Any], int]
+"""An action, its data, and when it was called, in UTC seconds."""
+
+
+@pytest.fixture(autouse=True)
+async def _home(hass: HomeAssistant, enable_custom_integrations: None) -> None:
+    """Let Home Assistant be in Estonia."""
+    await hass.config.async_set_time_zone("Europe/Tallinn")
+    assert await async_setup_component(hass, "homeassistant", {})
+
+
+def recorded(world: World, *actions: str) -> list[Call]:
+    """Return the list that every call of these actions comes into."""
+    calls: list[Call] = []
+
+    @callback
+    def called(call: ServiceCall) -> None:
+        calls.append((call.service, dict(call.data), world.now))
+
+    for domain, name in (action.split(".") for action in actions):
+        world.hass.services.async_register(domain, name, called)
+    return calls
+
+
+def switched(entity_id: str, **times: int) -> list[Call]:
+    return [(how, {"entity_id": [entity_id]}, at) for how, at in times.items()]
+
+
+async def automate(world: World, alias: str) -> list[Call]:
+    """Set one of the README's automations up, and return the list that its calls come into."""
+    calls = recorded(world, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
+    assert await async_setup_component(world.hass, "automation", {"automation": AUTOMATIONS[alias]})
+    await world.settle()
+    [automation] = world.hass.states.async_all("automation")
+    assert (automation.name, automation.state) == (alias, "on")
+    return calls
+
+
+def test_every_example_is_tried_here() -> None:
+    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR}
+    others = [block for block in BLOCKS if block.get("alias") not in tried]
+    assert AUTOMATIONS.keys() == tried
+    assert [block.get("type", "script") for block in others] == ["script", "iframe", "custom:apexcharts-card"]
+
+
+async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    await (await make_world()).add(plans=PLANS)
+    named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(readme.blocks("yaml"))))
+    assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}
+
+
+async def test_the_boiler_is_on_in_the_cheapest_hours(make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
+    await world.add(plans=PLANS)
+    calls = await automate(world, BOILER)
+    await world.at(NOON + 4 * HOUR_S)
+    assert calls == switched("switch.boiler", turn_on=NOON, turn_off=NOON + 3 * HOUR_S)
+
+
+async def test_the_boiler_that_was_switched_by_hand_is_left_alone_until_the_window(make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(EVENING, 3)))
+    await world.add(plans=PLANS)
+    calls = await automate(world, BOILER)
+    before = world.state("binary_sensor", "window", "cheapest 3 hours")
+    world.price_of = cheap_in(hours_from(EVENING - HOUR_S, 3))
+    await world.publish(world.settled_until)
+    assert world.state("binary_sensor", "window", "cheapest 3 hours").attributes != before.attributes
+    assert calls == []
+
+
+async def test_the_car_is_charged_in_every_piece_of_its_window(make_world: MakeWorld) -> None:
+    begins = [MIDNIGHT + HOUR_S, MIDNIGHT + 4 * HOUR_S]
+    world = await make_world("2026-01-14T20:00:00+02:00", PUBLISHED_TODAY)
+    world.forecast_of = cheap_in([hour for start in begins for hour in hours_from(start, 2)])
+    world.serve()
+    await world.add(plans=PLANS)
+    calls = await automate(world, CAR)
+    await world.at(MIDNIGHT + 6 * HOUR_S + HOUR_S // 2)
+    assert calls == [
+        call for start in begins for call in switched("switch.charger", turn_on=start, turn_off=start + 2 * HOUR_S)
+    ]
+
+
+async def test_the_dishwasher_starts_when_the_price_turns_negative(make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(NOON, 2), cheap=-5.0))
+    await world.add()
+    calls = await automate(world, DISHWASHER)
+    await world.at(NOON + 3 * HOUR_S)
+    assert calls == switched("switch.dishwasher", turn_on=NOON)
+
+
+async def test_tomorrows_prices_are_told_when_they_are_published(make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in([MIDNIGHT + 3 * HOUR_S], dear=100.0))
+    await world.add()
+    calls = await automate(world, TOMORROW)
+    await world.publish(instant(PUBLISHED_TOMORROW))
+    [(_, told, _)] = calls
+    average = round((23 * 0.122 + 0.0122) / 24, 4)
+    assert told == {
+        "title": "Electricity tomorrow",
+        "message": f"On average {average} EUR/kWh, cheapest at 03:00.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("dearer", "offs"),
+    [(100.0, switched("switch.floor_heating", turn_off=NOON)), (400.0, [])],
+    ids=["on-an-ordinary-day", "not-in-a-cheap-hour-of-a-dear-day"],
+)
+async def test_the_floor_heating_goes_off_when_the_price_crosses_the_threshold(
+    make_world: MakeWorld, dearer: float, offs: list[Call]
+) -> None:
+    def price_of(start: int) -> float:
+        return 100.0 if NOON - 2 * HOUR_S <= start < NOON else 300.0 if start == NOON else dearer
+
+    world = await make_world(price_of=price_of)
+    await world.add()
+    calls = await automate(world, FLOOR)
+    await world.at(NOON + HOUR_S // 2)
+    assert calls == offs
+
+
+async def test_the_script_starts_the_pump_at_the_cheapest_time(make_world: MakeWorld) -> None:
+    world = await make_world(price_of=cheap_in(hours_from(EVENING, 3)))
+    await world.add()
+    calls = recorded(world, "switch.turn_on")
+    [script] = [block for block in BLOCKS if "sequence" in block]
+    assert await async_setup_component(world.hass, "script", {"script": {"pump": script}})
+    waits = asyncio.Event()
+
+    @callback
+    def changed(event: Event[EventStateChangedData]) -> None:
+        if (state := event.data["new_state"]) and str(state.attributes.get("last_action")).startswith("delay"):
+            waits.set()
+
+    world.hass.bus.async_listen("state_changed", changed)
+    await world.hass.services.async_call("script", "turn_on", {"entity_id": "script.pump"}, blocking=True)
+    await waits.wait()
+    # Until it goes on nothing is settled: the script would be waited for.
+    for now in (EVENING - 1, EVENING):
+        assert calls == []
+        world.set_clock(now)
+        async_fire_time_changed(world.hass, datetime.fromtimestamp(now, UTC))
+    await world.settle()
+    assert calls == switched("switch.pump", turn_on=EVENING)
+
+
+async def test_the_card_shows_the_small_view(make_world: MakeWorld) -> None:
+    world = await make_world()
+    [card] = [block for block in BLOCKS if block.get("type") == "iframe"]
+    address = urlsplit(card["url"])
+    answer = await world.server.ask(f"{address.path}?{address.query}")
+    assert (answer.status, b'<body class="embed">' in answer.body) == (200, True)
+
+
+async def test_the_chart_draws_published_prices_and_the_forecast(make_world: MakeWorld) -> None:
+    world = await make_world("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
+    await world.add()
+    [card] = [block for block in BLOCKS if block.get("type") == "custom:apexcharts-card"]
+    entity = world.hass.states.get(card["all_series_config"]["entity"])
+    assert entity is not None
+    generators = ",".join(f"() => {{ {series['data_generator']} }}" for series in card["series"])
+    script = f"""
+        const entity = {json.dumps({"attributes": dict(entity.attributes)}, default=str)};
+        console.log(JSON.stringify([{generators}].map((generate) => generate())));
+    """
+    published, forecast = json.loads(await run_module(script))
+    day = instant("2026-01-14T00:00:00+02:00")
+    assert published == [[start * 1000, world.household(start)] for start in range(day, day + 48 * HOUR_S, HOUR_S)]
+    assert forecast[0][0] == (day + 48 * HOUR_S + HOUR_S) * 1000

@@ -1,0 +1,180 @@
+"""The documents say what is there and nothing more: commands, options, addresses, links; and their blocks are sound."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from tests import readme
+from tests.readme import PROJECT
+from tests.server.api.support import FakeClock
+from tunnihind.api.app import create_app
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.cli.main import main
+from tunnihind.cli.serve import serve
+from tunnihind.settings import Settings
+
+DOCUMENTS: Final = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "packaging/**/*.md", "server/**/*.md")
+    for path in PROJECT.glob(pattern)
+)
+OWN_FILES: Final = "https://github.com/tunnihind/tunnihind/blob/main/"
+# What pages are made of: nobody's to call.
+UNDOCUMENTED_ROUTES: Final = {"/static/{digest}/{name}"}
+
+every_document = pytest.mark.parametrize(
+    "path", DOCUMENTS, ids=[path.relative_to(PROJECT).as_posix() for path in DOCUMENTS]
+)
+both_languages = pytest.mark.parametrize("language", readme.FILES)
+
+
+def test_the_readmes_have_the_same_headings_in_number_and_level() -> None:
+    english, estonian = ([level for level, _ in readme.headings(readme.text(language))] for language in readme.FILES)
+    assert english == estonian
+
+
+def test_the_readmes_have_the_same_code_blocks() -> None:
+    english, estonian = (readme.fences(readme.text(language)) for language in readme.FILES)
+    assert english == estonian
+
+
+def test_the_readmes_have_the_same_tables_in_number_and_length() -> None:
+    english, estonian = ([len(table) for table in readme.tables(readme.text(language))] for language in readme.FILES)
+    assert english == estonian
+
+
+@every_document
+def test_every_link_within_the_repository_leads_somewhere(path: Path) -> None:
+    for link in (link.removeprefix(OWN_FILES) for link in readme.links(path.read_text())):
+        if re.match(r"\w+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file) if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in readme.anchors(target.read_text()), link
+
+
+@every_document
+def test_every_shell_block_parses(path: Path) -> None:
+    for kind, code in readme.fences(path.read_text()):
+        if kind == "sh":
+            subprocess.run(["bash", "-n"], input=code, text=True, check=True)
+
+
+def commands(group: click.Group = main, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that does something, by the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS: Final = dict(commands())
+
+
+def called(words: list[str]) -> str:
+    """Return which command these words call. Fails where they don't: an option, a value or an argument is wrong."""
+    name = next((name for name in COMMANDS if words[: len(name.split())] == name.split()), None)
+    assert name, f"there is no command {' '.join(words)}"
+    COMMANDS[name].make_context(name, words[len(name.split()) :])
+    return name
+
+
+def calls(document: str) -> Iterator[list[str]]:
+    """Yield the words of every call of our command, in shell blocks and within the text."""
+    lines = [line for kind, code in readme.fences(document) if kind == "sh" for line in code.splitlines()]
+    for line in (*lines, *readme.codes(document)):
+        call = re.fullmatch(r"(?:(?:uvx --from \S+ )?tunnihind|\./run) (.+)", line)
+        if call and call[1].split()[0] not in {"test", "COMMAND"}:
+            yield shlex.split(call[1])
+
+
+@pytest.fixture
+def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the file be there that the documents call FILE."""
+    (tmp_path / "FILE").touch()
+    monkeypatch.chdir(tmp_path)
+
+
+@every_document
+@pytest.mark.usefixtures("_file")
+def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> None:
+    for words in calls(path.read_text()):
+        called(words)
+
+
+@both_languages
+@pytest.mark.usefixtures("_file")
+def test_every_command_is_in_the_readme(language: str) -> None:
+    [table] = readme.tables(readme.section("Other commands", language))
+    named = [called(shlex.split(code)) for row in table for code in readme.codes(row[0])]
+    assert sorted(named) == sorted(COMMANDS)
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+@every_document
+def test_every_option_in_the_text_is_one_of_ours(path: Path) -> None:
+    ours = {"--help", "--version"}.union(*map(options_of, COMMANDS.values()))
+    named = {code.split()[0] for code in readme.codes(path.read_text()) if code.startswith("--")}
+    assert named <= ours
+
+
+@both_languages
+def test_the_readme_names_the_commands_that_show_a_past_instant(language: str) -> None:
+    [paragraph] = [text for text in readme.section("Other commands", language).split("\n\n") if "`--as-of" in text]
+    *named, _ = readme.codes(paragraph)
+    assert set(named) == {name.split()[0] for name, command in COMMANDS.items() if "--as-of" in options_of(command)}
+
+
+def described(option: click.Option) -> list[str]:
+    """Return the cells that describe an option: its name, variable, default and, where it has one, its help."""
+    text, _, words = (option.help or "").partition("  [default: ")
+    match serve.make_context("serve", []).params[str(option.name)]:
+        case bool(is_on):
+            default = "on" if is_on else "off"
+        case float(number):
+            default = f"{number:g}"
+        case value:
+            default = words.removesuffix("]") or str(value or "")
+    return [" / ".join((*option.opts, *option.secondary_opts)), str(option.envvar), default, *([text] if text else [])]
+
+
+def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() -> None:
+    document = (PROJECT / "docs/server.md").read_text()
+    [table] = [table for table in readme.tables(document) if "TUNNIHIND_PORT" in str(table)]
+    rows = {row[0]: row for row in ([cell.replace("`", "") for cell in row] for row in table)}
+    options = {cells[0]: cells for cells in (described(one) for one in serve.params if isinstance(one, click.Option))}
+    assert rows.keys() == options.keys()
+    assert [rows[name][: len(cells)] for name, cells in options.items()] == list(options.values())
+
+
+@both_languages
+def test_every_address_of_the_server_is_in_the_readme(language: str) -> None:
+    settings, clock = Settings(), FakeClock()
+    router = create_app(settings, Snapshot(settings, clock), clock, instance_id="test").router
+    routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
+    [table] = readme.tables(readme.section("Other programs", language))
+    named = [code.partition("?")[0] for row in table for code in readme.codes(row[0])]
+    assert sorted(named) == sorted(routes)
+
+
+@both_languages
+def test_every_address_in_the_text_is_one_of_the_table(language: str) -> None:
+    [table] = readme.tables(readme.section("Other programs", language))
+    known = {code.partition("?")[0] for row in table for code in readme.codes(row[0])}
+    text = re.sub(r"http://localhost:8080(?=/)", "", readme.text(language))
+    named = {code.partition("?")[0] for code in readme.codes(text) if code.startswith("/")}
+    assert named <= known
