@@ -11,6 +11,7 @@ import pytest
 
 SHARED = Path(__file__).parents[2] / "shared"
 
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where skips are forbidden (`.ci/run`), let a skipped test fail with the reason of its skip.
