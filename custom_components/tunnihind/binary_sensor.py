@@ -14,7 +14,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity, PlanEntity, PriceEntity, on_every_plan
 from .plans.outcome import NoWindow
-from .prices.days import local
+from .prices.days import iso_bounds, local
 from .problems import problems
 from .view import View
 
@@ -117,10 +117,7 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
         if self.decision is None:
             return _none(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
-            "pieces": [
-                {"start": local(start).isoformat(), "end": local(end).isoformat()}
-                for start, end in self.decision.pieces
-            ],
+            "pieces": [iso_bounds(start, end) for start, end in self.decision.pieces],
             "shortened": self.decision.shortened,
             "locked": self.decision.started_by(self.coordinator.view.now),
         }

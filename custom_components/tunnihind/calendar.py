@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final, override
 
 from homeassistant.components.calendar import CalendarEntity, CalendarEntityDescription, CalendarEvent
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
@@ -52,14 +53,14 @@ class PlanCalendar(DataEntity, CalendarEntity):
         for plan_id, outcome in self.view.outcomes.items():
             plan = self.coordinator.config_entry.subentries.get(plan_id)
             if plan and isinstance(outcome, Decision):
-                yield from (_event(plan.title, outcome, start, end) for start, end in outcome.pieces)
+                yield from (_event(plan, outcome, start, end) for start, end in outcome.pieces)
 
 
-def _event(title: str, decision: Decision, start: int, end: int) -> CalendarEvent:
+def _event(plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
     return CalendarEvent(
         start=datetime.fromtimestamp(start, UTC),
         end=datetime.fromtimestamp(end, UTC),
-        summary=title,
+        summary=plan.title,
         description=f"{decision.average:.4f} EUR/kWh",
-        uid=f"{title}-{start}",
+        uid=f"{plan.subentry_id}-{start}",
     )

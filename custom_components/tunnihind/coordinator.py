@@ -16,12 +16,14 @@ from homeassistant.helpers.event import async_track_utc_time_change
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 from homeassistant.util import dt as dt_util
 
+from .address import without_password
 from .answers import About, ForecastAnswer
 from .client import Client
 from .const import ATTRIBUTION, CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE, DOMAIN, LOGGER
 from .errors import CannotConnect, TunnihindError
 from .household import merged, timeline_of
 from .planner import Planner
+from .plans.solver import QUARTER_S
 from .prices.days import day_at
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, Timeline
@@ -32,10 +34,10 @@ from .view import View
 POLL_S: Final = 60
 # A server that is down for long is asked ever less often, but often enough to be back soon after it is.
 LONGEST_PAUSE_S: Final = 15 * 60
-QUARTER_S: Final = 15 * 60
 QUARTERS: Final = (0, 15, 30, 45)
-# A server may be updated, and its VAT rate set, without being away for long enough to be missed.
-ABOUT_LIFE_S: Final = 24 * HOUR_S
+# A server may be updated, its VAT rate set or another one started in its place, without being away for long enough to
+# be missed.
+ABOUT_LIFE_S: Final = HOUR_S
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
@@ -60,12 +62,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             always_update=False,
         )
         self.url: Final[str] = entry.data[CONF_URL]
+        # As it is now: what is told until the reload after a change of server is still the one's before.
+        self._server: Final = entry.unique_id
         self.about: About | None = None
         self.heard_at = 0
         self.planner: Final = Planner()
         self._client = Client(async_get_clientsession(hass), self.url)
         self._storage = Storage(hass, entry.entry_id)
         self._newest: ForecastAnswer | None = None
+        self._told_by: str | None = None
         self._failures = 0
         self._about_asked_at = 0
         self._history_asked_at = 0
@@ -83,8 +88,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
         Raises ConfigEntryNotReady where the server doesn't answer and what was kept doesn't cover the current hour.
         """
-        kept = await self._storage.load()
+        kept = (await self._storage.load()).of_server(self._server)
         self.about = kept.about
+        self._told_by = self._instance_id
         self.planner.restore(self.config_entry.subentries.values(), kept.outcomes)
         if kept.answer and kept.answer.covers(_now()):
             self.data, self.heard_at = kept.answer, kept.answer.now
@@ -126,10 +132,30 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         finally:
             self._make_up_for_a_lost_timer(silent_since)
         await self._ask_who_it_is()
-        if answer is self._newest:
+        if answer is self._newest and self._told_by == self._instance_id:
             return self.data
         self._newest = answer
-        return merged(self.data, answer, await self._history(answer))
+        known = self._known_before(answer)
+        return merged(known, answer, await self._history(known, answer))
+
+    @property
+    def _instance_id(self) -> str | None:
+        return self.about.instance_id if self.about else None
+
+    def _known_before(self, answer: ForecastAnswer) -> ForecastAnswer | None:
+        """Return what `answer` adds to; nothing where it is of another server than what was told before.
+
+        That one may have been a demo. But as long as the other one knows no price, it takes nothing away: it may be the
+        same one, after a loss of its data.
+        """
+        if self._told_by not in {None, self._instance_id}:
+            if not answer.covers(answer.now):
+                return self.data
+            LOGGER.info("another server answers at %s than before; its prices stand alone", without_password(self.url))
+            self._told_by, self._history_asked_at = self._instance_id, 0
+            return None
+        self._told_by = self._instance_id
+        return self.data
 
     def _failed(self, error: TunnihindError) -> UpdateFailed:
         pause = min(POLL_S * 2**self._failures, LONGEST_PAUSE_S)
@@ -144,7 +170,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
 
     async def _ask_who_it_is(self) -> None:
-        """Ask for the server's version and VAT rate, at the start, after a loss and once a day."""
+        """Ask for the server's identity, version and VAT rate, at the start, after a loss and once an hour."""
         if 0 <= _now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
         try:
@@ -154,9 +180,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         else:
             self._about_asked_at = _now()
 
-    async def _history(self, answer: ForecastAnswer) -> Mapping[int, float]:
-        """Ask for today's past hours where they aren't known, but not again and again: a server may not have them."""
-        if self._knows_today(answer) or 0 <= _now() - self._history_asked_at < HOUR_S:
+    async def _history(self, known: ForecastAnswer | None, answer: ForecastAnswer) -> Mapping[int, float]:
+        """Ask for today's past hours where they aren't known, but not again and again: a server may not have them.
+
+        One that has no prices at all yet is asked once it has some.
+        """
+        if not answer.settled or _knows_today(known, answer) or 0 <= _now() - self._history_asked_at < HOUR_S:
             return {}
         self._history_asked_at = _now()
         try:
@@ -164,10 +193,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         except TunnihindError as error:
             LOGGER.debug("the server did not tell today's past hours: %s", error)
             return {}
-
-    def _knows_today(self, answer: ForecastAnswer) -> bool:
-        known = {**self.data.settled, **answer.settled} if self.data else answer.settled
-        return all(start in known for start in range(day_at(answer.now).start, answer.now, HOUR_S))
 
     @callback
     def _quarter_began(self, _now: datetime) -> None:
@@ -207,7 +232,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self._timeline = timeline_of(*priced)
 
     def _kept(self) -> Kept:
-        return Kept(about=self.about, answer=self.data, outcomes=self.planner.kept())
+        return Kept(server=self._server, about=self.about, answer=self.data, outcomes=self.planner.kept())
+
+
+def _knows_today(known: ForecastAnswer | None, answer: ForecastAnswer) -> bool:
+    settled = {**known.settled, **answer.settled} if known else answer.settled
+    return all(start in settled for start in range(day_at(answer.now).start, answer.now, HOUR_S))
 
 
 def _now() -> int:

@@ -16,7 +16,7 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
-from .const import DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE
+from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE
 from .rows import ROWS, VALID_FROM, VAT_PERCENT, Row, name_of, named, ordered, row_from, without
 from .tariff_form import (
     CONTRACT_DEFAULTS,
@@ -30,14 +30,13 @@ from .tariff_form import (
     suggested,
 )
 
-CHEAP_HOURS: Final = "cheap_hours"
 ROW: Final = "row"
 # The Value Added Tax Act's rate, in force from 2025-07-01 (Käibemaksuseadus § 15).
 LEGAL_VAT_PERCENT: Final = 24
 
 _CHEAP: Final = probatio.Schema(
     {
-        probatio.Required(CHEAP_HOURS): probatio.All(
+        probatio.Required(CONF_CHEAP_HOURS): probatio.All(
             NumberSelector(NumberSelectorConfig(min=1, max=24, mode=NumberSelectorMode.SLIDER)),
             probatio.Coerce(int),
         )
@@ -101,8 +100,8 @@ class TunnihindOptionsFlow(OptionsFlow):
         """Say how many hours of a day are cheap."""
         if user_input is not None:
             return self._save(user_input)
-        hours = self._options.get(CHEAP_HOURS, DEFAULT_CHEAP_HOURS)
-        schema = self.add_suggested_values_to_schema(_CHEAP, {CHEAP_HOURS: hours})
+        hours = self._options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS)
+        schema = self.add_suggested_values_to_schema(_CHEAP, {CONF_CHEAP_HOURS: hours})
         return self.async_show_form(step_id="cheap", data_schema=schema)
 
     @property

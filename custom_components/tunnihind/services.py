@@ -20,7 +20,7 @@ from .plans.plan import window_in
 from .plans.saving import Saving
 from .plans.settings import Horizon, PlanSettings
 from .plans.spans import Span
-from .prices.days import local
+from .prices.days import iso_bounds
 from .prices.timeline import Hour
 from .view import View
 
@@ -162,4 +162,4 @@ def _saving(saving: Saving) -> JsonObjectType:
 
 
 def _times(start: int, end: int) -> JsonObjectType:
-    return {"start": local(start).isoformat(), "end": local(end).isoformat()}
+    return {**iso_bounds(start, end)}

@@ -17,11 +17,19 @@ _DELAY_S: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry."""
+    """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry.
 
+    `server` is what the entry's server was known by: its unique id.
+    """
+
+    server: str | None = None
     about: About | None = None
     answer: ForecastAnswer | None = None
     outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def of_server(self, server: str | None) -> Kept:
+        """Return what of it holds with that server: another one, a demo perhaps, has other prices and another rate."""
+        return self if server == self.server else Kept(server=server, outcomes=self.outcomes)
 
 
 class _Store(Store[dict[str, Any]]):
@@ -64,6 +72,7 @@ class Storage:
 def _kept_from(document: dict[str, Any]) -> Kept:
     about, answer = document.get("about"), document.get("answer")
     return Kept(
+        server=document.get("server"),
         about=_about_from(about) if about else None,
         answer=_answer_from(answer) if answer else None,
         outcomes=dict(document.get("outcomes", {})),

@@ -69,8 +69,14 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
     @override
     def is_valid_transition(self, from_state: State, to_state: State) -> bool:
         if from_state.state == STATE_ON:
-            return from_state.attributes.get("pieces") != to_state.attributes.get("pieces")
+            return _start_of(from_state) != _start_of(to_state)
         return super().is_valid_transition(from_state, to_state)
+
+
+def _start_of(window: State) -> str | None:
+    """Return when the window starts: pieces may be added to one that runs, and it is the same one."""
+    pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
+    return pieces[0]["start"] if pieces else None
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):

@@ -9,9 +9,9 @@ from typing import Any, Final
 from .answers import Band, ForecastAnswer
 from .plans.outcome import Outcome
 from .plans.saving import average_band
-from .prices.days import Day, day_at, local
+from .prices.days import Day, day_at, iso_bounds
 from .prices.levels import Level, is_cheap, level, rank
-from .prices.timeline import HOUR_S, Hour, Timeline
+from .prices.timeline import HOUR_S, Hour, Timeline, rounded
 
 # The first day that is not published yet: a forecast of less says little, one of more is the list's business.
 OUTLOOK_S: Final = 24 * HOUR_S
@@ -99,7 +99,7 @@ class View:
     @cached_property
     def outlook_band(self) -> Band | None:
         """Percentiles of the outlook's average price, EUR/kWh."""
-        return Band(*(round(price, 4) or 0.0 for price in average_band(self.outlook))) if self.outlook else None
+        return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
     def raw_today(self) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ class View:
     @cached_property
     def bands(self) -> list[dict[str, Any]]:
         """The predicted hours with all three percentiles."""
-        return [{**_bounds(hour), "p10": hour.low, "p50": hour.price, "p90": hour.high} for hour in self.predicted]
+        return [_band(hour) for hour in self.predicted]
 
     def _settled(self, day: Day) -> tuple[Hour, ...]:
         return tuple(hour for hour in self.timeline.between(day.start, day.end) if hour.settled)
@@ -129,7 +129,7 @@ class View:
         if len(hours) < day.hours:
             return None
         return DayPrices(
-            average=round(fmean(hour.price for hour in hours), 4) or 0.0,
+            average=rounded(fmean(hour.price for hour in hours)),
             lowest=min(hours, key=lambda hour: hour.price),
             highest=max(hours, key=lambda hour: hour.price),
         )
@@ -142,8 +142,8 @@ class View:
 
 
 def _raw(hour: Hour) -> dict[str, Any]:
-    return {**_bounds(hour), "value": hour.price}
+    return {**iso_bounds(hour.start, hour.end), "value": hour.price}
 
 
-def _bounds(hour: Hour) -> dict[str, str]:
-    return {"start": local(hour.start).isoformat(), "end": local(hour.end).isoformat()}
+def _band(hour: Hour) -> dict[str, Any]:
+    return {**iso_bounds(hour.start, hour.end), "p10": hour.low, "p50": hour.price, "p90": hour.high}

@@ -9,7 +9,7 @@ from homeassistant.components.sensor import SensorEntity, SensorEntityDescriptio
 from homeassistant.helpers.typing import StateType
 
 from .entity import HubEntity
-from .prices.days import local
+from .prices.days import iso_bounds
 from .prices.timeline import Hour
 from .view import View
 
@@ -46,7 +46,7 @@ def times(first: Hour | None, last: Hour | None) -> Attributes:
     """Return when `first` starts and `last` ends, on the Tallinn clock."""
     if first is None or last is None:
         return {}
-    return {"start": local(first.start).isoformat(), "end": local(last.end).isoformat()}
+    return iso_bounds(first.start, last.end)
 
 
 def moment(seconds: int | None) -> datetime | None:

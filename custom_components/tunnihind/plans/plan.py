@@ -3,8 +3,10 @@
 `decide` is asked again and again, at the least at every start of a quarter of an hour, each time with what it said the
 last time. As long as a window has not begun it is found anew from what is known then, so that new prices may move it.
 Once it has begun it stays, whatever becomes of prices, settings or the clock. When it is over, its occurrence is done
-and the next one is planned. A window that was slept through from start to end (Home Assistant was down) has not run:
-what is left of its span is planned anew.
+and the next one is planned. Only a split window that had to begin short of its duration, because prices came late,
+takes more pieces as long as its span lasts: a boiler must not stay cold for what was not known at midnight. A window
+that was slept through from start to end (Home Assistant was down) has not run: what is left of its span is planned
+anew.
 
 A clock that is set back into a span whose window has begun finds that window again, where it was. One that is set back
 to before the span opened finds everything open.
@@ -13,9 +15,9 @@ to before the span opened finds everything open.
 from dataclasses import replace
 from typing import Final
 
-from ..prices.timeline import HOUR_S, Hour, Timeline
+from ..prices.timeline import HOUR_S, Hour, Timeline, rounded
 from .outcome import Decision, NoWindow, Outcome, Reason
-from .saving import rounded, saving_of, seconds_of
+from .saving import saving_of, seconds_of
 from .settings import Horizon, PlanSettings
 from .solver import Piece, PriceOf, cheapest, first_quarter
 from .spans import Span, spans
@@ -34,8 +36,10 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     window wins. Where none has, the reason is that of the first one that had time enough.
     """
     run = _last_run(last, now)
-    if run is not None and now < run.end:
-        return run
+    if run is not None:
+        run = _made_up(settings, timeline, run, now)
+        if now < run.end:
+            return run
     reasons = []
     for span in spans(settings, now, now + _AHEAD_S):
         if run is not None and span.opens < run.end:
@@ -66,6 +70,38 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
     else:
         run = last.last_run if last is not None else None
     return run if run is not None and run.span.opens <= now else None
+
+
+def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+    """Return a window that has begun with what it lacks, as far as its span has that by now; what it has stays."""
+    had_s = _length(run.pieces)
+    if not run.shortened or settings.min_piece_s is None or settings.duration_s <= had_s:
+        return run
+    rest = replace(settings, duration_s=settings.duration_s - had_s)
+    bounds = first_quarter(max(now, run.end)), run.span.closes
+    pieces = _pieces(rest, timeline, bounds, settings.price_cap)
+    if not pieces:
+        return run
+    more = _decision(rest, timeline, run.span, bounds, pieces)
+    share = _length(pieces) / (had_s + _length(pieces))
+    return replace(
+        run,
+        pieces=_joined(run.pieces, pieces),
+        average=rounded((1 - share) * run.average + share * more.average),
+        saving=None,
+        forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
+        shortened=more.shortened,
+    )
+
+
+def _length(pieces: tuple[Piece, ...]) -> int:
+    return sum(end - start for start, end in pieces)
+
+
+def _joined(pieces: tuple[Piece, ...], later: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Return the pieces in the order of time, those that touch as one."""
+    (start, end), (begins, ends) = pieces[-1], later[0]
+    return (*pieces[:-1], (start, ends), *later[1:]) if end == begins else (*pieces, *later)
 
 
 def _pieces(settings: PlanSettings, timeline: Timeline, bounds: Piece, price_cap: float | None) -> tuple[Piece, ...]:

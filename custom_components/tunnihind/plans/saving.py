@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
-from ..prices.timeline import HOUR_S, Hour, Timeline
+from ..prices.timeline import HOUR_S, Hour, Timeline, rounded
 from .solver import Piece
 
 _NORMAL: Final = NormalDist()
@@ -42,7 +42,6 @@ _P90: Final = _NORMAL.inv_cdf(0.9)
 
 # The terms of rho: share, and reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
-_PRICE_DECIMALS: Final = 4
 _CHANCE_DECIMALS: Final = 3
 # Prices have four decimals and weights are parts of a day: a sum below this is the arithmetic's, not a saving.
 _NOTHING_DECIMALS: Final = 9
@@ -99,11 +98,6 @@ def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Hour]:
         for hour in timeline.between(start, end):
             seconds[hour] += min(hour.end, end) - max(hour.start, start)
     return seconds
-
-
-def rounded(eur_kwh: float) -> float:
-    """Round to the 4 decimals in which household prices are shown; never -0.0."""
-    return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 @dataclass(frozen=True, slots=True)

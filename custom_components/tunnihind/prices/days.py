@@ -29,6 +29,11 @@ def local(instant: int) -> datetime:
     return datetime.fromtimestamp(instant, UTC).astimezone(TALLINN)
 
 
+def iso_bounds(start: int, end: int) -> dict[str, str]:
+    """Return [start, end) (UTC seconds) as attributes and actions tell it: Tallinn's wall times with their offset."""
+    return {"start": local(start).isoformat(), "end": local(end).isoformat()}
+
+
 def instant_of(day: date, wall: time) -> int:
     """Return when (UTC seconds) the Tallinn clock shows `wall` on `day`.
 

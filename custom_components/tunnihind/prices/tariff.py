@@ -12,6 +12,7 @@ import holidays
 import holidays.countries.estonia
 
 from .days import local
+from .timeline import rounded
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
@@ -64,8 +65,7 @@ class Tariff:
         network = row.network_night if self._night_rate(wall) else row.network_day
         fees = row.margin + network + row.excise + row.renewable
         energy = eur_mwh / _KWH_PER_MWH * vat
-        total = energy + (fees if self.fees_include_vat else fees * vat)
-        return round(total, 4) or 0.0  # `or` turns -0.0 into 0.0
+        return rounded(energy + (fees if self.fees_include_vat else fees * vat))
 
     def _row_of(self, day: date) -> TariffRow:
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 HOUR_S: Final = 3_600
+_PRICE_DECIMALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,11 @@ class Hour:
     low: float
     high: float
     settled: bool
+
+
+def rounded(eur_kwh: float) -> float:
+    """Round to the 4 decimals in which household prices are shown; never -0.0."""
+    return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 class Timeline:

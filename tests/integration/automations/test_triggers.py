@@ -71,6 +71,21 @@ async def test_a_days_window_that_follows_on_yesterdays_starts_and_only_the_last
     assert runs == [("started", begins), ("started", MIDNIGHT), ("ended", MIDNIGHT + 3 * HOUR_S)]
 
 
+async def test_pieces_that_late_prices_add_start_and_end_too_and_the_running_one_does_not_start_twice(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    late = hours_from(MIDNIGHT + 4 * HOUR_S, 2)
+    world = await make_world(EVENING, price_of=cheap_in(late))
+    await world.add()
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await world.at(MIDNIGHT + 900)
+    await world.publish(instant(PUBLISHED_TOMORROW))
+    await world.at(MIDNIGHT + 8 * HOUR_S)
+    pieces = [(MIDNIGHT, MIDNIGHT + HOUR_S), (late.start, late.stop)]
+    ran = [run for start, end in pieces for run in (("started", start), ("ended", end))]
+    assert [run for run in runs if run[1] >= MIDNIGHT] == ran
+
+
 @pytest.mark.parametrize(
     ("now", "begins"),
     [

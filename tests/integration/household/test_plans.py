@@ -69,6 +69,30 @@ async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAss
     assert device.name == "Car"
 
 
+async def test_two_plans_of_one_name_are_two(hass: HomeAssistant, world: World) -> None:
+    namesake = ConfigSubentry(
+        data=MappingProxyType({"duration": 60, "split": False}),
+        subentry_id="namesake",
+        subentry_type="plan",
+        title=world.entry.subentries[PLAN_ID].title,
+        unique_id=None,
+    )
+    hass.config_entries.async_add_subentry(world.entry, namesake)
+    await world.settle()
+    first, second = (world.state("binary_sensor", "window", owner) for owner in (PLAN_ID, "namesake"))
+    assert second.entity_id == f"{first.entity_id}_2"
+    assert second.attributes["pieces"] != first.attributes["pieces"]
+    assert device_of(hass, "namesake") != device_of(hass, PLAN_ID)
+
+
+async def test_entities_have_estonian_ids_in_an_estonian_home(hass: HomeAssistant, make_world: MakeWorld) -> None:
+    hass.config.language = "et"
+    world = await make_world()
+    await world.add()
+    assert world.state("sensor", "current_price").entity_id == "sensor.tunnihind_praegune_hind"
+    assert world.state("binary_sensor", "window", PLAN_ID).entity_id == "binary_sensor.plan_odav_aeg"
+
+
 async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssistant, world: World) -> None:
     hass.config_entries.async_remove_subentry(world.entry, PLAN_ID)
     await world.settle()

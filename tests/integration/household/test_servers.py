@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from aiohttp import web
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
@@ -14,10 +15,19 @@ from homeassistant.helpers import issue_registry as ir
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.documents import ABOUT, FORECAST, Place, altered, lacking
 from tests.integration.household import relay as paths
-from tests.integration.household.conftest import PUBLISHED_TOMORROW
+from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW
 from tests.integration.household.relay import Relay
-from tests.integration.world import World, instant
+from tests.integration.world import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S
+
+ANOTHER = {**ABOUT, "vatRate": 0.22}
+"""What another server of the same rate tells of itself."""
+NOTHING = {
+    **FORECAST,
+    **dict.fromkeys(("dayAhead", "forecast", "actuals"), ()),
+    **dict.fromkeys(("madeAt", "lastRefresh", "backtest")),
+}
+"""The answer of a server that has no data."""
 
 
 async def poll_refused(world: World) -> str:
@@ -139,7 +149,7 @@ async def test_a_server_that_does_not_tell_who_it_is_serves_with_the_specificati
     assert relayed.state("sensor", "current_price").attributes["attribution"] == "Tunnihind"
     relay.asked.clear()
     await relayed.at(relayed.now + 2 * HOUR_S)
-    assert paths.ABOUT not in [asked.path for asked in relay.asked]
+    assert len([asked for asked in relay.asked if asked.path == paths.ABOUT]) <= 2
 
 
 async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(relayed: World, relay: Relay) -> None:
@@ -162,15 +172,11 @@ async def test_who_the_server_is_shows_without_a_new_start(hass: HomeAssistant, 
     assert {device.sw_version for device in devices if device.config_subentry_id is None} == {"9.9.9"}
 
 
-async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_a_day(relayed: World, relay: Relay) -> None:
+async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(relayed: World, relay: Relay) -> None:
     await relayed.add()
-    relayed.settled_until = instant(PUBLISHED_TOMORROW)
-    relayed.serve()
     relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
-    relayed.set_clock(instant("2026-01-15T10:50:00+02:00"))
-    await relayed.poll()
-    await relayed.at(instant("2026-01-15T11:00:00+02:00"))
-    hour = instant("2026-01-15T11:00:00+02:00")
+    await relayed.at(relayed.now + HOUR_S + 900)
+    hour = instant("2026-01-14T11:00:00+02:00")
     assert float(relayed.value("current_price")) == round(relayed.price_of(hour) / 1000 * 1.24, 4)
 
 
@@ -191,11 +197,90 @@ async def test_a_server_that_comes_back_with_an_empty_database_leaves_published_
     await relayed.add()
     relay.refuse(HTTPStatus.BAD_GATEWAY)
     await relayed.poll()
-    nothing = {**FORECAST, "dayAhead": [], "forecast": [], "madeAt": None, "lastRefresh": None, "backtest": None}
-    relay.answer(paths.FORECAST, data=nothing)
+    relay.answer(paths.FORECAST, data=NOTHING)
     await relayed.poll()
     await check_that_prices_stand(relayed)
     assert relayed.value("forecast") == "unknown"
+    assert not relayed.is_on("data_problem")
+
+
+async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_place(
+    relayed: World, relay: Relay
+) -> None:
+    """A demo is tried, and the server itself then started at the same address, within a minute."""
+    relayed.settled_until = instant(PUBLISHED_TOMORROW)
+    relayed.serve()
+    await relayed.add()
+    assert relayed.is_on("tomorrow_known")
+    relay.answer(paths.ABOUT, data=ANOTHER)
+    relayed.price_of, relayed.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
+    relayed.serve()
+    await relayed.at(relayed.now + HOUR_S + 900)
+    attributes = relayed.state("sensor", "current_price").attributes
+    assert {hour["value"] for hour in attributes["raw_today"]} == {0.0122}
+    assert len(attributes["raw_today"]) == 24
+    assert not relayed.is_on("tomorrow_known")
+
+
+async def test_a_server_without_any_prices_yet_leaves_those_of_the_one_before_until_it_has_some(
+    relayed: World, relay: Relay
+) -> None:
+    """It may be the same one, set up anew after a loss of its data."""
+    await relayed.add()
+
+    def told(request: web.Request) -> web.Response | None:
+        return web.json_response(ANOTHER if request.path == paths.ABOUT else NOTHING)
+
+    relay.instead = told
+    relayed.entry.runtime_data._about_asked_at = 0
+    await relayed.poll()
+    await relayed.poll()
+    await check_that_prices_stand(relayed)
+    relayed.price_of = lambda _: 10.0
+    relayed.serve()
+    relay.answer(paths.ABOUT, data=ANOTHER)
+    await relayed.poll()
+    attributes = relayed.state("sensor", "current_price").attributes
+    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
+
+
+async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
+    hass: HomeAssistant, relayed: World, relay: Relay
+) -> None:
+    """Not its rate either: the other one may not tell its own."""
+    relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    relayed.settled_until = instant(PUBLISHED_TOMORROW)
+    relayed.serve()
+    await relayed.add()
+    relay.answer(paths.ABOUT, status=HTTPStatus.NOT_FOUND)
+    relayed.price_of, relayed.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
+    relayed.serve()
+    hass.config_entries.async_update_entry(
+        relayed.entry,
+        unique_id="127.0.0.1",
+        data={"url": f"http://another@127.0.0.1:{relay.port}", "instance_id": None},
+    )
+    await relayed.settle()
+    attributes = relayed.state("sensor", "current_price").attributes
+    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
+    assert not relayed.is_on("tomorrow_known")
+
+
+async def test_a_server_that_has_no_data_yet_is_set_up_and_its_prices_come_when_it_has(
+    relayed: World, relay: Relay
+) -> None:
+    """The first minutes of a household with a new server."""
+    relay.instead = lambda _: web.json_response(NOTHING)
+    await relayed.add()
+    assert relayed.entry.state is ConfigEntryState.LOADED
+    assert relayed.value("current_price") == "unavailable"
+    assert relayed.state("binary_sensor", "window", PLAN_ID).state == "unavailable"
+    assert relayed.value("settled_until") == "unknown"
+    assert "no_price" in relayed.state("binary_sensor", "data_problem").attributes["problems"]
+    relay.pass_on()
+    await relayed.poll()
+    await check_that_prices_stand(relayed)
+    assert relayed.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
     assert not relayed.is_on("data_problem")
 
 

@@ -50,6 +50,18 @@ def _predicted(start: int, now: int) -> Hour:
     return Hour(start, start + HOUR_S, p50, p50 - 0.04, p50 + 0.06, settled=False)
 
 
+def goes_on(held: Decision, outcome: Decision) -> bool:
+    """Tell whether the window that has begun is still where it was; only a shortened one may have more pieces."""
+    if not held.shortened:
+        return outcome.pieces == held.pieces
+    known = len(held.pieces) - 1
+    return (
+        outcome.pieces[:known] == held.pieces[:known]
+        and outcome.pieces[known][0] == held.pieces[known][0]
+        and outcome.pieces[known][1] >= held.pieces[known][1]
+    )
+
+
 @dataclass
 class Household:
     """A plan that is asked every quarter of an hour, and kept as JSON in between, as over a restart."""
@@ -63,7 +75,8 @@ class Household:
         """Decide, and keep book of the quarters in which the plan runs."""
         self.outcome = decide(self.plan, timeline, now, self.outcome)
         if isinstance(self.outcome, Decision) and self.outcome.runs_at(now):
-            held = self.runs.setdefault(self.outcome.span, self.outcome)
-            assert held.pieces == self.outcome.pieces, "a window has moved after it had started"
+            held = self.runs.get(self.outcome.span, self.outcome)
+            assert goes_on(held, self.outcome), "a window has moved after it had started"
+            self.runs[self.outcome.span] = self.outcome
             self.on[self.outcome.span] = self.on.get(self.outcome.span, 0) + QUARTER_S
         self.outcome = outcome_from_dict(json.loads(json.dumps(self.outcome.as_dict())))

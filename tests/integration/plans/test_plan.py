@@ -123,6 +123,41 @@ def test_a_split_plan_takes_what_is_left_of_the_day_and_says_so() -> None:
     assert found.shortened
 
 
+def test_a_split_window_that_began_short_for_want_of_prices_is_made_up_when_they_come() -> None:
+    asked = plan(180, split=True)
+    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    assert hours(began) == [(0, 1)]
+    assert window(began).shortened
+    later = window(
+        decide(asked, line(settled(NIGHT, [0.3, 0.3, *[0.2] * 10, 0.1, 0.12, *[0.2] * 10])), clock(0.5), began)
+    )
+    assert hours(later) == [(0, 1), (12, 14)]
+    assert (later.shortened, later.locked, later.saving) == (False, True, None)
+    assert later.average == round((0.3 + 0.1 + 0.12) / 3, 4)
+    assert decide(asked, Timeline(), clock(5), later) == later
+
+
+def test_what_is_made_up_follows_on_without_a_break_where_that_is_cheapest() -> None:
+    began = decide(plan(180, split=True), line(settled(NIGHT, [0.3])), NIGHT)
+    later = decide(plan(180, split=True), line(settled(NIGHT, [0.3, 0.1, 0.1, *[0.2] * 21])), clock(0.5), began)
+    assert hours(later) == [(0, 3)]
+
+
+def test_what_is_lacking_is_made_up_after_the_window_too_but_not_after_its_span() -> None:
+    asked, today = plan(180, split=True), line(settled(NIGHT, [0.3, *[None] * 20, 0.1, 0.1, 0.1]))
+    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    waiting = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
+    assert reason(waiting) is Reason.NO_PRICES
+    assert hours(decide(asked, today, clock(4), waiting)) == [(0, 1), (21, 23)]
+    assert hours(decide(asked, today, clock(22.25), waiting)) == [(0, 1), (22.25, 24)]
+    assert reason(decide(asked, today, clock(24), waiting)) is Reason.NO_PRICES
+
+
+def test_less_than_a_piece_is_not_made_up() -> None:
+    began = decide(plan(90, split=True), line(settled(NIGHT, [0.3])), NIGHT)
+    assert hours(decide(plan(90, split=True), line(settled(NIGHT, [0.3] * 24)), clock(0.5), began)) == [(0, 1)]
+
+
 def test_published_prices_only_wait_for_the_publication() -> None:
     def night(horizon: str) -> PlanSettings:
         return plan(earliest="22:00:00", deadline="07:00:00", horizon=horizon)

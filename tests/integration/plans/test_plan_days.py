@@ -11,7 +11,7 @@ from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.integration.plans.days import Household, noise, timeline_at
+from tests.integration.plans.days import Household, goes_on, noise, timeline_at
 from tests.integration.plans.support import DAY_S, QUARTER_S, at
 
 FORMS: dict[str, dict[str, Any]] = {
@@ -93,6 +93,12 @@ def test_publication_ten_hours_late_still_lets_every_day_run() -> None:
     assert len(household.runs) >= DAYS - 1
 
 
+def test_publication_after_midnight_still_lets_a_split_plan_run_its_whole_time() -> None:
+    late = lived("day split", Horizon.PUBLISHED, "autumn", late_s=13 * HOUR_S)
+    assert len(late.runs) >= DAYS - 1
+    assert all(sum(end - start for start, end in run.pieces) == 195 * 60 for run in late.runs.values())
+
+
 def test_a_published_plan_never_rests_on_a_forecast() -> None:
     household = lived("by the morning, two days", Horizon.PUBLISHED, "spring")
     assert all(run.forecast_share == 0 for run in household.runs.values())
@@ -120,10 +126,11 @@ def test_whatever_clock_and_prices_do_a_window_that_has_begun_is_where_it_was(
         if run is not None and now < run.span.opens:
             run = None
         if run is not None and now < run.end:
-            assert outcome == run
+            assert isinstance(outcome, Decision)
+            assert goes_on(run, outcome)
         elif isinstance(outcome, Decision):
             assert outcome.end > now
-            assert run is None or outcome.span.opens >= run.end
+            assert run is None or outcome.span.opens >= run.end or (outcome.span == run.span and goes_on(run, outcome))
             assert outcome.span.opens <= outcome.start
             assert outcome.end <= outcome.span.closes
         if isinstance(outcome, Decision) and outcome.locked:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.saving import average_band, rounded, saving_of
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.plans.saving import average_band, saving_of
+from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline, rounded
 from tests.integration.plans.support import NIGHT, QUARTER_S, hour, line, predicted, settled
 
 P90 = NormalDist().inv_cdf(0.9)
