@@ -68,12 +68,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
         issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
         run=run(now),
         last_refresh=hour,
-        accuracy=tuple(
-            WindowScores(
-                days, {lead: scores(24 + 2 * lead, 0.82 - lead / 100) for lead in range(1, 8)}, scores(31, 0.79)
-            )
-            for days in (7, 30, 90)
-        ),
+        accuracy=tuple(WindowScores(days, BY_DAYS_AHEAD, scores(31, 0.79)) for days in (7, 30, 90)),
     )
 
 

@@ -184,6 +184,44 @@ async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enoug
     await expect(page.locator("[data-found]")).to_contain_text("not enough known hours")
 
 
+@pytest.mark.parametrize(
+    ("asked", "hours"), [("0", "1"), ("-3", "1"), ("2.4", "2"), ("99", "24"), ("", "3"), ("1e400", "3")]
+)
+async def test_the_finder_says_how_many_hours_it_makes_of_what_it_is_asked(
+    watch: Watched, asked: str, hours: str
+) -> None:
+    page = await watch.show(f"/?hours={asked}")
+    await expect(page.get_by_label("How long")).to_have_value(hours)
+    await expect(page.locator("[data-found]")).to_contain_text("on average")
+
+
+async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_done(watch: Watched) -> None:
+    page = await watch.show()
+    field = page.get_by_label("How long")
+    await field.fill("99")
+    await field.press("Tab")
+    await expect(field).to_have_value("24")
+    assert "hours=24" in page.url
+
+
+async def test_only_the_main_button_of_a_mouse_moves_the_chart(watch: Watched) -> None:
+    await watch.page.clock.install()
+    page = await watch.show("/?span=week")
+    box = await page.locator(".u-over").bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + 100, box["y"] + 50)
+    await page.mouse.down(button="right")
+    await page.mouse.move(box["x"] + 300, box["y"] + 50, steps=4)
+    await page.mouse.up(button="right")
+    await page.clock.run_for(1000)
+    assert "from=" not in page.url
+
+
+async def test_a_range_that_is_no_range_is_as_if_it_were_not_given(watch: Watched) -> None:
+    page = await watch.show("/?span=century&from=5&to=x")
+    await expect(page.get_by_role("button", name="Today on")).to_have_attribute("aria-pressed", "true")
+
+
 async def test_unit_and_time_zone_change_in_place_and_in_the_address(watch: Watched, server: RunningServer) -> None:
     page = await watch.show()
     series = await series_of(server)
@@ -219,10 +257,31 @@ async def test_colours_are_the_devices_or_the_readers(
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
 
 
-async def test_the_embedded_view_is_small_and_carries_the_credit(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), viewport={"width": 400, "height": 360}) as seen:
+@pytest.mark.parametrize(("width", "height"), [(400, 360), (300, 200)])
+async def test_the_embedded_view_is_small_and_carries_the_credit(
+    browser: Browser, server: RunningServer, width: int, height: int
+) -> None:
+    async with watched(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
         page = await seen.show("/?embed=1&lang=et")
         await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport()
         await expect(page.get_by_role("slider")).to_be_in_viewport(ratio=0.95)
-        assert await page.evaluate("document.documentElement.scrollHeight") <= 360
+        assert await page.evaluate("document.documentElement.scrollHeight") <= height
         assert seen.complaints == []
+
+
+async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_reader(watch: Watched) -> None:
+    page = await watch.show()
+    snippet = page.locator(".share code")
+    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&embed=1"')
+    await page.get_by_role("link", name="€/MWh").click()
+    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&unit=mwh&embed=1"')
+
+
+async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), viewport={"width": 718, "height": 1000}) as seen:
+        page = await seen.show("/?theme=dark")
+        await page.emulate_media(media="print")
+        ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert sum(map(int, re.findall(r"\d+", ground))) > 600
+        box = page.locator(".calendar .scroll")
+        assert await box.evaluate("box => box.scrollWidth <= box.clientWidth")

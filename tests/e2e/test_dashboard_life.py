@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from aiohttp import ClientSession, web
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.e2e import pages
 from tests.e2e.conftest import Launch
@@ -82,6 +82,46 @@ async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
     assert await page.evaluate("window.untouched === document.querySelector('#glance')")
 
 
+async def test_prices_that_came_are_shown_although_the_page_they_belong_to_did_not(
+    browser: Browser, server: RunningServer
+) -> None:
+    async def refuse(route: Route) -> None:
+        await (route.continue_() if route.request.is_navigation_request() else route.fulfill(status=429))
+
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.route(f"{seen.address}/", refuse)
+        page = await seen.show()
+        await expect(page.get_by_role("slider")).to_be_visible()
+        await expect(page.locator("[data-offline]")).to_be_visible()
+
+
+async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhile(
+    browser: Browser, server: RunningServer
+) -> None:
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        if route.request.is_navigation_request():
+            await route.continue_()
+        else:
+            held.append(route)
+
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.route(f"{seen.address}/", hold)
+        page = seen.page
+        await page.goto(seen.address)
+        await expect(page.get_by_role("slider")).to_be_visible()
+        await page.get_by_role("link", name="€/MWh").click()
+        price = page.locator("[data-now-price]")
+        await expect(price).to_have_text(f"{pages.price(HOUR):.2f}")
+        [late] = held
+        async with page.expect_response(f"{seen.address}/"):
+            await late.continue_()
+        await page.wait_for_load_state("networkidle")
+        await expect(price).to_have_text(f"{pages.price(HOUR):.2f}")
+        assert seen.complaints == []
+
+
 async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_and_recovers(
     browser: Browser, server: RunningServer
 ) -> None:
@@ -100,6 +140,20 @@ async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_a
         await page.context.set_offline(False)
         await expect(page.locator("[data-offline]")).to_be_hidden()
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+
+
+async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with watched(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show("/?embed=1")
+        await page.context.set_offline(True)
+        await page.clock.fast_forward(3_600_000)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-now-price]")).to_have_text(cents(pages.consumer(HOUR + HOUR_S)))
+        await expect(page.locator("[data-now-kind]")).to_have_text("settled")
+        await expect(page.locator("[data-now-level]")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("day", "hours"), [(pages.SPRING, 23), (pages.AUTUMN, 25)])

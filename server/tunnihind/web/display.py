@@ -48,9 +48,13 @@ class Display:
         """Write the mean price of some hours."""
         return self.texts.number(fmean(self.amount(hour) for hour in hours), 2)
 
+    def interval(self, hour: PricedHour) -> tuple[float, float]:
+        """Return the p10 and p90 of a forecast hour in the reader's unit."""
+        return hour.band_cents_kwh if self.options.unit == "kwh" else hour.band_eur_mwh
+
     def band(self, hour: PricedHour) -> str:
         """Write the range from p10 to p90 of a forecast hour."""
-        low, high = hour.band_cents_kwh if self.options.unit == "kwh" else hour.band_eur_mwh
+        low, high = self.interval(hour)
         return f"{self.texts.number(low, 2)} … {self.texts.number(high, 2)}"
 
     def day(self, ts: float) -> date:

@@ -10,12 +10,12 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Final
 
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.hours import PricedHour
 
 _SIZE: Final = 1000
-_TICKS: Final = 4
+_TICKS: Final = 5
 _HEADROOM: Final = 1.05
 _MARGIN_S: Final = 2 * HOUR_S
 """Room after the last hour, for the mark of the forecast's end to be seen."""
@@ -75,7 +75,7 @@ def draw(hours: Sequence[PricedHour], free_until: int, now: int, display: Displa
         median=_line(ahead, frame, display),
         band=_band(ahead, frame, display),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
-        limit=frame.x(min(free_until + HOUR_S, frame.end)) if ahead else None,
+        limit=frame.x(min(floor_hour(free_until) + HOUR_S, frame.end)) if ahead else None,
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
         days=tuple(_day_ticks(shown, frame, display)),
@@ -88,15 +88,11 @@ def _scale(shown: Sequence[PricedHour], display: Display) -> tuple[float, float,
     for hour in shown:
         amounts.append(display.amount(hour))
         if hour.forecast:
-            amounts += _percentiles(hour, display)
+            amounts += display.interval(hour)
     reach = (max(amounts) - min(amounts)) * _HEADROOM or 1.0
     magnitude = 10.0 ** floor(log10(reach / _TICKS))
     step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= reach)
     return step, floor(min(amounts) / step) * step, ceil(max(amounts) / step) * step or step
-
-
-def _percentiles(hour: PricedHour, display: Display) -> tuple[float, float]:
-    return hour.band_cents_kwh if display.options.unit == "kwh" else hour.band_eur_mwh
 
 
 def _median(hour: PricedHour, display: Display) -> float:
@@ -124,8 +120,8 @@ def _line(hours: Sequence[PricedHour], frame: _Frame, display: Display) -> str:
 
 def _band(hours: Sequence[PricedHour], frame: _Frame, display: Display) -> str:
     """Draw the outline of the band: p90 forwards, p10 backwards."""
-    upper = [f"{_middle(hour, frame)} {frame.y(_percentiles(hour, display)[1])}" for hour in hours]
-    lower = [f"{_middle(hour, frame)} {frame.y(_percentiles(hour, display)[0])}" for hour in reversed(hours)]
+    upper = [f"{_middle(hour, frame)} {frame.y(display.interval(hour)[1])}" for hour in hours]
+    lower = [f"{_middle(hour, frame)} {frame.y(display.interval(hour)[0])}" for hour in reversed(hours)]
     return "M" + "L".join(upper + lower) + "Z" if upper else ""
 
 

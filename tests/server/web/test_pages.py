@@ -1,6 +1,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from importlib import resources
 
 import pytest
 
@@ -196,3 +197,12 @@ async def test_the_snippet_to_embed_names_the_public_address_and_the_credit(serv
     html = await html_of(await serve(settings=Settings(public_url="https://hind.example")), "/?unit=mwh")
     assert "https://hind.example/?lang=en&amp;unit=mwh&amp;embed=1" in html
     assert "Tunnihind (hind.example)" in html
+
+
+def test_both_ways_to_dark_have_the_same_colours() -> None:
+    sheet = (resources.files("tunnihind.web") / "static/style.css").read_text()
+    palettes = [
+        dict(re.findall(r"(--[\w-]+): ([^;]+);", rule)) for rule in re.findall(r"color-scheme: dark;([^}]*)", sheet)
+    ]
+    assert len(palettes) == 2
+    assert palettes[0] == palettes[1] != {}

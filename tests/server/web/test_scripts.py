@@ -116,3 +116,25 @@ async def test_the_charts_columns_have_steps_to_the_end_of_their_hour_and_gaps_w
     assert settled == [10, "-", 20, "-", 20, None, 30, "-", 30, None]
     assert p50 == ["-", None, "-", None, "-", None, "-", 2, "-", None]
     assert (p10[7], p90[7]) == (1, 3)
+
+
+APART = """
+import {{ apart }} from "{folder}/chart.js";
+const days = (from, n, step = 1) => Array.from({{ length: n }}, (_, i) => (from + i * step) * 86400 - 7200);
+const named = (midnights, px) => apart(midnights, px / 86400).map((ts) => Math.round(ts / 86400));
+console.log(JSON.stringify([
+  named(days(0, 4), 80), named(days(0, 6), 40), named(days(1, 6), 40), named(days(0, 4, 4), 13), named([], 1),
+  named(days(3, 1), 80),
+]));
+"""
+
+
+async def test_days_are_named_as_long_as_their_names_keep_apart() -> None:
+    assert json.loads(await run_module(APART.format(folder=STATIC.as_uri()))) == [
+        [0, 1, 2, 3],
+        [0, 2, 4],
+        [2, 4, 6],
+        [0, 8],
+        [],
+        [3],
+    ]

@@ -167,6 +167,13 @@ def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
     assert [tick.label for tick in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
 
 
+def test_the_forecasts_end_is_drawn_at_the_end_of_its_last_hour() -> None:
+    drawing = summary_of(pages.ordinary()).drawing
+    assert drawing is not None
+    start = HOUR - 12 * HOUR_S
+    assert drawing.limit == pytest.approx(1000 * (pages.LAST + HOUR_S - start) / (pages.END - start), abs=0.1)
+
+
 def test_the_drawing_breaks_its_line_where_an_hour_is_missing() -> None:
     drawing = summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 3 * HOUR_S: 3.0})).drawing
     assert drawing is not None

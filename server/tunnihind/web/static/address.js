@@ -1,4 +1,4 @@
-// The page's address holds every choice of its reader, so that a view can be shared.
+// The page's address: it holds every choice of its reader, so that a view can be shared, and tells where the server is.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
@@ -32,4 +32,17 @@ export function withChoices(link) {
   else query.set(option, value);
   query.set("lang", linked.get("lang") ?? document.documentElement.lang);
   return `?${query}`;
+}
+
+/**
+ * Writes the server's address into code to copy: where its operator has named no public one, that of this page.
+ * @param {Document} page
+ * @param {string | null} unnamed what the server wrote for want of one
+ */
+export function nameServer(page, unnamed) {
+  if (unnamed === null) return;
+  const here = new URL(".", location.href).href.replace(/\/$/, "");
+  for (const place of page.querySelectorAll("[data-address]")) {
+    place.textContent = (place.textContent ?? "").replaceAll(unnamed, here);
+  }
 }

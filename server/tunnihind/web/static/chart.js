@@ -1,9 +1,11 @@
 // The chart: settled prices as steps, the forecast's median as a line in its band. uPlot draws it.
 
 import { colour, drawBefore, drawBehind } from "./backdrop.js";
-import { HOUR_S, priceOf } from "./hours.js";
+import { HOUR_S } from "./hours.js";
 
 const HALF_HOUR_S = HOUR_S / 2;
+const DAY_S = 24 * HOUR_S;
+const DAY_LABEL_PX = 76;
 
 /** @returns {any} The chart library, or undefined where this server was built without it. */
 export function chartLibrary() {
@@ -33,6 +35,18 @@ export function columns(hours, forecastsFrom) {
     previous = hour.settled;
   }
   return [instants, p10, p50, p90, settled];
+}
+
+/**
+ * Returns the days to name of those marked: all, or every so many where their names would run into each other; the
+ * same ones wherever the view begins, so that they don't flicker while it is moved.
+ * @param {number[]} midnights evenly spaced
+ * @param {number} pxPerSecond
+ */
+export function apart(midnights, pxPerSecond) {
+  const gap = midnights.length > 1 ? Math.round((midnights[1] - midnights[0]) / DAY_S) * DAY_S : DAY_S;
+  const every = Math.ceil(DAY_LABEL_PX / (gap * pxPerSecond));
+  return midnights.filter((ts) => Math.round(ts / gap) % every === 0);
 }
 
 export class Chart {
@@ -74,7 +88,7 @@ export class Chart {
         axes: [
           {
             stroke, grid, ticks: { ...grid, size: 4 }, space: 44, font: FONT, gap: 4, size: 36,
-            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((ts) => this.instantLabel(ts)),
+            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => this.instantLabels(splits),
           },
           {
             stroke, grid, ticks: { show: false }, size: 48, font: FONT, gap: 6,
@@ -128,10 +142,13 @@ export class Chart {
     this.listener.pointed(ts);
   }
 
-  /** @param {number} ts */
-  instantLabel(ts) {
-    const time = this.scene.wording.wall(ts).slice(11);
-    return time === "00:00" ? `${time}\n${this.scene.wording.day(ts)}` : time;
+  /** @param {number[]} splits */
+  instantLabels(splits) {
+    const { wording } = this.scene;
+    const times = splits.map((ts) => wording.wall(ts).slice(11));
+    const midnights = splits.filter((_, i) => times[i] === "00:00");
+    const named = apart(midnights, this.plot.over.clientWidth / (this.range.max - this.range.min));
+    return splits.map((ts, i) => (named.includes(ts) ? `${times[i]}\n${wording.day(ts)}` : times[i]));
   }
 
   /** @param {number} value @param {number[]} splits */
@@ -139,11 +156,6 @@ export class Chart {
     const step = splits.length > 1 ? splits[1] - splits[0] : 1;
     const decimals = [0, 1, 2].find((digits) => Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6);
     return this.scene.wording.price(value, decimals ?? 3);
-  }
-
-  /** Whether there is anything to show at an hour. @param {number} ts */
-  knows(ts) {
-    return priceOf(this.scene.hours.get(ts)) !== null;
   }
 }
 

@@ -1,11 +1,11 @@
 // The dashboard: puts its parts together and lets them hear of each other.
 
-import { choose, chosen, withChoices } from "./address.js";
+import { choose, chosen, nameServer, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
 import { letCopy } from "./copying.js";
 import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
-import { floorHour, hoursOf } from "./hours.js";
+import { floorHour, HOUR_S, hoursOf } from "./hours.js";
 import { showHour, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { pageData, Wording } from "./wording.js";
@@ -13,9 +13,10 @@ import { pageData, Wording } from "./wording.js";
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
 const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 
+const data = pageData(document);
 /** @type {import("./backdrop.js").Scene} */
 const scene = {
-  hours: new Map(), now: () => feed.now(), limit: 0, found: [], wording: new Wording(pageData(document)), pointed: null,
+  hours: new Map(), now: () => feed.now(), limit: 0, found: [], wording: new Wording(data), pointed: null,
 };
 /** @type {import("./hours.js").Series | null} */
 let series = null;
@@ -39,6 +40,7 @@ const feed = new Feed({
     showSeries();
   },
   page: (fresh) => {
+    nameServer(fresh, data.address);
     takeOver(fresh);
     scene.wording = new Wording(pageData(fresh));
     showSeries();
@@ -52,7 +54,7 @@ const feed = new Feed({
     }
   },
   hour: () => {
-    showHour(floorHour(feed.now()), scene.wording);
+    showHour(floorHour(feed.now()), scene);
     chart?.plot.redraw(false, false);
   },
 });
@@ -60,7 +62,7 @@ const feed = new Feed({
 function showSeries() {
   if (!series) return;
   scene.hours = hoursOf(series, scene.wording.unit);
-  scene.limit = series.freeUntil + 3600;
+  scene.limit = floorHour(series.freeUntil) + HOUR_S;
   if (scene.hours.size && !card) location.reload();
   if (scene.hours.size && card && !chart) startChart(card);
   if (chart) {
@@ -138,7 +140,10 @@ function showPresentInCalendar() {
 }
 
 document.addEventListener("click", option);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart?.draw());
-letCopy(scene.wording.texts);
+for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+  matchMedia(query).addEventListener("change", () => chart?.draw());
+}
+nameServer(document, data.address);
+letCopy(data.texts);
 showPresentInCalendar();
 feed.poll();

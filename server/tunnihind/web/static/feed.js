@@ -23,6 +23,7 @@ export class Feed {
     this.lastHeard = Date.now();
     this.aheadMs = -Infinity;
     this.timer = 0;
+    this.turn = 0;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
     window.addEventListener("online", () => this.poll());
   }
@@ -35,23 +36,19 @@ export class Feed {
   /** Asks for what is new, and again in a minute. */
   async poll() {
     clearTimeout(this.timer);
-    const news = await this.ask().catch(() => null);
-    if (news) this.lastHeard = Date.now();
-    this.listener.reachable(news ? null : this.lastHeard);
-    if (news?.series) this.listener.series(news.series);
-    if (news?.page) this.listener.page(news.page);
+    const turn = ++this.turn;
+    // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
+    const series = await this.changed("series", "api/series", this.tags.series ? "no-cache" : "reload");
+    if (series) this.listener.series(this.read(JSON.parse(series)));
+    const page = series === null ? null : await this.changed("page", `./${location.search}`, "no-cache");
+    // Whoever changed an option meanwhile has asked for another page.
+    if (page && turn === this.turn) this.listener.page(new DOMParser().parseFromString(page, "text/html"));
+    if (page !== null) this.lastHeard = Date.now();
+    this.listener.reachable(page === null ? this.lastHeard : null);
     this.listener.hour();
     const toTheHour = HOUR_S - (this.now() % HOUR_S) + AFTER_THE_HOUR_S;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toTheHour) * 1000);
-  }
-
-  /** Returns what is new, null where nothing is. */
-  async ask() {
-    // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
-    const series = await this.changed("series", "api/series", this.tags.series ? "no-cache" : "reload");
-    const page = await this.changed("page", `./${location.search}`, "no-cache");
-    return { series: series && this.read(await series.json()), page: page && parsed(await page.text()) };
   }
 
   /** @param {import("./hours.js").Series} series */
@@ -61,18 +58,21 @@ export class Feed {
     return series;
   }
 
-  /** @param {"series" | "page"} what @param {string} url @param {RequestCache} cache */
+  /**
+   * Returns what is new, "" where nothing is, and null without an answer.
+   * @param {"series" | "page"} what @param {string} url @param {RequestCache} cache
+   */
   async changed(what, url, cache) {
-    const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (!answer.ok) throw new Error(String(answer.status));
-    const tag = `${url} ${answer.headers.get("ETag")}`;
-    if (tag === this.tags[what]) return null;
-    this.tags[what] = tag;
-    return answer;
+    try {
+      const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
+      if (!answer.ok) return null;
+      const tag = `${url} ${answer.headers.get("ETag")}`;
+      if (tag === this.tags[what]) return "";
+      const news = await answer.text();
+      this.tags[what] = tag;
+      return news;
+    } catch {
+      return null;
+    }
   }
-}
-
-/** @param {string} html */
-function parsed(html) {
-  return new DOMParser().parseFromString(html, "text/html");
 }

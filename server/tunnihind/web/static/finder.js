@@ -4,6 +4,7 @@ import { choose, chosen } from "./address.js";
 import { floorHour, HOUR_S, priceOf } from "./hours.js";
 import { cheapestHours, cheapestPiece, meanPrice, pieces } from "./windows.js";
 
+const USUAL_H = 3;
 const LONGEST_H = 24;
 
 export class Finder {
@@ -19,18 +20,21 @@ export class Finder {
     /** @type {import("./backdrop.js").Scene | null} */
     this.scene = null;
     this.fields = /** @type {any} */ (form.elements);
-    this.fields.hours.value = chosen("hours", "3");
+    this.fields.hours.value = String(hoursFrom(chosen("hours")));
     this.fields.by.value = chosen("by");
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", () => this.change());
+    // Once the reader is done with it, the field says what is looked for.
+    form.addEventListener("change", () => (this.fields.hours.value = String(hoursFrom(this.fields.hours.value))));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
   change() {
-    const { hours, by, split, predicted } = this.fields;
+    const { by, split, predicted } = this.fields;
+    const hours = hoursFrom(this.fields.hours.value);
     choose({
-      hours: hours.value === "3" ? null : hours.value,
+      hours: hours === USUAL_H ? null : String(hours),
       by: by.value || null,
       split: split.value === "0" ? null : split.value,
       predicted: predicted.checked ? null : "0",
@@ -43,7 +47,7 @@ export class Finder {
     if (!this.scene?.hours.size) return;
     const { now, hours, wording } = this.scene;
     const { by, split, predicted } = this.fields;
-    const length = Math.min(Math.max(Math.round(Number(this.fields.hours.value)) || 1, 1), LONGEST_H);
+    const length = hoursFrom(this.fields.hours.value);
     const current = floorHour(now());
     this.limitDeadline(current);
     const candidates = [...hours.values()]
@@ -82,6 +86,12 @@ export class Finder {
     if (best.some(({ ts }) => hours.get(ts)?.settled === null)) facts.push(wording.say("usesForecast"));
     this.place.append(list, element("p", facts.join(" · ")));
   }
+}
+
+/** Reads how many hours are wanted: whole ones, and as many as can be asked for. @param {string} text */
+function hoursFrom(text) {
+  const wanted = Math.round(Number(text));
+  return text.trim() && Number.isFinite(wanted) ? Math.min(Math.max(wanted, 1), LONGEST_H) : USUAL_H;
 }
 
 /** @param {string} name @param {...(string | Node)} content */

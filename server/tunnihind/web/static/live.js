@@ -1,5 +1,7 @@
 // The parts of the page that the server renders anew: taken over from a fresh page, or moved on by an hour without one.
 
+import { HOUR_S, priceOf } from "./hours.js";
+
 /**
  * Takes over what differs on a fresh page. What has the keyboard's focus keeps it.
  * @param {Document} fresh
@@ -17,29 +19,26 @@ export function takeOver(fresh) {
 /**
  * Shows another hour as the present one, from what the page already holds; for when the server can't be asked.
  * @param {number} ts start of the hour
- * @param {import("./wording.js").Wording} wording
+ * @param {import("./backdrop.js").Scene} scene
  */
-export function showHour(ts, wording) {
+export function showHour(ts, { hours, wording }) {
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
   for (const found of document.querySelectorAll(`[data-ts="${ts}"], [data-hour="${ts}"]`)) found.classList.add("current");
-  const row = document.querySelector(`[data-hour="${ts}"]`);
-  const next = document.querySelector(`[data-hour="${ts + 3600}"]`);
-  const level = row?.getAttribute("data-level") ?? "middle";
+  // Levels are the server's to tell; the small view has no table to look them up in.
+  const level = document.querySelector(`[data-hour="${ts}"]`)?.getAttribute("data-level");
   card.classList.remove("low", "middle", "high");
-  card.classList.add(level);
+  if (level) card.classList.add(level);
+  const hour = hours.get(ts);
+  const written = (/** @type {number | null} */ price) => (price === null ? "–" : wording.price(price));
+  const kind = priceOf(hour) === null ? "unknown" : hour?.settled === null ? "forecast" : "settled";
   write(card, "[data-now-span]", wording.span(ts));
-  write(card, "[data-now-price]", price(row));
-  write(card, "[data-next-price]", price(next));
-  write(card, "[data-now-level]", row ? wording.say(`level.${level}`) : "");
-  write(card, "[data-now-kind]", row?.querySelector("td:last-child")?.textContent ?? wording.say("unknown"));
-}
-
-/** @param {Element | null} row */
-function price(row) {
-  return row?.querySelector("td")?.textContent ?? "–";
+  write(card, "[data-now-price]", written(priceOf(hour)));
+  write(card, "[data-next-price]", written(priceOf(hours.get(ts + HOUR_S))));
+  write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
+  write(card, "[data-now-kind]", wording.say(kind));
 }
 
 /** @param {Element} card @param {string} selector @param {string} text */

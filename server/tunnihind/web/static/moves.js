@@ -9,6 +9,7 @@ const MARGIN_S = 2 * HOUR_S;
 const ZOOM = 1.5;
 /** Browsers refuse an address that changes with every pixel of a drag. */
 const REST_MS = 250;
+const SPANS = ["ahead", "week", "all"];
 
 export class Moves {
   /** @param {import("./chart.js").Chart} chart @param {HTMLElement} card the section with the chart's buttons */
@@ -17,7 +18,7 @@ export class Moves {
     this.card = card;
     /** @type {Map<number, number>} where each finger or the mouse is */
     this.held = new Map();
-    this.name = chosen("span", "ahead");
+    this.name = SPANS.find((name) => name === chosen("span")) ?? "ahead";
     const [min, max] = [Number(chosen("from")), Number(chosen("to"))];
     /** @type {{min: number, max: number} | null} a range without a name that the reader has chosen */
     this.chosen = max - min >= HOUR_S && min > 0 ? { min, max } : null;
@@ -122,6 +123,7 @@ export class Moves {
 
   /** @param {PointerEvent} event */
   hold(event) {
+    if (event.button !== 0) return;
     /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
     this.held.set(event.pointerId, this.left(event));
     this.pointAt(this.left(event));

@@ -1,5 +1,6 @@
-// The reference: live answers, and the server's address as this reader knows it.
+// The reference: live answers, and code to copy.
 
+import { nameServer } from "./address.js";
 import { letCopy } from "./copying.js";
 import { pageData } from "./wording.js";
 
@@ -33,19 +34,10 @@ function address(box) {
   return `${box.dataset.try}${query.size ? `?${query}` : ""}`;
 }
 
-/** An operator who hasn't named a public address is reached at the one this page came from. */
-function nameAddress() {
-  if (data.isPublic) return;
-  const here = new URL(".", location.href).href.replace(/\/$/, "");
-  for (const place of document.querySelectorAll("[data-address], [data-recipe]")) {
-    place.textContent = (place.textContent ?? "").replaceAll(data.address, here);
-  }
-}
-
 for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-try]"))) {
   const button = /** @type {HTMLButtonElement} */ (box.querySelector("button"));
   button.hidden = false;
   button.addEventListener("click", () => show(box));
 }
-nameAddress();
+nameServer(document, data.address);
 letCopy(data.texts);

@@ -2,7 +2,7 @@
 
 import { HOUR_S } from "./hours.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, texts: Record<string, string>}} PageData */
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, address: string | null, texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
