@@ -57,9 +57,9 @@ async def foreign_page() -> AsyncIterator[Page]:
     app = web.Application()
     app.router.add_get("/", empty_page)
     runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
     async with chromium() as browser:
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
         page = await browser.new_page()
         await page.goto(f"http://127.0.0.1:{runner.addresses[0][1]}/")
         yield page
