@@ -5,6 +5,7 @@ All instants are integer unix seconds UTC. A delivery day is a calendar day of C
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final, Literal
@@ -30,6 +31,17 @@ QUARTERS_SINCE: Final = date(2025, 10, 1)
 
 PRICE_FLOOR_EUR_MWH: Final = -500.0
 PRICE_CAP_EUR_MWH: Final = 4000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The lowest and the highest price that can be, EUR/MWh."""
+
+    floor: float
+    cap: float
+
+
+MARKET_LIMITS: Final = Limits(PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH)
 """Harmonised limits of the single day-ahead coupling."""
 
 DEFAULT_VAT_RATE: Final = 0.22

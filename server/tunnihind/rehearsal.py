@@ -9,10 +9,9 @@ from tunnihind.api.reading import HISTORY_S, as_issued, served
 from tunnihind.api.view import View
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
-from tunnihind.market import delivery_day
+from tunnihind.market import MARKET_LIMITS, Limits, delivery_day
 from tunnihind.pipeline.history import MEMORY_S
-from tunnihind.pipeline.modelling import MARKET_LIMITS, forecaster
-from tunnihind.sources.gate import Limits
+from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
 
 BACKCAST_AT: Final = time(9)

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import DEFAULT_VAT_RATE, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH
+from tunnihind.market import DEFAULT_VAT_RATE, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, Limits
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -64,6 +64,11 @@ class Settings:
             if url and not _is_web_address(url):
                 option = name.replace("_", "-")
                 raise SettingsError(f"{option} is {url!r}: it has to start with http:// or https:// and name a host")
+
+    @property
+    def limits(self) -> Limits:
+        """The lowest and the highest price that can be."""
+        return Limits(self.price_floor, self.price_cap)
 
     @property
     def store_url(self) -> str:

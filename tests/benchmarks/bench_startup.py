@@ -21,11 +21,10 @@ from typing import Final
 import click
 
 from tunnihind.clock import SystemClock
-from tunnihind.market import DAY_S, delivery_day, iso_utc
+from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
 from tunnihind.pipeline.modelling import make_run
 from tunnihind.pipeline.observer import Nobody
 from tunnihind.pipeline.prices import PriceIngest
-from tunnihind.sources.gate import Limits
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 

@@ -18,6 +18,7 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import (
     DAY_S,
     HOUR_S,
+    Limits,
     day_end,
     day_start,
     delivery_day,
@@ -26,7 +27,7 @@ from tunnihind.market import (
     publication_time,
 )
 from tunnihind.rehearsal import Rehearsal
-from tunnihind.sources.gate import Limits, Settled, judge
+from tunnihind.sources.gate import Settled, judge
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 

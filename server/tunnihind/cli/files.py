@@ -18,7 +18,6 @@ from tunnihind.known import PriceHistory
 from tunnihind.market import ZONES
 from tunnihind.pipeline.modelling import make_run
 from tunnihind.settings import Settings
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -92,9 +91,8 @@ def export_prices(settings: Settings, *, format: str, as_of: int | None) -> None
 @with_settings(STORE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
-    limits = Limits(settings.price_floor, settings.price_cap)
     with Store(settings.store_url, read_only=True) as store:
-        run = store.runs.newest() if as_of is None else make_run(store, as_of, limits)
+        run = store.runs.newest() if as_of is None else make_run(store, as_of, settings.limits)
     if run is None:
         raise StoreError("there is no forecast yet: `tunnihind forecast` makes one")
     if format == "json":

@@ -12,7 +12,6 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.run import Run
 from tunnihind.pipeline.modelling import make_run
 from tunnihind.settings import Settings
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 
@@ -34,12 +33,12 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
 
 def _rehearsed(settings: Settings, instant: int) -> Run | None:
     with Store(settings.store_url, read_only=True) as store:
-        return make_run(store, instant, Limits(settings.price_floor, settings.price_cap))
+        return make_run(store, instant, settings.limits)
 
 
 def _made_now(settings: Settings) -> Run | None:
     with Store(settings.store_url) as store:
-        run = make_run(store, int(time.time()), Limits(settings.price_floor, settings.price_cap))
+        run = make_run(store, int(time.time()), settings.limits)
         if run is not None:
             store.runs.add(run)
         return run

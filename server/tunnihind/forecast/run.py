@@ -1,12 +1,15 @@
 """A forecast run, and what makes one."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from tunnihind.known import Floats, Known
 from tunnihind.market import HOUR_S
+
+ISSUE_CLOCK_S: Final = 9 * HOUR_S
+"""When past days are looked at, seconds after midnight UTC: before the auction, in winter and in summer."""
 
 
 @dataclass(frozen=True, slots=True)

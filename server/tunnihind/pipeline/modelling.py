@@ -18,13 +18,11 @@ from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.model.forecaster import Ridges
 from tunnihind.forecast.run import Forecaster, Run
-from tunnihind.market import DAY_S, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, WEEK_S
+from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
 from tunnihind.pipeline.history import MEMORY_S, History
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _NICENESS: Final = 10
-MARKET_LIMITS: Final = Limits(PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH)
 """Those of the market's rulebook, where an operator has set no others."""
 _HISTORY: Final = History()
 

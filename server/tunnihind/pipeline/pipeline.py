@@ -9,7 +9,7 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, TunnihindError
-from tunnihind.market import delivery_day
+from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Nobody, Observer
@@ -17,7 +17,6 @@ from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.schedule import Job, Situation, Tries, due_jobs, next_day, next_due, price_window
 from tunnihind.pipeline.situation import MONTHS_FILLED, YEARS_FILLED, Reach, note_filled, read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
-from tunnihind.market import ZONES, Zone, day_start, floor_hour
+from tunnihind.market import ZONES, Limits, Zone, day_start, floor_hour
 from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
 from tunnihind.sources.base import DaySheet, PriceSource
-from tunnihind.sources.gate import Limits, Refused, Ruling, Settled, Verdict, judge, reconcile
+from tunnihind.sources.gate import Refused, Ruling, Settled, Verdict, judge, reconcile
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store

@@ -28,7 +28,6 @@ from tunnihind.service.observing import Progress, ServerObserver
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
-from tunnihind.sources.gate import Limits
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
 
@@ -69,13 +68,9 @@ def make_pipeline(
         modeller,
         clock,
         reach=Reach(settings.history_start, max(WEATHER_SINCE, date(settings.history_start, 1, 1))),
-        limits=_limits(settings),
+        limits=settings.limits,
         observer=observer,
     )
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(settings.price_floor, settings.price_cap)
 
 
 async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: bool = True) -> None:
@@ -90,7 +85,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
             observer = ServerObserver(metrics, progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, _limits(settings)) as modeller,
+                process_modeller(settings.store_url, settings.limits) as modeller,
             ):
                 sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
@@ -110,7 +105,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         with Store(url) as store:
             async with _served(settings, store, clock, with_pipeline=True, name="Tunnihind demo") as (keeper, metrics):
                 observer = ServerObserver(metrics, progress)
-                async with process_modeller(url) as modeller:
+                async with process_modeller(url, settings.limits) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
                     async with background(_simulate(store, pipeline, modeller, clock, keeper)):
                         await until_stopped()
@@ -127,7 +122,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             observer = ServerObserver(Metrics(), progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, _limits(settings)) as modeller,
+                process_modeller(settings.store_url, settings.limits) as modeller,
             ):
                 sources = configured(settings, session, clock)
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()

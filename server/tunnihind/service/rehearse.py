@@ -14,7 +14,6 @@ from tunnihind.rehearsal import Rehearsal
 from tunnihind.service.background import background
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -52,8 +51,7 @@ class Player:
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
     """Serve what was known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
-        limits = Limits(settings.price_floor, settings.price_cap)
-        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, limits)
+        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, settings.limits)
         clock = RehearsalClock(instant)
         snapshot = Snapshot(settings, clock)
         player = Player(rehearsal, snapshot, clock)

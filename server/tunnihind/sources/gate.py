@@ -14,6 +14,7 @@ from typing import Final
 from tunnihind.market import (
     HOUR_S,
     QUARTER_S,
+    Limits,
     Zone,
     day_end,
     day_start,
@@ -41,14 +42,6 @@ class Reason(StrEnum):
     FLAT = "flat"
     DISAGREEMENT = "disagreement"
     SHIFTED = "shifted"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The lowest and the highest price that can be, EUR/MWh."""
-
-    floor: float
-    cap: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from tunnihind.market import DAY_S, HOUR_S, delivery_day, gate_closure
+from tunnihind.forecast.run import ISSUE_CLOCK_S
+from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
 from tunnihind.store.schema import covariates, quarantine, runs
 
@@ -25,9 +26,6 @@ RUN_DAYS: Final = 60
 COVARIATE_DAYS: Final = 14
 """For so long every issue of a covariate is kept: they are large, and all are in the model's memory."""
 QUARANTINE_DAYS: Final = 400
-
-TRAINING_CLOCK_S: Final = 9 * HOUR_S
-"""When the model looks at past days, seconds after midnight UTC."""
 
 type Looks = Callable[[date], tuple[int, ...]]
 """The instants of a delivery day, in order, at which somebody may ask what was the newest by then."""
@@ -50,7 +48,7 @@ def looks_at_runs(day: date) -> tuple[int, ...]:
 def looks_at_covariates(day: date) -> tuple[int, ...]:
     """Return the model's clock for past days, and the close of the next day's auction."""
     midnight = int(datetime.combine(day, time.min, UTC).timestamp())
-    return (midnight + TRAINING_CLOCK_S, *looks_at_runs(day))
+    return (midnight + ISSUE_CLOCK_S, *looks_at_runs(day))
 
 
 def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:

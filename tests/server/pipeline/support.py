@@ -17,13 +17,12 @@ from tunnihind.forecast.backtest import BacktestScore
 from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, Zone, floor_hour, hours_of, publication_time
+from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, Limits, Zone, floor_hour, hours_of, publication_time
 from tunnihind.pipeline.modelling import accuracy, make_run, score
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource, Quote
-from tunnihind.sources.gate import Limits
 from tunnihind.sources.sheets import day_sheets, days
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.store import Store

@@ -8,10 +8,9 @@ import pytest
 
 from tests.server.pipeline.support import estonian_quotes, keep, local
 from tunnihind.known import Archive, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import MEMORY_S, History
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
-from tunnihind.sources.gate import Limits
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")

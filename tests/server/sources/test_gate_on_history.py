@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.upstream.elering import csv_quotes
-from tunnihind.market import ZONES
+from tunnihind.market import ZONES, Limits
 from tunnihind.sources.base import Quote
-from tunnihind.sources.gate import Limits, Reason, Refused, judge
+from tunnihind.sources.gate import Reason, Refused, judge
 from tunnihind.sources.sheets import day_sheets
 
 

@@ -20,7 +20,6 @@ type Rows = NDArray[np.intp]
 OWN_COLUMNS: Final = 17
 CALENDAR_COLUMNS: Final = 18
 FAR_COLUMNS: Final = 12
-NEIGHBOUR_COLUMNS: Final = 14
 
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2

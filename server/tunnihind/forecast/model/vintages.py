@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.calendar import CLOCK_HOURS
 from tunnihind.forecast.daily import DayGrid, bridged, merged
+from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.known import Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]
 
-ISSUE_CLOCK_S: Final = 9 * HOUR_S
-"""When past days are looked at, seconds after midnight UTC: before the auction, in winter and in summer."""
 WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
