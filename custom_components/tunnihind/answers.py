@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import probatio
+import voluptuous as vol
 
 from .prices.timeline import HOUR_S
 
@@ -105,59 +105,55 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise probatio.Invalid("expected a number")
+        raise vol.Invalid("expected a number")
     return float(value)
 
 
 def _integer(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise probatio.Invalid("expected an integer")
+        raise vol.Invalid("expected an integer")
     return value
 
 
 def _price(value: object) -> float:
     price = _number(value)
     if abs(price) > _MOST_EUR_MWH:
-        raise probatio.Invalid("expected a price in EUR/MWh")
+        raise vol.Invalid("expected a price in EUR/MWh")
     return price
 
 
 def _instant(value: object) -> int:
     instant = _integer(value)
     if not 0 <= instant < _LAST_INSTANT:
-        raise probatio.Invalid("expected unix seconds")
+        raise vol.Invalid("expected unix seconds")
     return instant
 
 
 def _hour_start(value: object) -> int:
     instant = _instant(value)
     if instant % HOUR_S:
-        raise probatio.Invalid("expected the start of an hour in unix seconds")
+        raise vol.Invalid("expected the start of an hour in unix seconds")
     return instant
 
 
 def _ordered(hour: dict[str, Any]) -> dict[str, Any]:
     if not hour["p10"] <= hour["p50"] <= hour["p90"]:
-        raise probatio.Invalid("expected p10 <= p50 <= p90")
+        raise vol.Invalid("expected p10 <= p50 <= p90")
     return hour
 
 
 def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
-    return probatio.Schema(
-        {probatio.Required(name): check for name, check in fields.items()}, extra=probatio.ALLOW_EXTRA
-    )
+    return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
 _SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
-_FORECAST_HOUR: Final = probatio.All(
-    _record({"ts": _hour_start, "p10": _price, "p50": _price, "p90": _price}), _ordered
-)
+_FORECAST_HOUR: Final = vol.All(_record({"ts": _hour_start, "p10": _price, "p50": _price, "p90": _price}), _ordered)
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
         "version": str,
-        "instanceId": probatio.All(str, probatio.Length(min=1)),
-        "vatRate": probatio.All(_number, probatio.Range(min=0, max=1, max_included=False)),
+        "instanceId": vol.All(str, vol.Length(min=1)),
+        "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
         "attribution": str,
     }
 )
@@ -166,9 +162,9 @@ _FORECAST: Final = _record(
         "zone": "EE",
         "currency": "EUR",
         "now": _instant,
-        "madeAt": probatio.Any(None, _instant),
-        "lastRefresh": probatio.Any(None, _instant),
-        "backtest": probatio.Any(None, _BACKTEST),
+        "madeAt": vol.Any(None, _instant),
+        "lastRefresh": vol.Any(None, _instant),
+        "backtest": vol.Any(None, _BACKTEST),
         "dayAhead": [_SETTLED_HOUR],
         "forecast": [_FORECAST_HOUR],
     }
@@ -179,6 +175,6 @@ _SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
 def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:
     try:
         checked: dict[str, Any] = schema(document)
-    except probatio.Invalid as error:
+    except vol.Invalid as error:
         raise Malformed(str(error)) from error
     return checked

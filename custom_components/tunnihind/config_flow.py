@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, override
 
-import probatio
+import voluptuous as vol
 from homeassistant.config_entries import (
     SOURCE_IGNORE,
     ConfigEntry,
@@ -33,9 +33,7 @@ EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.
 LOCAL_URL: Final = "http://localhost:8080"
 
-_ADDRESS: Final = probatio.Schema(
-    {probatio.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
-)
+_ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
 
 
 @dataclass(frozen=True, slots=True)

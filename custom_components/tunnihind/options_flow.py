@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import time
 from typing import Any, Final
 
-import probatio
+import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
 from homeassistant.helpers.selector import (
     NumberSelector,
@@ -34,11 +34,11 @@ ROW: Final = "row"
 # The Value Added Tax Act's rate, in force from 2025-07-01 (Käibemaksuseadus § 15).
 LEGAL_VAT_PERCENT: Final = 24
 
-_CHEAP: Final = probatio.Schema(
+_CHEAP: Final = vol.Schema(
     {
-        probatio.Required(CONF_CHEAP_HOURS): probatio.All(
+        vol.Required(CONF_CHEAP_HOURS): vol.All(
             NumberSelector(NumberSelectorConfig(min=1, max=24, mode=NumberSelectorMode.SLIDER)),
-            probatio.Coerce(int),
+            vol.Coerce(int),
         )
     }
 )
@@ -127,7 +127,7 @@ class TunnihindOptionsFlow(OptionsFlow):
         return row_from(figures, server_vat_percent=self._server_vat_percent)
 
     def _tariff_form(
-        self, step_id: str, schema: probatio.Schema, values: dict[str, Any], errors: dict[str, str] | None = None
+        self, step_id: str, schema: vol.Schema, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
         return self.async_show_form(
             step_id=step_id,
@@ -139,12 +139,12 @@ class TunnihindOptionsFlow(OptionsFlow):
             },
         )
 
-    def _choice(self, *, default: str | None = None) -> probatio.Schema:
+    def _choice(self, *, default: str | None = None) -> vol.Schema:
         """Return a list of the rows to choose one from."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
-        marker = probatio.Required(ROW, default=default) if default else probatio.Required(ROW)
+        marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)
-        return probatio.Schema({marker: SelectSelector(listed)})
+        return vol.Schema({marker: SelectSelector(listed)})
 
     def _save(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
         return self.async_create_entry(data={**self._options, **changes})

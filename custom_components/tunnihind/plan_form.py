@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-import probatio
+import voluptuous as vol
 from homeassistant.const import CONF_NAME
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
@@ -79,35 +79,35 @@ def _choice(options: tuple[str, ...], translation_key: str, *, multiple: bool = 
     )
 
 
-SCHEMA: Final = probatio.Schema(
+SCHEMA: Final = vol.Schema(
     {
-        probatio.Required(CONF_NAME): TextSelector(),
-        probatio.Required(DURATION): _DURATION,
-        probatio.Required(PIECES): section(
-            probatio.Schema(
+        vol.Required(CONF_NAME): TextSelector(),
+        vol.Required(DURATION): _DURATION,
+        vol.Required(PIECES): section(
+            vol.Schema(
                 {
-                    probatio.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT),
-                    probatio.Optional(MIN_PIECE): _DURATION,
+                    vol.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT),
+                    vol.Optional(MIN_PIECE): _DURATION,
                 }
             ),
             {"collapsed": False},
         ),
-        probatio.Required(WHEN): section(
-            probatio.Schema(
+        vol.Required(WHEN): section(
+            vol.Schema(
                 {
-                    probatio.Optional(EARLIEST): TimeSelector(),
-                    probatio.Optional(DEADLINE): TimeSelector(),
-                    probatio.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-                    probatio.Required(DAYS): _DAYS,
+                    vol.Optional(EARLIEST): TimeSelector(),
+                    vol.Optional(DEADLINE): TimeSelector(),
+                    vol.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+                    vol.Required(DAYS): _DAYS,
                 }
             ),
             {"collapsed": False},
         ),
-        probatio.Required(PRICES): section(
-            probatio.Schema(
+        vol.Required(PRICES): section(
+            vol.Schema(
                 {
-                    probatio.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
-                    probatio.Optional(PRICE_CAP): _CAP,
+                    vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
+                    vol.Optional(PRICE_CAP): _CAP,
                 }
             ),
             {"collapsed": False},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import probatio
+import voluptuous as vol
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
@@ -39,25 +39,25 @@ ATTR_DEADLINE: Final = "deadline"
 ATTR_HORIZON: Final = "horizon"
 ATTR_PRICE_CAP: Final = "price_cap"
 
-_ENTRY: Final = {probatio.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
-_GET_PRICES: Final = probatio.Schema(
+_ENTRY: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
+_GET_PRICES: Final = vol.Schema(
     {
         **_ENTRY,
-        probatio.Optional(ATTR_START): cv.datetime,
-        probatio.Optional(ATTR_END): cv.datetime,
-        probatio.Optional(ATTR_FORECAST, default=True): cv.boolean,
+        vol.Optional(ATTR_START): cv.datetime,
+        vol.Optional(ATTR_END): cv.datetime,
+        vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
     }
 )
-_FIND_CHEAPEST_HOURS: Final = probatio.Schema(
+_FIND_CHEAPEST_HOURS: Final = vol.Schema(
     {
         **_ENTRY,
-        probatio.Required(ATTR_DURATION): cv.positive_time_period,
-        probatio.Optional(ATTR_SPLIT, default=False): cv.boolean,
-        probatio.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
-        probatio.Optional(ATTR_EARLIEST): cv.datetime,
-        probatio.Optional(ATTR_DEADLINE): cv.datetime,
-        probatio.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): probatio.In(list(Horizon)),
-        probatio.Optional(ATTR_PRICE_CAP): probatio.Coerce(float),
+        vol.Required(ATTR_DURATION): cv.positive_time_period,
+        vol.Optional(ATTR_SPLIT, default=False): cv.boolean,
+        vol.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
+        vol.Optional(ATTR_EARLIEST): cv.datetime,
+        vol.Optional(ATTR_DEADLINE): cv.datetime,
+        vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),
+        vol.Optional(ATTR_PRICE_CAP): vol.Coerce(float),
     }
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import probatio
+import voluptuous as vol
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -72,14 +72,14 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 }
 
 
-def prices_schema() -> probatio.Schema:
+def prices_schema() -> vol.Schema:
     """Return the form of one row, whose date may be blank, and of what holds for all rows."""
-    return _schema(probatio.Optional(VALID_FROM), with_contract=True)
+    return _schema(vol.Optional(VALID_FROM), with_contract=True)
 
 
-def row_schema() -> probatio.Schema:
+def row_schema() -> vol.Schema:
     """Return the form of a new row."""
-    return _schema(probatio.Required(VALID_FROM), with_contract=False)
+    return _schema(vol.Required(VALID_FROM), with_contract=False)
 
 
 def suggested(figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,11 +102,11 @@ def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {key: figures[key] for key in CONTRACT_DEFAULTS}
 
 
-def _schema(date_field: probatio.Marker, *, with_contract: bool) -> probatio.Schema:
-    fields: dict[probatio.Marker, Any] = {date_field: DateSelector()}
+def _schema(date_field: vol.Marker, *, with_contract: bool) -> vol.Schema:
+    fields: dict[vol.Marker, Any] = {date_field: DateSelector()}
     for name, row in _ROW.items():
-        figures: dict[probatio.Marker, Any] = {probatio.Optional(key): selector for key, selector in row.items()}
+        figures: dict[vol.Marker, Any] = {vol.Optional(key): selector for key, selector in row.items()}
         if with_contract:
-            figures |= {probatio.Required(key): selector for key, selector in _CONTRACT[name].items()}
-        fields[probatio.Required(name)] = section(probatio.Schema(figures), {"collapsed": False})
-    return probatio.Schema(fields)
+            figures |= {vol.Required(key): selector for key, selector in _CONTRACT[name].items()}
+        fields[vol.Required(name)] = section(vol.Schema(figures), {"collapsed": False})
+    return vol.Schema(fields)
