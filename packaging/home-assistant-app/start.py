@@ -3,11 +3,13 @@
 Runs as root and does only what needs it; the server runs as the user `tunnihind`. Standard library only.
 """
 
+import errno
 import json
 import os
-import shutil
+import pwd
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -31,9 +33,29 @@ def settings(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def hand_over(folder: Path) -> None:
-    """Give the server's user the folder of its data and the database in it."""
+    """Give the server's user the folder of its data and the database in it, but nothing that a link leads to.
+
+    The folder is that user's from the first start on, who could have put links to files of root there.
+    """
+    user = pwd.getpwnam(USER)
     for path in (folder, *folder.glob("tunnihind.db*")):
-        shutil.chown(path, USER, USER)
+        try:
+            give(path, user.pw_uid, user.pw_gid)
+        except OSError as error:
+            sys.stderr.write(f"{path} stays as it is: {error.strerror}\n")
+
+
+def give(path: Path, uid: int, gid: int) -> None:
+    """Give a user a folder, or a file that has no other name. Raises OSError for links of either kind."""
+    # Without O_NONBLOCK a pipe would keep us waiting for whoever writes to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISDIR(found.st_mode) and not (stat.S_ISREG(found.st_mode) and found.st_nlink == 1):
+            raise OSError(errno.EMLINK, "it is no plain file, or has a second name")
+        os.fchown(descriptor, uid, gid)
+    finally:
+        os.close(descriptor)
 
 
 def announce(supervisor: str, token: str, *, host: str, port: int) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 from aiohttp import web
@@ -16,6 +16,8 @@ _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _PAGE_FILES: Final = "/static/"
 """One look at a page takes twenty of its files, once for ever."""
+_SITE_BITS: Final = 64
+"""The part of an IPv6 address that a provider gives out; the rest its customer chooses anew as often as he likes."""
 
 
 class TokenBuckets:
@@ -41,15 +43,25 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return the client's address: the peer's, or what our own proxy wrote last into X-Forwarded-For."""
+    """Return whom a request counts for: the peer, or whom our own proxy wrote last into X-Forwarded-For.
+
+    That is an IPv4 address, or the /64 network of an IPv6 address, which one client has to itself.
+    """
     peer = request.remote or ""
-    if not trust_proxy:
-        return peer
-    last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip()
+    last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
+    return _counted(last) or _counted(peer) or peer
+
+
+def _counted(text: str) -> str | None:
+    """Return under which name an address is counted, None for a text that is no address."""
     try:
-        return str(ip_address(last))
+        address = ip_address(text)
     except ValueError:
-        return peer
+        return None
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    # A socket for both families shows an IPv4 client as ::ffff:192.0.2.1.
+    return str(address.ipv4_mapped or IPv6Network((int(address), _SITE_BITS), strict=False))
 
 
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:

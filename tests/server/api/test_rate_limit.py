@@ -61,7 +61,7 @@ def test_memory_is_bounded_and_the_longest_unseen_client_is_forgotten() -> None:
         (["203.0.113.7"], "203.0.113.7"),
         (["1.1.1.1, 203.0.113.7"], "203.0.113.7"),
         (["1.1.1.1", "203.0.113.7"], "203.0.113.7"),
-        (["2001:db8::1"], "2001:db8::1"),
+        (["2001:db8::1"], "2001:db8::/64"),
         (["nonsense"], "peer"),
         ([], "peer"),
     ],
@@ -71,6 +71,25 @@ def test_behind_a_trusted_proxy_the_client_is_what_it_wrote_last(forwarded: list
     request = make_mocked_request("GET", "/", headers=headers).clone(remote="peer")
     assert client_of(request, trust_proxy=True) == client
     assert client_of(request, trust_proxy=False) == "peer"
+
+
+@pytest.mark.parametrize(
+    ("peers", "client"),
+    [
+        (["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"], "2001:db8:1:2::/64"),
+        (["2001:db8:1:3::1"], "2001:db8:1:3::/64"),
+        (["192.0.2.1", "::ffff:192.0.2.1"], "192.0.2.1"),
+        (["192.0.2.2"], "192.0.2.2"),
+        (["fe80::1%eth0", "fe80::2%eth0"], "fe80::/64"),
+    ],
+)
+@pytest.mark.parametrize("trust_proxy", [False, True])
+def test_an_ipv6_client_is_its_whole_network(peers: list[str], client: str, trust_proxy: bool) -> None:
+    for peer in peers:
+        request = make_mocked_request("GET", "/").clone(remote=peer)
+        assert client_of(request, trust_proxy=trust_proxy) == client
+        forwarded = make_mocked_request("GET", "/", headers={"X-Forwarded-For": peer}).clone(remote="192.0.2.9")
+        assert client_of(forwarded, trust_proxy=True) == client
 
 
 async def test_too_many_requests_are_a_429_problem_that_says_when_to_come_back(serve: Serve) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import pwd
 import re
+from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -74,6 +76,26 @@ def test_the_supervisor_finds_one_app_in_the_repository() -> None:
         found += [folder / name for name in names if name in {"config.json", "config.yaml", "config.yml"}]
     assert found == [APP / "config.yaml"]
     assert yaml.safe_load((PROJECT / "repository.yaml").read_text())["url"] == CONFIG["url"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, as in the container, to give files away")
+def test_the_servers_user_is_given_the_data_and_nothing_that_links_lead_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(start, "USER", "nobody")
+    data, secret = tmp_path / "data", tmp_path / "secret"
+    data.mkdir()
+    secret.write_text("root's")
+    (data / "tunnihind.db").write_text("")
+    (data / "tunnihind.db-wal").symlink_to(secret)
+    (data / "tunnihind.db-shm").hardlink_to(secret)
+    os.mkfifo(data / "tunnihind.db-journal")
+    start.hand_over(data)
+    nobody = pwd.getpwnam("nobody").pw_uid
+    assert {path.name for path in (data, *data.iterdir()) if path.lstat().st_uid == nobody} == {"data", "tunnihind.db"}
+    assert secret.stat().st_uid == 0
+    complaints = capsys.readouterr().err
+    assert all(f"{data}/tunnihind.db-{kind} stays as it is" in complaints for kind in ("wal", "shm", "journal"))
 
 
 async def test_home_assistant_is_told_where_the_server_is() -> None:
