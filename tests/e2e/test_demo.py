@@ -43,4 +43,5 @@ async def test_the_demo_is_whole_within_seconds_and_leaves_nothing_behind_and_th
     series = (await server.until("/api/series", is_whole, say="14 days without a hole")).json()
     assert series["actuals"][-1]["ts"] > series["now"]
     assert series["gated"] is True
+    assert (await server.get("/api/about")).json()["mode"] == "demo"
     assert "WARNING" not in server.log

@@ -74,6 +74,7 @@ async def test_a_past_day_is_served_as_it_was_known(server: Server, imported: Hi
     body = reply.json()
     assert NOW <= body["now"] < NOW + 60
     assert body["madeAt"] == NOW
+    assert (await server.get("/api/about")).json()["mode"] == "rehearsal"
     assert body["freeUntil"] == NEWEST + 48 * HOUR_S
     assert body["gated"] is True
     assert hours_of(body["dayAhead"]) == hours_between(NOW, NEWEST)

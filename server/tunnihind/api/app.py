@@ -15,7 +15,7 @@ from tunnihind.api.openapi import openapi_document
 from tunnihind.api.problems import Problems
 from tunnihind.api.rate_limit import limit_rate
 from tunnihind.api.representation import unchanging
-from tunnihind.api.service_models import About
+from tunnihind.api.service_models import About, Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
@@ -36,11 +36,13 @@ def create_app(
     instance_id: str,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
+    mode: Mode = "live",
 ) -> web.Application:
     """Build the application that answers from `snapshot`.
 
     Run it with `tunnihind.api.server.Runner`, which adds the manners that all of it shares.
-    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server.
+    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
+    told by `/api/about` and marked on the pages.
     """
     metrics = metrics or Metrics()
     metrics.watch(snapshot, clock)
@@ -52,8 +54,8 @@ def create_app(
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
-        **_documents(settings, instance_id),
-        "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected)),
+        **_documents(settings, instance_id, mode),
+        "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }
     if settings.metrics:
@@ -64,7 +66,7 @@ def create_app(
     return app
 
 
-def _documents(settings: Settings, instance_id: str) -> Mapping[str, Handler]:
+def _documents(settings: Settings, instance_id: str, mode: Mode) -> Mapping[str, Handler]:
     """Return the handlers of what stays the same while the server runs."""
     document = openapi_document(settings)
     about = About(
@@ -74,10 +76,11 @@ def _documents(settings: Settings, instance_id: str) -> Mapping[str, Handler]:
         vat_rate=settings.vat_rate,
         attribution=settings.attribution_text,
         public_url=settings.base_url,
+        mode=mode,
     )
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.ready_made(unchanging(msgspec.json.encode(about))),
-        "/docs": page_handler(ReferencePage(settings, document)),
+        "/docs": page_handler(ReferencePage(settings, document, mode)),
         "/healthz": routes.healthz,
     }

@@ -109,7 +109,7 @@ def _service_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "getAbout",
             "Service",
             "Who serves this API",
-            "Name, version and identity of the server, its VAT rate, and the credit to give.",
+            "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
             answers=_cached(_content("About", _about(settings))) | _problems(405, 429, 500),
             parameters=[_KNOWN_TAG],
         ),
@@ -144,6 +144,7 @@ def _about(settings: Settings) -> About:
         vat_rate=settings.vat_rate,
         attribution=settings.attribution_text,
         public_url=settings.base_url,
+        mode="live",
     )
 
 

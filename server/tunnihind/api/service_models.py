@@ -6,6 +6,9 @@ from msgspec import Meta, Struct
 
 from tunnihind.api.models import Now
 
+type Mode = Literal["live", "demo", "rehearsal"]
+"""What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
+
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
     """Who serves this API."""
@@ -35,6 +38,14 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             description="The address clients know the server by, without a slash at its end.",
             examples=["https://tunnihind.example"],
             extra_json_schema={"format": "uri"},
+        ),
+    ]
+    mode: Annotated[
+        Mode,
+        Meta(
+            description="What is served: `live` is the market, `demo` a simulated market whose prices are made up, "
+            "`rehearsal` a past day as it was known then, by a clock that runs on from that day.",
+            examples=["live"],
         ),
     ]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SchemaError, StoreError
@@ -103,7 +104,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
         with Store(url) as store:
-            async with _served(settings, store, clock, with_pipeline=True, name="Tunnihind demo") as (keeper, metrics):
+            async with _served(settings, store, clock, with_pipeline=True, mode="demo") as (keeper, metrics):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url, settings.limits) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
@@ -144,9 +145,9 @@ async def _simulate(store: Store, pipeline: Pipeline, modeller: Modeller, clock:
 
 @asynccontextmanager
 async def _served(
-    settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, name: str = "Tunnihind"
+    settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[Keeper, Metrics]]:
-    """Answer from the store within this context, announced by a name."""
+    """Answer from the store within this context."""
     snapshot = Snapshot(settings, clock)
     metrics = Metrics()
     keeper = Keeper(store, snapshot, clock)
@@ -159,7 +160,7 @@ async def _served(
             instance_id=store.journal.instance_id(),
             metrics=metrics,
             pipeline_expected=with_pipeline,
-            name=name,
+            mode=mode,
         ),
         background(keeper.run()),
     ):

@@ -65,6 +65,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             instance_id=store.journal.instance_id(),
             metrics=Metrics(),
             pipeline_expected=False,
+            mode="rehearsal",
         )
         async with site, background(player.run()):
             await until_stopped()

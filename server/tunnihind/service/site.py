@@ -13,6 +13,7 @@ from aiohttp import web
 from tunnihind.api.app import create_app
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.server import Runner
+from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
@@ -34,11 +35,12 @@ async def open_site(
     instance_id: str,
     metrics: Metrics,
     pipeline_expected: bool,
-    name: str = "Tunnihind",
+    mode: Mode = "live",
 ) -> AsyncIterator[None]:
-    """Answer on the settings' host and port within this context, announced by a name on the local network.
+    """Answer on the settings' host and port within this context, announced on the local network.
 
-    Raises SettingsError where the port can't be had; without a network to announce it on, it answers all the same.
+    The name that is announced tells what is served. Without a network to announce it on, it answers all the same.
+    Raises SettingsError where the port can't be had.
     """
     app = create_app(
         settings,
@@ -47,7 +49,9 @@ async def open_site(
         instance_id=instance_id,
         metrics=metrics,
         pipeline_expected=pipeline_expected,
+        mode=mode,
     )
+    name = "Tunnihind" if mode == "live" else f"Tunnihind {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
     runner = Runner(app, access_log=access_log, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from tunnihind.api.negotiation import Coding
 from tunnihind.api.openapi import vat_text
 from tunnihind.api.representation import HTML, Representation, accepted_coding, opaque_tag, reply, represent
+from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
@@ -57,17 +58,19 @@ def page_handler(page: Page) -> Handler:
     return handle
 
 
-def _render(template: str, settings: Settings, options: PageOptions, **data: object) -> bytes:
+def _render(template: str, settings: Settings, options: PageOptions, mode: Mode, **data: object) -> bytes:
     texts = texts_in(options.lang)
     page = _templates().get_template(template)
-    return page.render(t=texts, options=options, settings=settings, vat=vat_text(settings.vat_rate), **data).encode()
+    vat = vat_text(settings.vat_rate)
+    return page.render(t=texts, options=options, settings=settings, mode=mode, vat=vat, **data).encode()
 
 
 class ReferencePage:
     """The API reference, made from the OpenAPI document once for each set of options."""
 
-    def __init__(self, settings: Settings, document: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings, document: dict[str, Any], mode: Mode) -> None:
         self._settings = settings
+        self._mode = mode
         self._document = document
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
@@ -81,17 +84,22 @@ class ReferencePage:
 
     def _html(self, options: PageOptions) -> bytes:
         reference = Reference.of(self._document, self._settings, options.lang)
-        return _render("reference.html", self._settings, options, api=reference, recipes=recipes(self._settings))
+        return _render(
+            "reference.html", self._settings, options, self._mode, api=reference, recipes=recipes(self._settings)
+        )
 
 
 class DashboardPage:
     """The dashboard, worked out at most once a minute and view for each set of options that is asked for."""
 
-    def __init__(self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool) -> None:
+    def __init__(
+        self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool, mode: Mode
+    ) -> None:
         self._settings = settings
         self._snapshot = snapshot
         self._clock = clock
         self._pipeline_expected = pipeline_expected
+        self._mode = mode
         self._key = ("", 0)
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
@@ -115,10 +123,17 @@ class DashboardPage:
     def _html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
             summary = summarise(
-                self._snapshot.view, now, self._settings, options, pipeline_expected=self._pipeline_expected
+                self._snapshot.view,
+                now,
+                self._settings,
+                options,
+                pipeline_expected=self._pipeline_expected,
+                mode=self._mode,
             )
             template = "embed.html" if options.embed == "1" else "dashboard.html"
-            self._pages[options] = _render(template, self._settings, options, summary=summary, show=summary.display)
+            self._pages[options] = _render(
+                template, self._settings, options, self._mode, summary=summary, show=summary.display
+            )
         return self._pages[options]
 
 

@@ -9,6 +9,7 @@ from tunnihind.api.accuracy import AccuracyWindow, accuracy_response
 from tunnihind.api.answers import DEFAULT_DAYS, series_response
 from tunnihind.api.health import STALE_AFTER_S, judge
 from tunnihind.api.models import SeriesResponse
+from tunnihind.api.service_models import Mode
 from tunnihind.api.view import View
 from tunnihind.market import HOUR_S, LOCAL_TZ, delivery_day, floor_hour
 from tunnihind.settings import Settings
@@ -82,7 +83,13 @@ class Summary:
 
 
 def summarise(
-    view: View, now: int, settings: Settings, options: PageOptions, *, pipeline_expected: bool = True
+    view: View,
+    now: int,
+    settings: Settings,
+    options: PageOptions,
+    *,
+    pipeline_expected: bool = True,
+    mode: Mode = "live",
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds."""
     display = Display(options)
@@ -104,13 +111,27 @@ def summarise(
         ),
         tomorrow_is_due=_awaits_tomorrow(view, now) and not _is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
-        notices=tuple(_notices(view, now, display, pipeline_expected=pipeline_expected)),
+        notices=(
+            *_unreal(now, display, mode),
+            *_notices(view, now, display, pipeline_expected=pipeline_expected),
+        ),
         freshness=tuple(_freshness(series, display)),
         grid=grid(days, today, display),
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
         score=_score(view, now, options),
         drawing=draw(list(hours.values()), series.free_until, now, display),
     )
+
+
+def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
+    """Say that what is shown is not today's market; the small view has only the room for a word of it."""
+    if display.options.embed == "1":
+        return
+    if mode == "demo":
+        yield Notice(display.texts("notice.demo"), is_warning=True)
+    elif mode == "rehearsal":
+        day = display.texts.full_date(display.day(now))
+        yield Notice(display.texts("notice.rehearsal", day=day), is_warning=True)
 
 
 def _notices(view: View, now: int, display: Display, *, pipeline_expected: bool) -> Iterator[Notice]:

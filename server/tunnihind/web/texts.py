@@ -46,6 +46,10 @@ class Texts:
         """Write a day with its weekday and month in full."""
         return self("longDate", weekday=self._table["weekdays"][day.weekday()], day=day.day, month=self._month(day))
 
+    def full_date(self, day: date) -> str:
+        """Write a day with its year."""
+        return self("fullDate", day=day.day, month=self._month(day), year=day.year)
+
     def short_date(self, day: date) -> str:
         """Write a day as briefly as it can be told from its neighbours."""
         weekday = self._table["weekdaysShort"][day.weekday()]

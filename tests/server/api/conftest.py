@@ -9,6 +9,7 @@ from aiohttp import web
 from tests.server.api.support import FakeClock, RunningServer, make_view
 from tunnihind.api.app import create_app
 from tunnihind.api.server import Runner
+from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.api.view import View
 from tunnihind.settings import Settings
@@ -29,13 +30,14 @@ async def serve() -> AsyncIterator[Serve]:
         now: float = FakeClock().instant,
         pipeline_expected: bool = True,
         access_log: logging.Logger | None = None,
+        mode: Mode = "live",
     ) -> RunningServer:
         settings = settings or Settings()
         clock = FakeClock(now)
         snapshot = Snapshot(settings, clock)
         if not blank:
             snapshot.show(view or make_view())
-        app = create_app(settings, snapshot, clock, instance_id="test", pipeline_expected=pipeline_expected)
+        app = create_app(settings, snapshot, clock, instance_id="test", pipeline_expected=pipeline_expected, mode=mode)
         runner = Runner(app, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)
         await runner.setup()

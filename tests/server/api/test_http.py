@@ -13,6 +13,7 @@ from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, Answer, RunningServer
 from tunnihind.api.negotiation import Coding
 from tunnihind.api.representation import Representation
+from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.api.view import View
 
@@ -286,6 +287,13 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     assert about["vatRate"] == 0.22
     assert about["attribution"] == "Tunnihind (localhost)"
     assert about["publicUrl"] == "http://localhost:8080"
+    assert about["mode"] == "live"
+
+
+@pytest.mark.parametrize("mode", ["demo", "rehearsal"])
+async def test_about_says_that_the_market_is_made_up_or_of_a_past_day(serve: Serve, mode: Mode) -> None:
+    server = await serve(mode=mode)
+    assert json.loads((await server.ask("/api/about")).body)["mode"] == mode
 
 
 async def test_the_access_log_tells_status_and_size_of_every_answer(

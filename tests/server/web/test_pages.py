@@ -8,6 +8,7 @@ import pytest
 from tests.e2e import pages
 from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, RunningServer, make_view
+from tunnihind.api.service_models import Mode
 from tunnihind.api.view import View
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
@@ -103,6 +104,25 @@ def test_the_chart_library_comes_with_its_licence() -> None:
     if CHART_LIBRARY not in page_assets():
         pytest.skip("needs the chart library, which comes with the build: reinstall the package")
     assert "vendor/uPlot.LICENSE.txt" in page_assets()
+
+
+@pytest.mark.parametrize("path", ["/", "/?embed=1", "/docs", "/?lang=et", "/docs?lang=et"])
+@pytest.mark.parametrize("mode", ["live", "demo", "rehearsal"])
+async def test_a_page_is_marked_where_its_market_is_not_todays(serve: Serve, path: str, mode: Mode) -> None:
+    html = await html_of(await serve(mode=mode), path)
+    word = {"demo": "demo", "rehearsal": "proov" if "et" in path else "rehearsal"}.get(mode)
+    assert [re.sub(r"<.*?>", "", mark) for mark in re.findall(r'<span class="mode">.*?</span>', html)] == [word] * bool(
+        word
+    )
+    assert ("Tunnihind</title>" in html) is (mode == "live")
+
+
+async def test_the_dashboard_says_in_words_that_its_prices_are_made_up_or_of_which_day_they_are(serve: Serve) -> None:
+    assert "no price here is real" in await html_of(await serve(mode="demo"), "/")
+    assert "those of 15 December 2025, as they were known then" in await html_of(await serve(mode="rehearsal"), "/")
+    live = await html_of(await serve(), "/")
+    assert "real" not in live
+    assert "rehearsal" not in live
 
 
 async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: RunningServer) -> None:
