@@ -21,7 +21,7 @@ async def test_weather_of_all_points_is_kept_and_its_history_filled_in(
             clock=clock,
         )
         await server.until_ready()
-        await server.until_logged("filling in the history of weather: 1 of 1 done")
+        await server.until_logged("filling in the history of open-meteo: 1 of 1 done")
         status = (await tunnihind("status", "--json", clock=clock)).json()
     assert len(status["covariates"]) == len(POINTS) * len(VARIABLES)
     assert min(status["covariates"].values()) > clock.now() - 60

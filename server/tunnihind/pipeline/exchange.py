@@ -7,8 +7,8 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError
-from tunnihind.market import DAY_S
 from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.schedule import asked_pause_end
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -22,13 +22,14 @@ class Exchange:
         self._clock = clock
         self._observer = observer
         self._failing: set[str] = set()
-        self._left_alone: dict[str, tuple[int, RateLimited]] = {}
+        self._left_alone: dict[str, tuple[int, int, RateLimited]] = {}
 
     async def ask[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
         """Return the source's answer. Raises SourceError, StoreError.
 
         The first failure in a row is a line in the log, with the `advice` for whoever reads it. A source that
-        asked to be left alone is not asked before that time is over, and fails as it did.
+        asked to be left alone is not asked before that time is over, or the longest that the schedule grants, and
+        fails as it did.
         """
         self._leave_alone(source)
         try:
@@ -43,16 +44,19 @@ class Exchange:
         return answer
 
     def _leave_alone(self, source: str) -> None:
-        until, error = self._left_alone.get(source, (0, None))
-        left_s = until - self._now()
-        # No source is heard to ask for more than a day: what is further off was noted before the clock was set back.
-        if error is not None and 0 < left_s <= DAY_S:
-            raise RateLimited(source, error.problem, status=error.status, retry_after_s=left_s)
+        if source not in self._left_alone:
+            return
+        since, until, error = self._left_alone[source]
+        now = self._now()
+        # What was noted in the future was noted before the clock was set back.
+        if since <= now < until:
+            raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
     async def _failed(self, source: str, error: SourceError, advice: str) -> None:
         self._observer.source_asked(source, answered=False)
         if isinstance(error, RateLimited):
-            self._left_alone[source] = self._now() + int(error.retry_after_s), error
+            now = self._now()
+            self._left_alone[source] = now, asked_pause_end(now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.failed, source, self._now(), str(error))
         # Once in every start of the server, so that the newest log tells what is wrong.
         level = logging.DEBUG if source in self._failing else logging.WARNING

@@ -14,8 +14,18 @@ from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.prices import PriceIngest
-from tunnihind.pipeline.schedule import Job, Situation, Tries, due_jobs, next_day, next_due, price_window
-from tunnihind.pipeline.situation import MONTHS_FILLED, YEARS_FILLED, Reach, note_filled, read_situation
+from tunnihind.pipeline.schedule import (
+    Job,
+    Situation,
+    Task,
+    Tries,
+    asked_pause_end,
+    due_tasks,
+    next_day,
+    next_due,
+    price_window,
+)
+from tunnihind.pipeline.situation import YEARS_FILLED, first_month, months_filled, note_filled, read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
 
@@ -36,18 +46,19 @@ class Pipeline:
         modeller: Modeller,
         clock: Clock,
         *,
-        reach: Reach,
+        history_start: date,
         limits: Limits,
         observer: Observer | None = None,
     ) -> None:
         self._store = store
         self._modeller = modeller
         self._clock = clock
-        self._reach = reach if covariate_sources else replace(reach, first_month=None)
+        self._history_start = history_start
+        self._covariate_sources = {source.name: source for source in covariate_sources}
         self._observer = observer or Nobody()
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
-        self._covariates = CovariateIngest(store, covariate_sources, clock, self._observer)
-        self._tries: dict[Job, Tries] = {}
+        self._covariates = CovariateIngest(store, clock, self._observer)
+        self._tries: dict[Task, Tries] = {}
         self._is_blind = False
 
     async def run(self, on_change: Callable[[], None]) -> None:
@@ -67,7 +78,7 @@ class Pipeline:
         return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the most pressing job that is due, `without` some; return whether there was one."""
+        """Do the most pressing task that is due, `without` some jobs; return whether there was one."""
         now = self._now()
         try:
             situation = await self._situation(now)
@@ -77,7 +88,7 @@ class Pipeline:
             self._is_blind = True
             return False
         self._is_blind = False
-        due = [job for job in due_jobs(situation, now) if job not in without]
+        due = [task for task in due_tasks(situation, now) if task.job not in without]
         if due:
             await self._try(due[0], situation, now)
         return bool(due)
@@ -91,42 +102,49 @@ class Pipeline:
         return max(1.0, min(wait, LONGEST_NAP_S))
 
     async def _situation(self, now: int) -> Situation:
-        return await asyncio.to_thread(read_situation, self._store, self._reach, dict(self._tries), now)
+        return await asyncio.to_thread(
+            read_situation,
+            self._store,
+            tuple(self._covariate_sources.values()),
+            self._history_start,
+            dict(self._tries),
+            now,
+        )
 
-    async def _try(self, job: Job, situation: Situation, now: int) -> None:
-        before = self._tries.get(job, Tries())
+    async def _try(self, task: Task, situation: Situation, now: int) -> None:
+        before = self._tries.get(task, Tries())
         try:
-            await self._do(job, situation, now)
+            await self._do(task, situation, now)
         except TunnihindError as error:
-            self._failed(job, before, error)
+            self._failed(task, before, error)
         except Exception as error:  # noqa: BLE001  a bug in one job must stop neither the others nor the serving
-            _LOG.exception("%s failed", job)
-            self._failed(job, before, error)
+            _LOG.exception("%s failed", task)
+            self._failed(task, before, error)
         else:
-            self._tries[job] = Tries(tried_ts=now, ok_ts=now)
+            self._tries[task] = Tries(tried_ts=now, ok_ts=now)
 
-    def _failed(self, job: Job, before: Tries, error: Exception) -> None:
+    def _failed(self, task: Task, before: Tries, error: Exception) -> None:
         now = self._now()
-        not_before = now + int(error.retry_after_s) if isinstance(error, RateLimited) else 0
-        self._tries[job] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
+        not_before = asked_pause_end(now, error.retry_after_s) if isinstance(error, RateLimited) else 0
+        self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
         if isinstance(error, TunnihindError) and not isinstance(error, SourceError) and before.failures == 0:
-            _LOG.error("%s: %s; it will be tried again", job, error)
+            _LOG.error("%s: %s; it will be tried again", task, error)
 
-    async def _do(self, job: Job, situation: Situation, now: int) -> None:
-        match job:
+    async def _do(self, task: Task, situation: Situation, now: int) -> None:
+        match task.job:
             case Job.PRICES:
                 await self._fetch(*price_window(situation, now))
-            case Job.WEATHER:
-                await self._covariates.ingest()
+            case Job.COVARIATES:
+                await self._covariates.ingest(self._covariate_sources[task.source])
             case Job.FORECAST:
                 await self._forecast(now)
             case Job.HELD_DAYS:
                 for day in situation.held_days:
                     await self._fetch(day, day)
             case Job.PRICE_HISTORY:
-                await self._fill_year(_next(situation.missing_years, situation.of(job)), situation, now)
-            case Job.WEATHER_HISTORY:
-                await self._fill_month(_next(situation.missing_months, situation.of(job)), situation, now)
+                await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
+            case Job.COVARIATE_HISTORY:
+                await self._fill_month(task, situation, now)
             case Job.SCORES:
                 await self._score(now)
             case Job.THIN:
@@ -153,16 +171,19 @@ class Pipeline:
         last = min(date(year, 12, 31), next_day(now))
         await self._fetch(date(year, 1, 1), last)
         await asyncio.to_thread(note_filled, self._store.journal, YEARS_FILLED, str(year), now)
-        total = delivery_day(now).year - self._reach.first_year + 1
+        total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
-    async def _fill_month(self, month: date, situation: Situation, now: int) -> None:
+    async def _fill_month(self, task: Task, situation: Situation, now: int) -> None:
+        source = self._covariate_sources[task.source]
+        missing = situation.covariates[task.source].missing_months
+        month = _next(missing, situation.of(task))
         today = datetime.fromtimestamp(now, UTC).date()
-        await self._covariates.fill_month(month, today)
-        await asyncio.to_thread(note_filled, self._store.journal, MONTHS_FILLED, str(month), now)
-        first = self._reach.first_month or month
+        await self._covariates.fill_month(source, month, today)
+        await asyncio.to_thread(note_filled, self._store.journal, months_filled(source.name), str(month), now)
+        first = first_month(source, self._history_start)
         total = (today.year - first.year) * 12 + today.month - first.month + 1
-        self._observer.history_filled("weather", total - len(situation.missing_months) + 1, total)
+        self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _now(self) -> int:
         return int(self._clock.now())

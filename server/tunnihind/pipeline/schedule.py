@@ -1,18 +1,20 @@
 """When to do what: a pure function of the situation and the clock.
 
 Prices are asked for every minute from 13:45 to 15:30 Estonian time until tomorrow is complete, patiently
-otherwise. What fails is tried again after a growing pause. Nothing here trusts the clock to run forward: an
-instant that lies in the future was noted before the clock was set back, and counts as never.
+otherwise. Each source of covariates is asked at its own cadence. What fails is tried again after a growing pause.
+Nothing here trusts the clock to run forward: an instant that lies in the future was noted before the clock was set
+back, and counts as never.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
-from math import inf
-from typing import Final
+from math import ceil, inf
+from typing import Final, NamedTuple
 
 from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, delivery_day, floor_hour
+from tunnihind.sources.base import Cadence
 
 PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
 """Estonian local time between which the next day's prices appear on a normal day."""
@@ -20,12 +22,15 @@ PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
 FAST_S: Final = 60
 MISSING_S: Final = 15 * 60
 PATIENT_S: Final = HOUR_S
-WEATHER_S: Final = 3 * HOUR_S
 HELD_S: Final = 6 * HOUR_S
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
+
+LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
+LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
+"""For so long at most a source is left alone that asks for it (Retry-After)."""
 
 CORRECTION_DAYS: Final = 2
 """Prices of so many past days are asked for again, because they get corrected."""
@@ -35,21 +40,32 @@ CATCH_UP_DAYS: Final = 14
 
 
 class Job(StrEnum):
-    """A thing to do, in the order in which due jobs are done."""
+    """A kind of thing to do, in the order in which due tasks are done."""
 
     PRICES = "prices"
-    WEATHER = "weather"
+    COVARIATES = "covariates"
     FORECAST = "forecast"
     HELD_DAYS = "held days"
     PRICE_HISTORY = "price history"
-    WEATHER_HISTORY = "weather history"
+    COVARIATE_HISTORY = "covariate history"
     SCORES = "scores"
     THIN = "thinning"
 
 
+class Task(NamedTuple):
+    """A job to do; one that asks a source of covariates names it."""
+
+    job: Job
+    source: str = ""
+
+    def __str__(self) -> str:
+        """Return what a log calls it, `covariates of open-meteo`."""
+        return f"{self.job} of {self.source}" if self.source else str(self.job)
+
+
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How a job has gone: its last try and success, failures in a row, and the end of a pause asked for."""
+    """How a task has gone: its last try and success, failures in a row, and the end of a pause asked for."""
 
     tried_ts: int | None = None
     ok_ts: int | None = None
@@ -58,12 +74,23 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True)
+class CovariateNeeds:
+    """What a source of covariates needs: to be asked at its cadence, and its `missing_months` to be back-filled.
+
+    A month is given by its first day (UTC); the first of them is filled next.
+    """
+
+    cadence: Cadence
+    missing_months: tuple[date, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that decides what is due.
 
     `settled_through` is the delivery day up to which EE has no gap of late, `stored_ts` when prices were last
-    stored, `run_made_at` the newest forecast's instant; `held_days` failed the gate; `missing_years` and
-    `missing_months` (first days) are to be back-filled, the first of them next.
+    stored, `run_made_at` the newest forecast's instant; `held_days` failed the gate; `missing_years` are to be
+    back-filled, the first of them next; `covariates` holds what each source of covariates needs, by name.
     """
 
     settled_through: date | None = None
@@ -71,39 +98,61 @@ class Situation:
     run_made_at: int | None = None
     held_days: tuple[date, ...] = ()
     missing_years: tuple[int, ...] = ()
-    missing_months: tuple[date, ...] = ()
-    has_weather: bool = False
-    tries: Mapping[Job, Tries] = field(default_factory=dict)
+    covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
+    tries: Mapping[Task, Tries] = field(default_factory=dict)
 
-    def of(self, job: Job) -> Tries:
-        """Return how a job has gone."""
-        return self.tries.get(job, Tries())
+    def of(self, task: Task) -> Tries:
+        """Return how a task has gone."""
+        return self.tries.get(task, Tries())
+
+    def tasks(self) -> list[Task]:
+        """Return everything that is ever to be done, in order."""
+        tasks = []
+        for job in Job:
+            sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
+            tasks += [Task(job, source) for source in sources]
+        return tasks
 
 
-def due_jobs(situation: Situation, now: int) -> list[Job]:
+def due_tasks(situation: Situation, now: int) -> list[Task]:
     """Return what is to be done now, in order."""
-    return [job for job in Job if due_at(job, situation, now) <= now]
+    return [task for task in situation.tasks() if due_at(task, situation, now) <= now]
 
 
 def next_due(situation: Situation, now: int) -> float:
     """Return the instant at which something is next to be done."""
-    return min(due_at(job, situation, now) for job in Job)
+    return min(due_at(task, situation, now) for task in situation.tasks())
 
 
-def due_at(job: Job, situation: Situation, now: int) -> float:
-    """Return the instant at which a job is to be done: past where it is due, infinite where nothing calls for it."""
-    tries = situation.of(job)
-    wanted = _wanted_at(job, situation, now)
-    if tries.failures and tries.tried_ts is not None and tries.tried_ts <= now:
-        wanted = max(wanted, tries.tried_ts + pause(tries.failures, now))
-    asked_pause_holds = tries.not_before_ts <= now + DAY_S
-    return max(wanted, tries.not_before_ts) if asked_pause_holds else wanted
+def due_at(task: Task, situation: Situation, now: int) -> float:
+    """Return the instant at which a task is to be done: past where it is due, infinite where nothing calls for it."""
+    tries = situation.of(task)
+    wanted = _wanted_at(task, situation, now)
+    if tries.tried_ts is None or tries.tried_ts > now:
+        return wanted
+    if tries.failures:
+        wanted = max(wanted, tries.tried_ts + _pause(task, situation, now))
+    return max(wanted, tries.not_before_ts)
 
 
 def pause(failures: int, now: int) -> int:
     """Return for how many seconds to leave alone what has failed so often in a row."""
     longest = LONGEST_PAUSE_IN_WATCH_S if is_publication_watch(now) else LONGEST_PAUSE_S
-    return int(min(FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10), longest))
+    return _doubled(FIRST_PAUSE_S, failures, longest)
+
+
+def asked_pause_end(now: int, asked_s: float) -> int:
+    """Return until when a source is left alone that asks at `now` to be left alone for `asked_s` seconds.
+
+    That is two hours at most. It is not later than the start of the publication watch, or a quarter of an hour from
+    now where that is later.
+    """
+    end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
+    today = datetime.fromtimestamp(now, LOCAL_TZ).date()
+    watch_start, watch_end = (datetime.combine(today, at, LOCAL_TZ).timestamp() for at in PUBLICATION_WATCH)
+    if now < watch_end:
+        end = min(end, max(int(watch_start), now + LONGEST_ASKED_PAUSE_IN_WATCH_S))
+    return end
 
 
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
@@ -141,40 +190,52 @@ def expected_through(now: float) -> date:
     return next_day(now) if is_out or is_small_hour else delivery_day(now)
 
 
-def _wanted_at(job: Job, situation: Situation, now: int) -> float:
-    if job is Job.FORECAST:
+def _pause(task: Task, situation: Situation, now: int) -> int:
+    """Return for how many seconds to leave a task alone that has failed; a source of covariates says it itself."""
+    failures = situation.of(task).failures
+    if task.source not in situation.covariates:
+        return pause(failures, now)
+    cadence = situation.covariates[task.source].cadence
+    return _doubled(cadence.retry_s, failures, cadence.longest_retry_s)
+
+
+def _doubled(first_s: int, failures: int, longest_s: int) -> int:
+    """Return a pause that doubles with every failure after the first."""
+    return int(min(first_s * 2.0 ** min(failures - 1, 20), longest_s))
+
+
+def _wanted_at(task: Task, situation: Situation, now: int) -> float:
+    if task.job is Job.FORECAST:
         return _forecast_wanted_at(situation, now)
-    if not _has_work(job, situation):
+    if not _has_work(task, situation):
         return inf
-    ok_ts = situation.of(job).ok_ts
-    if job in {Job.PRICE_HISTORY, Job.WEATHER_HISTORY} or ok_ts is None or ok_ts > now:
+    ok_ts = situation.of(task).ok_ts
+    if task.job in {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY} or ok_ts is None or ok_ts > now:
         return -inf
-    return ok_ts + _interval(job, situation, now)
+    return ok_ts + _interval(task, situation, now)
 
 
-def _has_work(job: Job, situation: Situation) -> bool:
-    match job:
-        case Job.WEATHER:
-            return situation.has_weather
+def _has_work(task: Task, situation: Situation) -> bool:
+    match task.job:
         case Job.HELD_DAYS:
             return bool(situation.held_days)
         case Job.PRICE_HISTORY:
             return bool(situation.missing_years)
-        case Job.WEATHER_HISTORY:
-            return bool(situation.missing_months)
+        case Job.COVARIATE_HISTORY:
+            return bool(situation.covariates[task.source].missing_months)
         case Job.SCORES:
             return situation.stored_ts is not None
         case _:
             return True
 
 
-def _interval(job: Job, situation: Situation, now: int) -> float:
+def _interval(task: Task, situation: Situation, now: int) -> float:
     """Return how long a success lasts, in seconds."""
-    match job:
+    match task.job:
         case Job.PRICES:
             return _price_interval(situation, now)
-        case Job.WEATHER:
-            return WEATHER_S
+        case Job.COVARIATES:
+            return situation.covariates[task.source].cadence.every_s
         case Job.HELD_DAYS:
             return HELD_S
         case _:
@@ -191,7 +252,9 @@ def _forecast_wanted_at(situation: Situation, now: int) -> float:
     if situation.stored_ts is None:
         return inf
     # A forecaster that had too little to go by made no run, and is asked no sooner for that.
-    made = [ts for ts in (situation.run_made_at, situation.of(Job.FORECAST).ok_ts) if ts is not None and ts <= now]
+    made = [
+        ts for ts in (situation.run_made_at, situation.of(Task(Job.FORECAST)).ok_ts) if ts is not None and ts <= now
+    ]
     if not made or max(made) < situation.stored_ts <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S

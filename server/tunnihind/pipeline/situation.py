@@ -1,18 +1,25 @@
 """Reads from the store where the pipeline stands."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, ZONE, day_end, day_start, delivery_day, hours_of
-from tunnihind.pipeline.schedule import CATCH_UP_DAYS, CORRECTION_DAYS, Job, Situation, Tries, next_day
+from tunnihind.pipeline.schedule import (
+    CATCH_UP_DAYS,
+    CORRECTION_DAYS,
+    CovariateNeeds,
+    Situation,
+    Task,
+    Tries,
+    next_day,
+)
+from tunnihind.sources.base import CovariateSource
 from tunnihind.store.journal import Journal
 from tunnihind.store.store import Store
 
 YEARS_FILLED: Final = "years of prices filled"
-MONTHS_FILLED: Final = "months of weather filled"
 
 HELD_DAYS: Final = 30
 """For how long a delivery day that failed the gate is asked for again."""
@@ -22,19 +29,22 @@ YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 fetches no longer reach."""
 
 MONTH_LASTS_S: Final = DAY_S
-"""The same of a month of weather, whose live forecasts can't be had again after any stop."""
+"""The same of a month of covariates, whose live forecasts can't be had again after any stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far back history is wanted: the first year of prices, and the first month of weather if there is any."""
-
-    first_year: int
-    first_month: date | None
+def months_filled(source: str) -> str:
+    """Return the key under which it is noted which months of a source of covariates are filled."""
+    return f"months of {source} filled"
 
 
-def read_situation(store: Store, reach: Reach, tries: Mapping[Job, Tries], now: int) -> Situation:
-    """Return the situation at `now`. Raises StoreError."""
+def read_situation(
+    store: Store,
+    covariate_sources: Sequence[CovariateSource],
+    history_start: date,
+    tries: Mapping[Task, Tries],
+    now: int,
+) -> Situation:
+    """Return the situation at `now`; history is wanted from `history_start` on. Raises StoreError."""
     today = delivery_day(now)
     held = store.quarantine.held()
     excused = {case.day for case in held if case.zone == ZONE.lower()} - {today, next_day(now)}
@@ -46,11 +56,18 @@ def read_situation(store: Store, reach: Reach, tries: Mapping[Job, Tries], now: 
         stored_ts=store.journal.prices_stored_at(),
         run_made_at=None if run is None else run.made_at,
         held_days=_to_retry((case.day for case in held), today),
-        missing_years=_missing_years(store.journal, reach.first_year, now),
-        missing_months=() if reach.first_month is None else _missing_months(store.journal, reach.first_month, now),
-        has_weather=reach.first_month is not None,
+        missing_years=_missing_years(store.journal, history_start.year, now),
+        covariates={
+            source.name: CovariateNeeds(source.cadence, _missing_months(store.journal, source, history_start, now))
+            for source in covariate_sources
+        },
         tries=tries,
     )
+
+
+def first_month(source: CovariateSource, history_start: date) -> date:
+    """Return the first day of the first calendar month (UTC) that is wanted of a source and that it has."""
+    return max(source.history_since, history_start).replace(day=1)
 
 
 def settled_through(history: PriceHistory, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
@@ -96,9 +113,10 @@ def _missing_years(journal: Journal, first_year: int, now: int) -> tuple[int, ..
     return tuple(year for year in years if not _is_whole(filled.get(str(year)), ends[year], YEAR_LASTS_S, now))
 
 
-def _missing_months(journal: Journal, first: date, now: int) -> tuple[date, ...]:
+def _missing_months(journal: Journal, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to be filled, the newest first."""
-    filled = _filled(journal, MONTHS_FILLED)
+    filled = _filled(journal, months_filled(source.name))
+    first = first_month(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:

@@ -20,7 +20,6 @@ from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
-from tunnihind.pipeline.situation import Reach
 from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
 from tunnihind.service.guard import Guard
@@ -33,9 +32,6 @@ from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
-
-WEATHER_SINCE: Final = date(2024, 1, 1)
-"""Open-Meteo's Previous Runs reach back to this month."""
 
 
 def open_store(settings: Settings) -> Store:
@@ -68,7 +64,7 @@ def make_pipeline(
         sources.covariates,
         modeller,
         clock,
-        reach=Reach(settings.history_start, max(WEATHER_SINCE, date(settings.history_start, 1, 1))),
+        history_start=date(settings.history_start, 1, 1),
         limits=settings.limits,
         observer=observer,
     )

@@ -38,10 +38,29 @@ class PriceSource(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """How often a source is asked.
+
+    A good answer lasts `every_s` seconds. After a failure the source is asked again in `retry_s`, and with each further
+    failure in twice that time, up to `longest_retry_s`.
+    """
+
+    every_s: int
+    retry_s: int = 60
+    longest_retry_s: int = 15 * 60
+
+
 class CovariateSource(Protocol):
-    """A source of forecasts that help the price forecast: weather, load, wind and solar power."""
+    """A source of forecasts that help the price forecast: weather, load, wind and solar power.
+
+    It says by itself how often it is asked (`cadence`), and the first UTC day of which its archive holds anything
+    (`history_since`).
+    """
 
     name: str
+    cadence: Cadence
+    history_since: date
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of every covariate by name, issued `now`. Raises SourceError."""

@@ -21,6 +21,7 @@ import numpy as np
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour
+from tunnihind.sources.base import Cadence
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
 from tunnihind.sources.sheets import days, spans
@@ -40,6 +41,9 @@ class EntsoeForecasts:
     """ENTSO-E as a source of covariates."""
 
     name = "entsoe-forecasts"
+    cadence = Cadence(every_s=3 * HOUR_S)
+    history_since = date(2015, 1, 5)
+    """The day on which the platform opened."""
 
     def __init__(self, platform: EntsoePlatform, zones: Sequence[str] = tuple(AREAS)) -> None:
         self._platform = platform

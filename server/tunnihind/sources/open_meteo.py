@@ -1,7 +1,7 @@
 """Weather as it is forecast now, and as it had been forecast 1 to 7 days ahead, from Open-Meteo.
 
 Both come from one model, ECMWF's IFS at 0.25 degrees: what a forecaster learns from the past has to be the same
-thing that it is given live. (The 9 km model `ecmwf_ifs` has no previous runs.) Previous Runs begin in early 2024.
+thing that it is given live. (The 9 km model `ecmwf_ifs` has no previous runs.)
 The free service allows 600 calls a minute and 5 000 an hour, where more than 10 variables or 2 weeks for a point
 count as more than one; it sometimes hangs rather than fails.
 """
@@ -21,6 +21,7 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.sources.base import Cadence
 from tunnihind.sources.sheets import spans
 from tunnihind.sources.upstream import Manners, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
@@ -29,7 +30,8 @@ ATTRIBUTION: Final = "Weather data by Open-Meteo.com (https://open-meteo.com), C
 
 MODEL: Final = "ecmwf_ifs025"
 LEAD_DAYS: Final = range(1, 8)
-PREVIOUS_RUNS_SINCE: Final = date(2024, 1, 1)
+PREVIOUS_RUNS_SINCE: Final[Mapping[str, date]] = {"ecmwf_ifs025": date(2024, 1, 1)}
+"""The first day of the Previous Runs, by model."""
 
 _SOURCE: Final = "open-meteo"
 _FORECAST_DAYS: Final = 10
@@ -68,6 +70,8 @@ class OpenMeteo:
     """Open-Meteo as a source of covariates."""
 
     name = _SOURCE
+    cadence = Cadence(every_s=3 * HOUR_S)
+    history_since = PREVIOUS_RUNS_SINCE[MODEL]
 
     def __init__(
         self,
@@ -103,12 +107,12 @@ class OpenMeteo:
         """Return, per name, a series for each of 7 to 1 days ahead, over the UTC days from `first` to `last`.
 
         Asked in pieces of two weeks at a pace within the service's limits, about half a minute per month. Nothing is
-        known of days before 2024, and what the service does not know is left out. Raises SourceError.
+        known of days before `history_since`, and what the service does not know is left out. Raises SourceError.
         """
         columns = [_Column(variable, lead) for lead in reversed(LEAD_DAYS) for variable in VARIABLES]
         pieces = [
             await self._previous_runs(columns, start, end)
-            for start, end in spans(max(first, PREVIOUS_RUNS_SINCE), last, _SPAN_DAYS)
+            for start, end in spans(max(first, self.history_since), last, _SPAN_DAYS)
         ]
         series: dict[str, list[IssuedSeries]] = {}
         for point in self._points if pieces else ():

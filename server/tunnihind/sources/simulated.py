@@ -9,7 +9,7 @@ import numpy as np
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit, publication_time
-from tunnihind.sources.base import DaySheet, Quote
+from tunnihind.sources.base import Cadence, DaySheet, Quote
 from tunnihind.sources.sheets import days
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
@@ -23,6 +23,8 @@ class Simulated:
     """A world that only this process knows, as its upstreams would show it at the clock's time."""
 
     name = "simulated"
+    cadence = Cadence(every_s=3 * HOUR_S)
+    history_since = date(2024, 1, 1)
 
     def __init__(self, seed: int = 1, *, clock: Clock | None = None) -> None:
         self._market = SimulatedMarket(seed)

@@ -21,13 +21,14 @@ from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, Limits, Zone, floor_hour, 
 from tunnihind.pipeline.modelling import accuracy, make_run, score
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.pipeline.situation import Reach
-from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource, Quote
+from tunnihind.sources.base import Cadence, CovariateSource, DaySheet, PriceSource, Quote
 from tunnihind.sources.sheets import day_sheets, days
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.store import Store
 
 LIMITS = Limits(-500, 4000)
+NO_HISTORY = date(9999, 1, 1)
+"""A start of history with which there is none to fill."""
 
 
 def local(text: str) -> int:
@@ -102,23 +103,35 @@ class ScriptedPrices:
 
 
 class ScriptedWeather:
-    """Serves one covariate whose value is the lead in days, and notes what it is asked."""
+    """Serves one covariate whose value is the lead in days, and notes what it is asked and when."""
 
-    def __init__(self, name: str = "weather") -> None:
+    def __init__(
+        self,
+        name: str = "weather",
+        *,
+        since: date = date(2020, 1, 1),
+        cadence: Cadence | None = None,
+        point: str = "ee_west",
+    ) -> None:
         self.name = name
+        self.history_since = since
+        self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
+        self.covariate = f"wind_speed_100m@{point}"
+        self.asked_at: list[int] = []
         self.errors: deque[Exception] = deque()
         self.is_down: Exception | None = None
         self.asked: list[tuple[date, date]] = []
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+        self.asked_at.append(now)
         self._fail()
-        return {f"{self.name}@here": IssuedSeries(now, floor_hour(now), np.zeros(48, np.float32))}
+        return {self.covariate: IssuedSeries(now, floor_hour(now), np.zeros(48, np.float32))}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         self.asked.append((first, last))
         self._fail()
         start_ts, hours = utc_midnight(first), 24 * ((last - first).days + 1)
-        return {f"{self.name}@here": [IssuedSeries(start_ts - DAY_S, start_ts, np.ones(hours, np.float32), DAY_S)]}
+        return {self.covariate: [IssuedSeries(start_ts - DAY_S, start_ts, np.ones(hours, np.float32), DAY_S)]}
 
     def _fail(self) -> None:
         if self.is_down is not None:
@@ -206,17 +219,17 @@ def pipeline_of(
     prices: Sequence[PriceSource],
     weather: Sequence[CovariateSource] = (),
     modeller: StubModeller | InProcessModeller | None = None,
-    reach: Reach | None = None,
+    history_start: date = NO_HISTORY,
     observer: Observer | None = None,
 ) -> Pipeline:
-    """Put a pipeline together; without a `reach` there is no history to fill."""
+    """Put a pipeline together; without a `history_start` there is no history to fill."""
     return Pipeline(
         store,
         prices,
         weather,
         modeller or StubModeller(),
         clock,
-        reach=reach or Reach(first_year=9999, first_month=date(9999, 1, 1)),
+        history_start=history_start,
         limits=LIMITS,
         observer=observer,
     )

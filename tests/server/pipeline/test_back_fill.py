@@ -24,7 +24,6 @@ from tests.server.upstream.elering import Quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 
@@ -41,14 +40,14 @@ def asked_years(source: ScriptedPrices) -> list[int]:
 async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Store) -> None:
     clock, witness = JumpingClock(NOW, work_s=0.5), Witness()
     market = Simulated(clock=clock)
-    reach = Reach(2024, date(2024, 12, 1))
+    market.history_since = date(2024, 12, 1)
     pipeline = pipeline_of(
         store,
         clock,
         prices=[market],
         weather=[market],
         modeller=InProcessModeller(store),
-        reach=reach,
+        history_start=date(2024, 1, 1),
         observer=witness,
     )
     assert await pipeline.catch_up()
@@ -59,9 +58,9 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
     assert witness.filled == [
         ("prices", 1, 2),
         ("prices", 2, 2),
-        ("weather", 1, 3),
-        ("weather", 2, 3),
-        ("weather", 3, 3),
+        ("simulated", 1, 3),
+        ("simulated", 2, 3),
+        ("simulated", 3, 3),
     ]
     run = store.runs.newest()
     assert run is not None
@@ -73,7 +72,9 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
 async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> None:
     clock = JumpingClock(NOW, work_s=1)
     market = Simulated(clock=clock)
-    pipeline = pipeline_of(store, clock, prices=[market], modeller=InProcessModeller(store), reach=Reach(2024, None))
+    pipeline = pipeline_of(
+        store, clock, prices=[market], modeller=InProcessModeller(store), history_start=date(2024, 1, 1)
+    )
     for _ in range(2):
         await pipeline.step()
     first = store.runs.newest()
@@ -85,7 +86,7 @@ async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> Non
 def pipeline_from(
     source: ScriptedPrices, store: Store, clock: JumpingClock, witness: Witness | None = None
 ) -> Pipeline:
-    return pipeline_of(store, clock, prices=[source], reach=Reach(2021, None), observer=witness)
+    return pipeline_of(store, clock, prices=[source], history_start=date(2021, 1, 1), observer=witness)
 
 
 def five_years() -> Quotes:
@@ -150,8 +151,8 @@ async def test_one_weather_source_refusing_for_good_does_not_keep_the_others_mon
     down, up = ScriptedWeather("down"), ScriptedWeather("up")
     down.is_down = SourceRefused("down", "HTTP 401", status=401)
     prices = ScriptedPrices(estonian_quotes(date(2025, 2, 1), date(2025, 2, 12)), clock=clock)
-    reach = Reach(9999, date(2024, 11, 1))
-    await live(pipeline_of(store, clock, prices=[prices], weather=[down, up], reach=reach), clock, NOW + HOUR_S)
+    pipeline = pipeline_of(store, clock, prices=[prices], weather=[down, up], history_start=date(2024, 11, 1))
+    await live(pipeline, clock, NOW + HOUR_S)
     assert sorted(up.asked) == [
         (date(2024, 11, 1), date(2024, 11, 30)),
         (date(2024, 12, 1), date(2024, 12, 31)),
@@ -170,14 +171,14 @@ async def test_a_stop_of_any_length_is_made_up_for(store: Store, ran_days: int, 
     source = ScriptedPrices(estonian_quotes(first, date(2026, 3, 31)), clock=clock)
     for wait_days in (0, ran_days, stopped_days):
         clock.instant += wait_days * DAY_S
-        assert await pipeline_of(store, clock, prices=[source], reach=Reach(2025, None)).catch_up()
+        assert await pipeline_of(store, clock, prices=[source], history_start=date(2025, 1, 1)).catch_up()
     assert unsettled_days(store, first, delivery_day(clock.instant)) == []
 
 
 async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(store: Store) -> None:
     clock = JumpingClock(local("2025-01-10 10:00"), work_s=0.1)
     source = ScriptedPrices(estonian_quotes(date(2025, 1, 1), date(2025, 2, 28)), clock=clock)
-    pipeline = pipeline_of(store, clock, prices=[source], reach=Reach(2025, None))
+    pipeline = pipeline_of(store, clock, prices=[source], history_start=date(2025, 1, 1))
     for _ in range(30):
         await pipeline.catch_up()
         clock.instant += DAY_S
@@ -186,7 +187,7 @@ async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(s
 
 def weather_hours(store: Store) -> set[int]:
     """Return the hours of which a Previous Run is kept."""
-    issues = store.covariates.archive().series.get("weather@here", ())
+    issues = store.covariates.archive().series.get("wind_speed_100m@ee_west", ())
     return {issue.start_ts + n * HOUR_S for issue in issues if issue.lead_s == DAY_S for n in range(issue.values.size)}
 
 
@@ -195,10 +196,10 @@ async def test_weather_of_a_stop_is_fetched_from_previous_runs(store: Store, sto
     clock = JumpingClock(local("2025-01-29 10:00"), work_s=0.1)
     prices = ScriptedPrices(estonian_quotes(date(2025, 1, 1), date(2025, 3, 31)), clock=clock)
     weather = ScriptedWeather()
-    reach = Reach(9999, date(2024, 12, 1))
-    await pipeline_of(store, clock, prices=[prices], weather=[weather], reach=reach).catch_up()
-    clock.instant += stopped_days * DAY_S
-    await pipeline_of(store, clock, prices=[prices], weather=[weather], reach=reach).catch_up()
+    for wait_days in (0, stopped_days):
+        clock.instant += wait_days * DAY_S
+        pipeline = pipeline_of(store, clock, prices=[prices], weather=[weather], history_start=date(2024, 12, 1))
+        await pipeline.catch_up()
     midnight = clock.instant // DAY_S * DAY_S
     assert weather_hours(store) == set(range(utc_midnight(date(2024, 12, 1)), int(midnight) + DAY_S, HOUR_S))
 

@@ -5,9 +5,9 @@ from collections import deque
 
 import pytest
 
-from tests.server.pipeline.support import JumpingClock, Witness
+from tests.server.pipeline.support import JumpingClock, Witness, local
 from tunnihind.errors import RateLimited, SourceUnreachable
-from tunnihind.market import DAY_S
+from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.exchange import Exchange
 from tunnihind.store.store import Store
 
@@ -99,15 +99,33 @@ async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
     assert await exchange.ask("first", source.answer) == "fine"
 
 
+@pytest.mark.parametrize(("now", "longest_s"), [("2025-12-15 16:00", 2 * HOUR_S), ("2025-12-15 14:00", 15 * 60)])
+async def test_a_source_that_asks_for_a_day_is_asked_again_within_two_hours_and_sooner_around_publication(
+    exchange: Exchange, clock: JumpingClock, now: str, longest_s: int
+) -> None:
+    clock.instant = local(now)
+    source = Source(busy(DAY_S), "fine")
+    with pytest.raises(RateLimited):
+        await exchange.ask("first", source.answer)
+    clock.instant += longest_s - 1
+    with pytest.raises(RateLimited):
+        await exchange.ask("first", source.answer)
+    clock.instant += 1
+    assert await exchange.ask("first", source.answer) == "fine"
+
+
 async def test_one_sources_pause_is_no_others(exchange: Exchange) -> None:
     with pytest.raises(RateLimited):
         await exchange.ask("first", Source(busy(600)).answer)
     assert await exchange.ask("second", Source("fine").answer) == "fine"
 
 
-async def test_a_pause_from_before_the_clock_was_set_back_is_forgotten(exchange: Exchange, clock: JumpingClock) -> None:
+@pytest.mark.parametrize("jump_s", [60, DAY_S])
+async def test_a_pause_from_before_the_clock_was_set_back_is_forgotten(
+    exchange: Exchange, clock: JumpingClock, jump_s: int
+) -> None:
     source = Source(busy(600), "fine")
     with pytest.raises(RateLimited):
         await exchange.ask("first", source.answer)
-    clock.instant -= DAY_S
+    clock.instant -= jump_s
     assert await exchange.ask("first", source.answer) == "fine"

@@ -29,7 +29,6 @@ from tests.server.upstream import FakeElering
 from tests.server.upstream.elering import flat_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
-from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 
@@ -107,7 +106,7 @@ async def test_one_pass_with_a_source_down_ends_too_and_says_that_not_all_is_wel
     store: Store, clock: JumpingClock, source: ScriptedPrices
 ) -> None:
     source.is_down = DOWN
-    assert not await pipeline_of(store, clock, prices=[source], reach=Reach(2024, None)).catch_up()
+    assert not await pipeline_of(store, clock, prices=[source], history_start=date(2024, 1, 1)).catch_up()
 
 
 async def test_malformed_answers_are_outlived(store: Store, clock: JumpingClock, session: ClientSession) -> None:
@@ -157,7 +156,7 @@ async def test_a_bug_in_one_job_stops_no_other(
     assert len(modeller.made_at) == 2
     failures = [record for record in caplog.records if record.exc_info]
     assert 3 <= len(failures) <= 9
-    assert failures[0].getMessage() == "weather failed"
+    assert failures[0].getMessage() == "covariates of weather failed"
 
 
 async def test_a_forecaster_that_can_make_nothing_of_the_prices_is_not_asked_over_and_over(

@@ -1,24 +1,36 @@
 """The schedule as a table of situations and instants."""
 
 from datetime import date, timedelta
-from math import inf
 
 import pytest
 
 from tests.server.pipeline.support import local
 from tunnihind.market import DAY_S, HOUR_S, delivery_day
-from tunnihind.pipeline.schedule import Job, Situation, Tries, due_at, due_jobs, expected_through, pause, price_window
+from tunnihind.pipeline.schedule import (
+    CovariateNeeds,
+    Job,
+    Situation,
+    Task,
+    Tries,
+    asked_pause_end,
+    due_at,
+    due_tasks,
+    expected_through,
+    pause,
+    price_window,
+)
+from tunnihind.sources.base import Cadence
 
 MINUTE = 60
 SEASONS = ("2025-12-15", "2026-07-15")
 
 
 def after_success(job: Job, ok_ts: int, **facts: object) -> Situation:
-    return Situation(tries={job: Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)  # type: ignore[arg-type]
+    return Situation(tries={Task(job): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)  # type: ignore[arg-type]
 
 
 def is_due(job: Job, situation: Situation, now: int) -> bool:
-    return job in due_jobs(situation, now)
+    return Task(job) in due_tasks(situation, now)
 
 
 @pytest.mark.parametrize("season", SEASONS)
@@ -120,20 +132,67 @@ NOON = local("2025-12-15 12:00")
 
 
 def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
-    situation = Situation(missing_years=(2025, 2024), missing_months=(date(2025, 12, 1),), has_weather=True)
-    due = due_jobs(situation, NOON)
-    assert due == [Job.PRICES, Job.WEATHER, Job.PRICE_HISTORY, Job.WEATHER_HISTORY, Job.THIN]
+    needs = {
+        "weather": CovariateNeeds(PATIENT, (date(2025, 12, 1),)),
+        "whole": CovariateNeeds(PATIENT),
+    }
+    assert due_tasks(Situation(missing_years=(2025, 2024), covariates=needs), NOON) == [
+        Task(Job.PRICES),
+        Task(Job.COVARIATES, "weather"),
+        Task(Job.COVARIATES, "whole"),
+        Task(Job.PRICE_HISTORY),
+        Task(Job.COVARIATE_HISTORY, "weather"),
+        Task(Job.THIN),
+    ]
 
 
-def test_without_weather_sources_there_is_nothing_to_ask_them() -> None:
-    assert due_at(Job.WEATHER, Situation(), NOON) == inf
-    assert due_at(Job.WEATHER_HISTORY, Situation(), NOON) == inf
+def test_without_sources_of_covariates_there_is_nothing_to_ask_them() -> None:
+    assert not {Job.COVARIATES, Job.COVARIATE_HISTORY} & {task.job for task in Situation().tasks()}
+
+
+PATIENT = Cadence(every_s=3 * HOUR_S, retry_s=60, longest_retry_s=900)
+BRISK = Cadence(every_s=HOUR_S, retry_s=30, longest_retry_s=45)
+
+
+def test_each_source_of_covariates_is_asked_at_its_own_cadence() -> None:
+    tasks = {name: Task(Job.COVARIATES, name) for name in ("patient", "brisk")}
+    situation = Situation(
+        covariates={"patient": CovariateNeeds(PATIENT), "brisk": CovariateNeeds(BRISK)},
+        tries={task: Tries(NOON, NOON) for task in tasks.values()},
+    )
+    assert due_at(tasks["patient"], situation, NOON + 1) == NOON + 3 * HOUR_S
+    assert due_at(tasks["brisk"], situation, NOON + 1) == NOON + HOUR_S
+
+
+@pytest.mark.parametrize("time", ["12:00", "14:00"])
+@pytest.mark.parametrize(("failures", "patient_s", "brisk_s"), [(1, 60, 30), (2, 120, 45), (9, 900, 45)])
+@pytest.mark.parametrize("job", [Job.COVARIATES, Job.COVARIATE_HISTORY])
+def test_each_source_of_covariates_has_its_own_pauses_after_failures(
+    job: Job, failures: int, patient_s: int, brisk_s: int, time: str
+) -> None:
+    now = local(f"2025-12-15 {time}")
+    months = (date(2025, 12, 1),)
+    situation = Situation(
+        covariates={"patient": CovariateNeeds(PATIENT, months), "brisk": CovariateNeeds(BRISK, months)},
+        tries={Task(job, name): Tries(now, failures=failures) for name in ("patient", "brisk")},
+    )
+    assert due_at(Task(job, "patient"), situation, now) == now + patient_s
+    assert due_at(Task(job, "brisk"), situation, now) == now + brisk_s
+
+
+def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None:
+    situation = Situation(
+        covariates={"down": CovariateNeeds(PATIENT), "up": CovariateNeeds(PATIENT)},
+        tries={Task(Job.COVARIATES, "down"): Tries(NOON, None, 1), Task(Job.COVARIATES, "up"): Tries(NOON, NOON)},
+    )
+    assert Task(Job.COVARIATES, "down") in due_tasks(situation, NOON + 60)
+    assert Task(Job.COVARIATES, "up") not in due_tasks(situation, NOON + 3 * HOUR_S - 1)
 
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
 def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, stored_ts: int) -> None:
     situation = Situation(run_made_at=run_made_at, stored_ts=stored_ts)
-    assert due_at(Job.FORECAST, situation, NOON + 1900) == NOON + HOUR_S
+    assert due_at(Task(Job.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
 
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
@@ -156,12 +215,12 @@ def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
 
 def test_held_days_are_asked_for_four_times_a_day() -> None:
     situation = after_success(Job.HELD_DAYS, NOON, held_days=(date(2025, 12, 1),))
-    assert due_at(Job.HELD_DAYS, situation, NOON + 1) == NOON + 6 * HOUR_S
+    assert due_at(Task(Job.HELD_DAYS), situation, NOON + 1) == NOON + 6 * HOUR_S
 
 
 def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int | None = None) -> Situation:
     tries = Tries(tried_ts=tried_ts, ok_ts=ok_ts, failures=failures, not_before_ts=not_before_ts)
-    return Situation(tries={Job.PRICES: tries})
+    return Situation(tries={Task(Job.PRICES): tries})
 
 
 @pytest.mark.parametrize(
@@ -187,15 +246,43 @@ def test_what_fails_is_left_alone_for_longer_and_longer(time: str, failures: int
 
 
 def test_a_failure_does_not_make_a_job_due_sooner_than_its_last_success_does() -> None:
-    situation = Situation(settled_through=date(2025, 12, 16), tries={Job.WEATHER: Tries(NOON, NOON - 60, 1)})
-    assert not is_due(Job.WEATHER, situation, NOON + 120)
+    situation = Situation(tries={Task(Job.THIN): Tries(NOON, NOON - 60, 1)})
+    assert not is_due(Job.THIN, situation, NOON + 120)
 
 
 def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
     now = local("2025-12-15 14:00")
     situation = failed(1, now - 300, not_before_ts=now + 600)
-    assert due_at(Job.PRICES, situation, now) == now + 600
+    assert due_at(Task(Job.PRICES), situation, now) == now + 600
     assert is_due(Job.PRICES, situation, now + 600)
+
+
+@pytest.mark.parametrize(
+    ("now", "asked_s", "end"),
+    [
+        # A short pause is granted as asked for.
+        ("2025-12-15 10:00", 60, "2025-12-15 10:01"),
+        ("2025-12-15 14:00", 60, "2025-12-15 14:01"),
+        # Two hours at most.
+        ("2025-12-15 10:00", 2 * HOUR_S, "2025-12-15 12:00"),
+        ("2025-12-15 10:00", DAY_S, "2025-12-15 12:00"),
+        ("2025-12-15 16:00", DAY_S, "2025-12-15 18:00"),
+        ("2025-12-15 23:30", DAY_S, "2025-12-16 01:30"),
+        # Nobody is left alone when the next day's prices begin to be awaited.
+        ("2025-12-15 12:00", DAY_S, "2025-12-15 13:45"),
+        ("2025-12-15 13:20", HOUR_S, "2025-12-15 13:45"),
+        ("2026-07-15 12:00", DAY_S, "2026-07-15 13:45"),
+        # While they are, a quarter of an hour at most.
+        ("2025-12-15 13:40", DAY_S, "2025-12-15 13:55"),
+        ("2025-12-15 13:45", DAY_S, "2025-12-15 14:00"),
+        ("2025-12-15 15:29", DAY_S, "2025-12-15 15:44"),
+        ("2025-12-15 15:30", DAY_S, "2025-12-15 17:30"),
+        # The night on which clocks go back has three hours from 2 to 4.
+        ("2026-10-25 02:30", DAY_S, "2026-10-25 03:30"),
+    ],
+)
+def test_nobody_is_left_alone_for_long_whatever_was_asked_for(now: str, asked_s: float, end: str) -> None:
+    assert asked_pause_end(local(now), asked_s) == local(end) + (HOUR_S if now.startswith("2026-10") else 0)
 
 
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
@@ -208,8 +295,9 @@ def test_a_clock_set_back_makes_everything_due_instead_of_waiting_for_the_old_ti
     assert is_due(Job.FORECAST, Situation(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
 
 
-def test_a_pause_that_was_asked_for_before_the_clock_was_set_back_by_a_day_is_over() -> None:
-    assert is_due(Job.PRICES, failed(1, NOON, not_before_ts=NOON + 600), NOON - DAY_S)
+@pytest.mark.parametrize("jump_s", [60, HOUR_S, DAY_S])
+def test_a_pause_that_was_asked_for_before_the_clock_was_set_back_is_over(jump_s: int) -> None:
+    assert is_due(Job.PRICES, failed(1, NOON, not_before_ts=NOON + 600), NOON - jump_s)
 
 
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
@@ -219,13 +307,13 @@ def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> No
         settled_through=date(2025, 12, 15),
         stored_ts=NOON,
         run_made_at=NOON,
-        tries={Job.PRICES: Tries(NOON, NOON), Job.THIN: Tries(NOON, NOON)},
+        tries={Task(Job.PRICES): Tries(NOON, NOON), Task(Job.THIN): Tries(NOON, NOON)},
     )
-    assert {Job.PRICES, Job.FORECAST} <= set(due_jobs(before, now))
+    assert {Job.PRICES, Job.FORECAST} <= {task.job for task in due_tasks(before, now)}
     after = Situation(
         settled_through=date(2025, 12, 16),
         stored_ts=now,
         run_made_at=now,
-        tries={job: Tries(now, now) for job in Job},
+        tries={Task(job): Tries(now, now) for job in Job},
     )
-    assert due_jobs(after, now) == []
+    assert due_tasks(after, now) == []

@@ -4,23 +4,33 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import DAY_S, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
+    LONGEST_ASKED_PAUSE_IN_WATCH_S,
+    LONGEST_ASKED_PAUSE_S,
     LONGEST_PAUSE_S,
+    CovariateNeeds,
     Job,
     Situation,
+    Task,
     Tries,
+    asked_pause_end,
     due_at,
-    due_jobs,
+    due_tasks,
     expected_through,
+    is_publication_watch,
     next_due,
     pause,
     price_window,
 )
+from tunnihind.sources.base import Cadence
 
 NOWS = st.integers(1_600_000_000, 2_000_000_000)
-BACK_FILL = {Job.PRICE_HISTORY, Job.WEATHER_HISTORY}
+CADENCE = Cadence(every_s=3 * HOUR_S)
+SOURCES = ("weather", "entsoe-forecasts")
+TASKS = tuple(Situation(covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks())
+BACK_FILL = tuple(task for task in TASKS if task.job in {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY})
 
 
 @st.composite
@@ -39,9 +49,10 @@ def moments(draw: st.DrawFn) -> tuple[Situation, int]:
         run_made_at=draw(past),
         held_days=draw(st.lists(recent, max_size=2).map(tuple)),
         missing_years=draw(st.sampled_from([(), (2025,)])),
-        missing_months=draw(st.sampled_from([(), (date(2025, 12, 1),)])),
-        has_weather=draw(st.booleans()),
-        tries=draw(st.dictionaries(st.sampled_from(Job), tries)),
+        covariates={
+            source: CovariateNeeds(CADENCE, draw(st.sampled_from([(), (date(2025, 12, 1),)]))) for source in SOURCES
+        },
+        tries=draw(st.dictionaries(st.sampled_from(TASKS), tries)),
     )
     return situation, now
 
@@ -52,24 +63,34 @@ def test_something_is_always_due_within_a_day(moment: tuple[Situation, int]) -> 
     assert next_due(situation, now) <= now + DAY_S
 
 
-@given(moments(), st.sampled_from(sorted(set(Job) - BACK_FILL)))
-def test_what_has_just_succeeded_is_not_due(moment: tuple[Situation, int], job: Job) -> None:
+@given(moments(), st.sampled_from([task for task in TASKS if task not in BACK_FILL]))
+def test_what_has_just_succeeded_is_not_due(moment: tuple[Situation, int], task: Task) -> None:
     situation, now = moment
-    after = replace(situation, tries={**situation.tries, job: Tries(tried_ts=now, ok_ts=now)})
-    assert job not in due_jobs(after, now)
+    after = replace(situation, tries={**situation.tries, task: Tries(tried_ts=now, ok_ts=now)})
+    assert task not in due_tasks(after, now)
 
 
-@given(moments(), st.sampled_from(Job), st.integers(1, 10**6))
-def test_a_failure_delays_a_job_by_a_bounded_pause(moment: tuple[Situation, int], job: Job, failures: int) -> None:
+@given(moments(), st.sampled_from(TASKS), st.integers(1, 10**6))
+def test_a_failure_delays_a_task_by_a_bounded_pause(moment: tuple[Situation, int], task: Task, failures: int) -> None:
     situation, now = moment
-    wanted = due_at(job, replace(situation, tries={}), now)
-    due = due_at(job, replace(situation, tries={job: Tries(tried_ts=now, failures=failures)}), now)
+    wanted = due_at(task, replace(situation, tries={}), now)
+    due = due_at(task, replace(situation, tries={task: Tries(tried_ts=now, failures=failures)}), now)
     assert now < due <= max(wanted, now + LONGEST_PAUSE_S)
 
 
 @given(st.integers(1, 10**6), NOWS)
 def test_pauses_are_between_a_minute_and_a_quarter_of_an_hour_and_never_shrink(failures: int, now: int) -> None:
     assert 60 <= pause(failures, now) <= pause(failures + 1, now) <= LONGEST_PAUSE_S
+
+
+@given(NOWS, st.floats(0, 10 * DAY_S))
+def test_an_asked_pause_is_never_longer_than_asked_nor_than_a_quarter_of_an_hour_of_the_watch(
+    now: int, asked_s: float
+) -> None:
+    end = asked_pause_end(now, asked_s)
+    assert now <= end <= min(now + asked_s + 1, now + LONGEST_ASKED_PAUSE_S)
+    longest_in_watch = now + LONGEST_ASKED_PAUSE_IN_WATCH_S
+    assert not any(is_publication_watch(later) for later in range(longest_in_watch, end, 60))
 
 
 @given(NOWS, st.integers(0, 2 * DAY_S))

@@ -5,21 +5,30 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.server.pipeline.support import day_range, estonian_quotes, keep, local, plain_run
+from tests.server.pipeline.support import (
+    NO_HISTORY,
+    ScriptedWeather,
+    day_range,
+    estonian_quotes,
+    keep,
+    local,
+    plain_run,
+)
 from tests.server.upstream.elering import Quotes, flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
 from tunnihind.pipeline.schedule import Situation
-from tunnihind.pipeline.situation import MONTHS_FILLED, YEARS_FILLED, Reach, note_filled, read_situation
+from tunnihind.pipeline.situation import YEARS_FILLED, months_filled, note_filled, read_situation
+from tunnihind.sources.base import CovariateSource
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
 TODAY = date(2025, 12, 15)
-NO_HISTORY = Reach(first_year=9999, first_month=None)
+SEPTEMBER = date(2025, 9, 1)
 
 
-def situation(store: Store, now: int = NOW, reach: Reach = NO_HISTORY) -> Situation:
-    return read_situation(store, reach, {}, now)
+def situation(store: Store, now: int = NOW, *sources: CovariateSource, history_start: date = NO_HISTORY) -> Situation:
+    return read_situation(store, sources, history_start, {}, now)
 
 
 def without(quotes: Quotes, *missing: int) -> Quotes:
@@ -116,11 +125,14 @@ def test_a_run_of_the_future_is_none_of_this_clocks(store: Store) -> None:
 
 
 def years(store: Store, now: int) -> tuple[int, ...]:
-    return situation(store, now, Reach(2022, None)).missing_years
+    return situation(store, now, history_start=date(2022, 1, 1)).missing_years
 
 
-def months(store: Store, now: int) -> tuple[date, ...]:
-    return situation(store, now, Reach(9999, date(2025, 9, 1))).missing_months
+def months(
+    store: Store, now: int, *, name: str = "weather", since: date = SEPTEMBER, history_start: date = SEPTEMBER
+) -> tuple[date, ...]:
+    source = ScriptedWeather(name, since=since)
+    return situation(store, now, source, history_start=history_start).covariates[name].missing_months
 
 
 def fill_years(store: Store, at: int, chunks: Iterable[int]) -> None:
@@ -131,7 +143,26 @@ def fill_years(store: Store, at: int, chunks: Iterable[int]) -> None:
 def test_history_is_missing_from_now_back_to_the_first_year_and_month(store: Store) -> None:
     assert years(store, NOW) == (2025, 2024, 2023, 2022)
     assert months(store, NOW) == (date(2025, 12, 1), date(2025, 11, 1), date(2025, 10, 1), date(2025, 9, 1))
-    assert not situation(store).has_weather
+    assert not situation(store).covariates
+
+
+@pytest.mark.parametrize(
+    ("since", "history_start", "first"),
+    [
+        (date(2024, 3, 14), date(2021, 1, 1), date(2024, 3, 1)),
+        (date(2015, 1, 5), date(2023, 1, 1), date(2023, 1, 1)),
+    ],
+)
+def test_each_source_is_filled_from_its_own_beginning_or_from_where_history_is_wanted(
+    store: Store, since: date, history_start: date, first: date
+) -> None:
+    assert months(store, NOW, since=since, history_start=history_start)[-1] == first
+
+
+def test_a_month_that_one_source_has_filled_is_still_missing_of_another(store: Store) -> None:
+    note_filled(store.journal, months_filled("weather"), "2025-10-01", NOW)
+    assert date(2025, 10, 1) not in months(store, NOW)
+    assert date(2025, 10, 1) in months(store, NOW, name="entsoe-forecasts")
 
 
 def test_a_year_begins_with_its_first_delivery_day(store: Store) -> None:
@@ -141,7 +172,7 @@ def test_a_year_begins_with_its_first_delivery_day(store: Store) -> None:
 
 def test_what_was_filled_after_its_end_is_done_for_good(store: Store) -> None:
     fill_years(store, NOW, (2022, 2024))
-    note_filled(store.journal, MONTHS_FILLED, "2025-10-01", NOW)
+    note_filled(store.journal, months_filled("weather"), "2025-10-01", NOW)
     assert years(store, NOW) == (2025, 2023)
     assert years(store, NOW + 400 * DAY_S) == (2027, 2026, 2025, 2023)
     assert months(store, NOW) == (date(2025, 12, 1), date(2025, 11, 1), date(2025, 9, 1))
@@ -154,9 +185,9 @@ def test_a_year_filled_before_its_end_is_filled_again_before_ordinary_fetches_co
     assert years(store, NOW + 40 * DAY_S) == (2026, 2025)
 
 
-def test_a_month_of_weather_filled_before_its_end_is_filled_again_after_a_day(store: Store) -> None:
+def test_a_month_of_covariates_filled_before_its_end_is_filled_again_after_a_day(store: Store) -> None:
     for month in ("2025-12-01", "2025-11-01", "2025-10-01", "2025-09-01"):
-        note_filled(store.journal, MONTHS_FILLED, month, NOW)
+        note_filled(store.journal, months_filled("weather"), month, NOW)
     assert months(store, NOW + DAY_S - 1) == ()
     assert months(store, NOW + DAY_S) == (date(2025, 12, 1),)
     assert months(store, local("2026-01-01 03:00")) == (date(2026, 1, 1), date(2025, 12, 1))

@@ -18,7 +18,6 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.history import MEMORY_S
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
-from tunnihind.pipeline.situation import Reach
 from tunnihind.sources.open_meteo import LEAD_DAYS, OpenMeteo
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
@@ -80,7 +79,7 @@ def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeli
         prices=[Simulated(SEED, clock=clock)],
         weather=[weather],
         modeller=InProcessModeller(store),
-        reach=Reach(2024, date(2024, 10, 1)),
+        history_start=date(2024, 1, 1),
     )
 
 
@@ -105,6 +104,7 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
     seeing, blind, model = [], [], Ridges()
     async with FakeOpenMeteo(PlayedWeather(clock)) as upstream:
         source = OpenMeteo(session, upstream.url, upstream.url, points=WHERE, clock=clock)
+        source.history_since = date(2024, 10, 1)
         pipeline = pipeline_with(source, store, clock)
         assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # history first
         for morning in MORNINGS:
