@@ -4,6 +4,7 @@ TunnihindError
 ├── SettingsError          a setting is missing or out of its range
 ├── StoreError             the store can't be opened, read or written
 │   └── SchemaError        the store was written by a newer version
+├── WorkerError            the process that makes forecasts can't be started, or dies at its work
 ├── ImportFileError        a file handed to `import` has a line that makes no sense
 └── SourceError            an upstream source gave no usable answer
     ├── SourceUnreachable  no answer, or none in time
@@ -27,6 +28,10 @@ class StoreError(TunnihindError):
 
 class SchemaError(StoreError):
     """The store was written by a newer version of Tunnihind."""
+
+
+class WorkerError(TunnihindError):
+    """The process that makes forecasts can't be started, or dies at its work."""
 
 
 class ImportFileError(TunnihindError):

@@ -1,29 +1,19 @@
 """Makes forecast runs from the store, in a process of its own so that serving never stutters."""
 
-import asyncio
-import os
-import signal
-import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from typing import Final, Protocol
 
-from tunnihind.errors import StoreError
 from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.model.forecaster import Ridges
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
 from tunnihind.pipeline.history import MEMORY_S, History
+from tunnihind.pipeline.worker import Worker
 from tunnihind.store.store import Store
 
-_NICENESS: Final = 10
-"""Those of the market's rulebook, where an operator has set no others."""
 _HISTORY: Final = History()
 
 
@@ -31,13 +21,16 @@ class Modeller(Protocol):
     """Puts the model to work on what was known at an instant."""
 
     async def run(self, as_of: int) -> Run | None:
-        """Return the run, None where nothing is known. Raises StoreError."""
+        """Return the run, None where nothing is known. Raises StoreError, WorkerError."""
 
     async def score(self, as_of: int) -> BacktestScore | None:
-        """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
+        """Return the model's accuracy over the last 90 days, None where that is too little.
+
+        Raises StoreError, WorkerError.
+        """
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
+        """Return how the runs of the last weeks have done, as issued. Raises StoreError, WorkerError."""
 
 
 def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
@@ -71,12 +64,12 @@ def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
 
 
 class ProcessModeller:
-    """Works in a process of its own, started at the first one; a crashed one is replaced."""
+    """Puts the model to work in a process of its own."""
 
     def __init__(self, database_url: str, limits: Limits = MARKET_LIMITS) -> None:
         self._database_url = database_url
         self._limits = limits
-        self._pool: ProcessPoolExecutor | None = None
+        self._worker = Worker()
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError."""
@@ -91,21 +84,11 @@ class ProcessModeller:
         return await self._work(accuracy, as_of)
 
     async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
-        if self._pool is None:
-            # Spawned, because a forked child would share the database's connections and the server's sockets.
-            self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_settle_in)
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._pool, _with_store, self._database_url, work, as_of)
-        except BrokenProcessPool as error:
-            self.close()
-            raise StoreError("the process that makes forecasts has died; the next forecast starts another") from error
+        return await self._worker.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
         """Stop the process, whatever it is at: it only reads, and the server's end must not wait for a backtest."""
-        if self._pool is not None:
-            self._pool.terminate_workers()
-            self._pool = None
+        self._worker.close()
 
 
 @asynccontextmanager
@@ -116,21 +99,6 @@ async def process_modeller(database_url: str, limits: Limits = MARKET_LIMITS) ->
         yield modeller
     finally:
         modeller.close()
-
-
-def _settle_in() -> None:
-    """Give way to the serving, leave Ctrl-C to it, and end with it, also when it is killed and can say nothing."""
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

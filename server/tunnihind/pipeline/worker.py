@@ -1,0 +1,214 @@
+"""A process that does one piece of work after another, and is replaced when it dies.
+
+It is `multiprocessing`'s process with a pipe, not an executor: an executor notices a death only at the next piece of
+work, and its queues hold semaphores, of which Python's resource tracker writes to stderr when the server is killed.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any, Final
+
+from tunnihind.errors import TunnihindError, WorkerError
+
+_LOG: Final = logging.getLogger(__name__)
+
+_NICENESS: Final = 10
+
+type _Outcome = tuple[Any, Exception | None]
+"""What a piece of work returned, or raised."""
+
+
+class Worker:
+    """Does work in a process of its own, which is started at the first piece of it.
+
+    A process that dies with nothing to do is replaced at once. Work at which it dies is begun again in another one.
+    """
+
+    def __init__(self) -> None:
+        self._process: _Process | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, None where there is none."""
+        return None if self._process is None else self._process.pid
+
+    async def do[Result](self, work: Callable[[], Result]) -> Result:
+        """Return what `work`, which has to be picklable, returns in the process; raise the TunnihindError it raises.
+
+        Raises WorkerError where the process can't be started or dies at the work a second time, and RuntimeError,
+        with the traceback in its notes, for what the work raises beside. Cancelling ends the process.
+        """
+        async with self._turn:
+            try:
+                return await self._do(work)
+            except _DiedError as error:
+                _LOG.warning("%s; its work is begun again in another one", error)
+            try:
+                return await self._do(work)
+            except _DiedError as error:
+                raise WorkerError(f"{error}, twice at the same work") from None
+
+    def close(self) -> None:
+        """End the process, whatever it is at."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    async def _do[Result](self, work: Callable[[], Result]) -> Result:
+        if self._process is None:
+            self._process = self._started()
+        try:
+            result, error = await self._process.do(work)
+        except _DiedError:
+            self._process = None
+            raise
+        except asyncio.CancelledError:
+            # The answer would come as that of the next piece of work.
+            self.close()
+            raise
+        if error is not None:
+            raise error
+        done: Result = result
+        return done
+
+    def _started(self) -> _Process:
+        try:
+            return _Process(self._died_idle)
+        except OSError as error:
+            raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
+
+    def _died_idle(self, process: _Process, error: _DiedError) -> None:
+        if process is not self._process:
+            return
+        self._process = None
+        # One that was asked to end was most likely asked together with the server, and one that has never done
+        # anything might die over and over: these two are replaced when there is work.
+        if error.was_asked_to_end or not process.has_worked:
+            _LOG.info("%s", error)
+            return
+        _LOG.warning("%s; another one is started", error)
+        try:
+            self._process = self._started()
+        except WorkerError as failure:
+            _LOG.warning("%s; it is tried again with the next work", failure)
+
+
+class _DiedError(Exception):
+    """The process has ended without being told to."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        how = f"signal {-exit_code}" if exit_code is not None and exit_code < 0 else f"exit status {exit_code}"
+        super().__init__(f"the process that makes forecasts has died ({how})")
+        self.was_asked_to_end = exit_code == -signal.SIGTERM
+
+
+class _Process:
+    """One running process. A thread waits for what it says, and for its end."""
+
+    def __init__(self, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
+        self.has_worked = False
+        self._on_idle_death = on_idle_death
+        self._loop = asyncio.get_running_loop()
+        self._outcome: asyncio.Future[_Outcome] | None = None
+        # Spawned, because a forked child would share the database's connections and the server's sockets.
+        context = get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        with theirs:
+            self._process = context.Process(target=_work_through, args=(theirs,), daemon=True)
+            self._process.start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+    async def do(self, work: Callable[[], object]) -> _Outcome:
+        """Return how a piece of work went. Raises _DiedError where the process dies at it, or has died before."""
+        self._outcome = self._loop.create_future()
+        try:
+            # One that can't be written to is dead, and the listener is about to say how it died.
+            with suppress(OSError):
+                self._connection.send(work)
+            return await self._outcome
+        finally:
+            self._outcome = None
+
+    def kill(self) -> None:
+        """End the process and wait for its end."""
+        self._on_idle_death = _ignore
+        if self._outcome is not None and not self._outcome.done():
+            self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
+        self._process.kill()
+        self._listener.join()
+
+    def _listen(self) -> None:
+        """Hand on what the process says until it ends."""
+        with self._connection, suppress(EOFError, OSError):
+            while True:
+                self._tell(self._answered, self._connection.recv())
+        self._process.join()
+        self._tell(self._ended, _DiedError(self._process.exitcode))
+
+    def _tell[Message](self, take: Callable[[Message], None], message: Message) -> None:
+        """Let the event loop take a message, unless it is closed: then nobody waits for one."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(take, message)
+
+    def _answered(self, outcome: _Outcome) -> None:
+        self.has_worked = True
+        if self._outcome is not None and not self._outcome.done():
+            self._outcome.set_result(outcome)
+
+    def _ended(self, error: _DiedError) -> None:
+        if self._outcome is None:
+            self._on_idle_death(self, error)
+        elif not self._outcome.done():
+            self._outcome.set_exception(error)
+
+
+def _ignore(_process: _Process, _error: _DiedError) -> None:
+    """Take no notice."""
+
+
+def _work_through(connection: Connection[_Outcome, Callable[[], object]]) -> None:
+    """Do what comes through the connection, in the process itself, until the server ends."""
+    _settle_in()
+    with suppress(EOFError):
+        while True:
+            connection.send(_done(connection.recv()))
+
+
+def _done(work: Callable[[], object]) -> _Outcome:
+    try:
+        return work(), None
+    except TunnihindError as error:
+        return None, error
+    except Exception as error:  # noqa: BLE001  a bug in the work is the server's to log, and ends no process
+        failure = RuntimeError(f"{type(error).__name__}: {error}")
+        failure.add_note(traceback.format_exc())
+        return None, failure
+
+
+def _settle_in() -> None:
+    """Give way to the serving, leave Ctrl-C to it, and end with it, also when it is killed and can say nothing."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
