@@ -13,6 +13,11 @@ TunnihindError
     └── BadAnswer          it answered with something that is not what it promises
 """
 
+from collections.abc import Callable
+from typing import Self
+
+from tunnihind.foreign_text import one_line
+
 
 class TunnihindError(Exception):
     """Base of every error the server raises on purpose; its text is fit for a user's eyes."""
@@ -46,12 +51,19 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer."""
+    """An upstream source gave no usable answer; what it said is told on one line of at most 300 characters."""
 
     def __init__(self, source: str, problem: str) -> None:
-        super().__init__(f"{source}: {problem}")
         self.source = source
-        self.problem = problem
+        self.problem = one_line(problem)
+        super().__init__(f"{source}: {self.problem}")
+
+    def retold(self, tell: Callable[[str], str]) -> Self:
+        """Return this error with its text as `tell` tells it, without traceback and causes: they hold the answer."""
+        self.problem = tell(self.problem)
+        self.args = (f"{self.source}: {self.problem}",)
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
 
 
 class SourceUnreachable(SourceError):

@@ -11,6 +11,9 @@ from tunnihind.market import iso_utc
 
 STDERR: Final = Console(stderr=True)
 
+LONGEST_LINE: Final = 2_000
+"""Characters of a line; more than that is no line that anybody reads, and clients can make lines long."""
+
 
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error as `text` or `json`."""
@@ -24,10 +27,20 @@ def set_up_logging(level: str, style: str) -> None:
 
 def _handler(style: str) -> logging.Handler:
     if style == "text" and STDERR.is_terminal:
-        return RichHandler(console=STDERR, show_path=False, log_time_format="%H:%M:%S")
+        rich = RichHandler(console=STDERR, show_path=False, log_time_format="%H:%M:%S")
+        rich.setFormatter(TextLines("%(message)s"))
+        return rich
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLine() if style == "json" else logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(JsonLine() if style == "json" else TextLines("%(asctime)s %(levelname)s %(message)s"))
     return handler
+
+
+class TextLines(logging.Formatter):
+    """Writes a record as text: a line, and those of a traceback."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        return "\n".join(_cut(line, LONGEST_LINE) for line in super().format(record).splitlines())
 
 
 class JsonLine(logging.Formatter):
@@ -43,4 +56,15 @@ class JsonLine(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        text = json.dumps(line, ensure_ascii=False)
+        while len(text) > LONGEST_LINE:
+            longest = max(line, key=lambda name: len(line[name]))
+            # Of a traceback the end says most.
+            kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
+            line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
+            text = json.dumps(line, ensure_ascii=False)
+        return text
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -19,7 +19,7 @@ from tunnihind.sources.sheets import day_sheets, spans
 from tunnihind.sources.upstream import Manners, Upstream
 
 _MAX_DAYS: Final = 365
-_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=32 * 1024 * 1024)
+_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=8 * 1024 * 1024)
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -70,8 +70,7 @@ class EleringPrices:
         for start, end in spans(first, last, _MAX_DAYS):
             # `end` is included, and a day's last second belongs to no period's start.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
-            answer = await self._upstream.get(self._url, params)
-            zones = parse_prices(answer.body)
+            zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone in ZONES:
                 sheets += day_sheets(self.name, zone, zones.of(zone), start, end)
         return sheets

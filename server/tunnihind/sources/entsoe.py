@@ -19,7 +19,7 @@ from tunnihind.market import ZONES, Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.sheets import day_sheets, days, spans
-from tunnihind.sources.upstream import Manners, Upstream
+from tunnihind.sources.upstream import Answer, Manners, Upstream
 
 AREAS: Final[Mapping[str, str]] = {
     "ee": "10Y1001A1001A39I",
@@ -36,7 +36,7 @@ _MAX_DAYS: Final = 90
 """An answer holds at most 100 documents, and a day's prices are one."""
 
 # 400 requests a minute; over it the platform bans for ten minutes.
-_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, leave_alone_s=600.0, max_bytes=16 * 1024 * 1024)
+_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, leave_alone_s=600.0, max_bytes=8 * 1024 * 1024)
 
 _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
@@ -60,8 +60,7 @@ class EntsoePlatform:
             "periodEnd": _minute(day_end(last)),
             "securityToken": self._token,
         }
-        answer = await self._upstream.get(self._url, params, accept=(200, 400))
-        document = parse_document(answer.body)
+        status, document = await self._upstream.get(self._url, params, self._read, accept=(200, 400))
         if not isinstance(document, Acknowledgement):
             return list(document)
         if document.no_data:
@@ -70,7 +69,10 @@ class EntsoePlatform:
             middle = first + (last - first) // 2
             earlier = await self.series(query, first, middle)
             return earlier + await self.series(query, middle + timedelta(days=1), last)
-        raise SourceRefused(SOURCE, document.reason, status=answer.status)
+        raise SourceRefused(SOURCE, document.reason, status=status)
+
+    def _read(self, answer: Answer) -> tuple[int, tuple[TimeSeries, ...] | Acknowledgement]:
+        return answer.status, parse_document(answer.body, self._upstream.told)
 
 
 class EntsoePrices:

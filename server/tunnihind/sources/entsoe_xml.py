@@ -5,19 +5,22 @@ Elements are matched by local name, because the namespace carries a version that
 - a Period is as long as its timeInterval says (a day of a clock change has 23 or 25 hours), never 24 hours;
 - with curve type A03 a value that repeats is left out, to the END of the Period;
 - points come in any order; a value before the first point is unknown, not the next one's.
+
+An answer that takes much more memory than any market document is refused while it is being read.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
-from xml.etree.ElementTree import Element, ParseError
+from typing import Final, override
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from tunnihind.errors import BadAnswer
+from tunnihind.foreign_text import one_line
 from tunnihind.market import HOUR_S, QUARTER_S
 
 SOURCE: Final = "entsoe"
@@ -25,6 +28,10 @@ SOURCE: Final = "entsoe"
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
 """A year of quarters has 35 136; what says more is nonsense or malice."""
+
+_MAX_ELEMENTS: Final = 250_000
+"""90 days of quarters have 26 000 elements for each auction and resolution."""
+_MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
 _DOCUMENTS: Final = frozenset({"Publication_MarketDocument", "GL_MarketDocument"})
@@ -75,20 +82,51 @@ class Acknowledgement:
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
-def parse_document(body: bytes) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Read a document. Raises BadAnswer on anything that is not one, a document type declaration included."""
+def parse_document(body: bytes, told: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
+    """Read a document, whose texts are kept as `told` tells them.
+
+    Raises BadAnswer on anything that is not one, a document type declaration included.
+    """
+    parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(told), forbid_dtd=True)
     try:
-        root = defusedxml.ElementTree.fromstring(body, forbid_dtd=True)
+        parser.feed(body)
+        root = parser.close()
     except DefusedXmlException:
         raise BadAnswer(SOURCE, "its XML declares a document type, which no market document does") from None
     except (ParseError, ValueError, LookupError) as error:
-        raise BadAnswer(SOURCE, f"its answer is not XML: {error}") from error
+        raise BadAnswer(SOURCE, f"its answer is not XML: {told(str(error))}") from None
     kind = _local(root)
     if kind == _ACKNOWLEDGEMENT:
-        return Acknowledgement(" ".join(_texts(root, "Reason", "text")) or "no reason given")
+        return Acknowledgement(told(" ".join(_texts(root, "Reason", "text"))) or "no reason given")
     if kind not in _DOCUMENTS:
-        raise BadAnswer(SOURCE, f"its document is a {kind}, not one of {', '.join(sorted(_DOCUMENTS))}")
+        raise BadAnswer(SOURCE, f"its document is a {told(kind)}, not one of {', '.join(sorted(_DOCUMENTS))}")
     return tuple(_time_series(element) for element in root if _local(element) == "TimeSeries")
+
+
+class _BoundedTree(TreeBuilder):
+    """Builds a tree of bounded size and depth, without XML attributes, and with texts as they may be told."""
+
+    def __init__(self, told: Callable[[str], str]) -> None:
+        super().__init__()
+        self._told = told
+        self._elements = 0
+        self._depth = 0
+
+    @override
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        self._elements += 1
+        self._depth += 1
+        if self._elements > _MAX_ELEMENTS or self._depth > _MAX_DEPTH:
+            raise BadAnswer(SOURCE, "its document has more or deeper elements than any market document")
+        return super().start(tag, {})
+
+    @override
+    def end(self, tag: str, /) -> Element:
+        self._depth -= 1
+        element = super().end(tag)
+        if element.text:
+            element.text = self._told(element.text)
+        return element
 
 
 def _local(element: Element) -> str:

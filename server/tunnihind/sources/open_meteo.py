@@ -23,7 +23,7 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.base import Cadence
 from tunnihind.sources.sheets import spans
-from tunnihind.sources.upstream import Manners, Upstream
+from tunnihind.sources.upstream import Answer, Manners, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 ATTRIBUTION: Final = "Weather data by Open-Meteo.com (https://open-meteo.com), CC BY 4.0"
@@ -41,7 +41,7 @@ _SPAN_DAYS: Final = 14
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
 
-_MANNERS: Final = Manners(total_s=30.0, attempts=3, give_up_s=45.0, max_bytes=16 * 1024 * 1024)
+_MANNERS: Final = Manners(total_s=30.0, attempts=3, give_up_s=45.0, max_bytes=2 * 1024 * 1024)
 
 
 class Location(Struct):
@@ -143,8 +143,11 @@ class OpenMeteo:
             "start_date": first.isoformat(),
             "end_date": last.isoformat(),
         }
-        answer = await self._upstream.get(url, params)
-        return self._read(answer.body, columns, _midnight(first), _midnight(last) + DAY_S)
+
+        def read(answer: Answer) -> _Found:
+            return self._read(answer.body, columns, _midnight(first), _midnight(last) + DAY_S)
+
+        return await self._upstream.get(url, params, read)
 
     def _read(self, body: bytes, columns: Sequence[_Column], start_ts: int, end_ts: int) -> _Found:
         locations = parse_locations(body)

@@ -1,10 +1,12 @@
 """How every source is asked: one GET with a deadline, a size limit, and retries that respect the other side.
 
-No secret gets into a log or an error's text. Nothing but the errors of `tunnihind.errors` comes out.
+All that a source says comes in here. Of its text, one line without the secret gets into an error and with it into
+logs, tables and pages. Nothing but the errors of `tunnihind.errors` comes out, and none of them holds an answer.
 """
 
+import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -23,15 +25,20 @@ from aiohttp import (
     DummyCookieJar,
 )
 from stamina.instrumentation import RetryDetails
+from yarl import URL
 
 from tunnihind import __version__
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import BadAnswer, RateLimited, SourceRefused, SourceUnreachable
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
+from tunnihind.foreign_text import one_line
 
 _LOG: Final = logging.getLogger(__name__)
 
 _CHUNK_BYTES: Final = 64 * 1024
-_EXCERPT_CHARS: Final = 200
+_MOST_REDIRECTS: Final = 3
+_REFUSAL_BYTES: Final = 64 * 1024
+"""How much is read of what a source says when it refuses."""
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LONGEST_WAIT_S: Final = 86_400.0
 
 
@@ -95,12 +102,30 @@ class Upstream:
         self._secret = secret
         self._clock = clock or SystemClock()
 
-    async def get(self, url: str, params: Mapping[str, str], *, accept: Collection[int] = (200,)) -> Answer:
-        """Return the answer whose status is one of `accept`.
+    async def get[Content](
+        self,
+        url: str,
+        params: Mapping[str, str],
+        read: Callable[[Answer], Content],
+        *,
+        accept: Collection[int] = (200,),
+    ) -> Content:
+        """Return what `read` makes of the answer, whose status is one of `accept`.
 
         What is unreachable, overloaded (408, 5xx) or asks for a short pause (Retry-After) is tried again; another
-        4xx never is. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
+        4xx never is, nor what `read` refuses. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
         """
+        try:
+            return read(await self._fetch(url, params, accept))
+        except SourceError as error:
+            failure = error
+        raise failure.retold(self.told)
+
+    def told(self, text: str) -> str:
+        """Return what of the source's text may be told on: one line, without the secret."""
+        return one_line(text, self._secret)
+
+    async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
         manners = self._manners
         attempts = stamina.retry_context(
             on=self._pause_before_retry,
@@ -126,33 +151,55 @@ class Upstream:
                 return isinstance(error, SourceUnreachable)
 
     async def _get_once(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
-        timeout = ClientTimeout(total=self._manners.total_s, connect=self._manners.connect_s)
         # A client's exceptions can carry the URL, and with it the secret: none of them is chained.
         try:
-            async with self._session.get(url, params=params, timeout=timeout, max_redirects=3) as response:
-                body = await self._read(response)
-                _LOG.debug("%s answered %d with %d bytes", self.source, response.status, len(body))
-                if response.status not in accept:
-                    raise self._refusal(response, body)
-                return Answer(response.status, body)
+            async with asyncio.timeout(self._manners.total_s):
+                return await self._follow(URL(url).update_query(params), accept)
         except TimeoutError:
             raise SourceUnreachable(self.source, f"no answer within {self._manners.total_s:g} s") from None
         except (ClientConnectionError, ClientPayloadError) as error:
-            raise SourceUnreachable(self.source, f"the connection failed: {self._excerpt(str(error))}") from None
+            raise SourceUnreachable(self.source, f"the connection failed: {self.told(str(error))}") from None
         except ClientError as error:
             raise BadAnswer(self.source, f"it does not speak proper HTTP ({type(error).__name__})") from None
 
-    async def _read(self, response: ClientResponse) -> bytes:
-        body = bytearray()
-        async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
-            body += chunk
-            if len(body) > self._manners.max_bytes:
-                raise BadAnswer(self.source, f"the answer is larger than {self._manners.max_bytes} bytes")
-        return bytes(body)
+    async def _follow(self, configured: URL, accept: Collection[int]) -> Answer:
+        """Ask, and follow redirects that stay with the source."""
+        url = configured
+        timeout = ClientTimeout(total=None, connect=self._manners.connect_s)
+        for _ in range(1 + _MOST_REDIRECTS):
+            async with self._session.get(url, timeout=timeout, allow_redirects=False) as response:
+                location = response.headers.get("Location")
+                if response.status not in _REDIRECTS or location is None:
+                    return await self._answer(response, accept)
+                url = self.redirected(configured, url, location)
+        raise BadAnswer(self.source, f"it redirects more than {_MOST_REDIRECTS} times")
+
+    def redirected(self, configured: URL, asked: URL, location: str) -> URL:
+        """Return where a redirect leads: to the host that the operator named, by its protocol or a safer one.
+
+        Raises BadAnswer on any other.
+        """
+        try:
+            url = asked.join(URL(location))
+        except ValueError:
+            raise BadAnswer(self.source, f"it redirects to what is no address: {self.told(location)}") from None
+        if url.host != configured.host or url.scheme not in {configured.scheme, "https"}:
+            target = self.told(f"{url.scheme}://{url.host}{url.path}")
+            raise BadAnswer(self.source, f"it redirects to {target}, and only its own host is followed, by https")
+        return url
+
+    async def _answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
+        if response.status not in accept:
+            raise self._refusal(response, await _read(response, _REFUSAL_BYTES))
+        body = await _read(response, self._manners.max_bytes)
+        if len(body) > self._manners.max_bytes:
+            raise BadAnswer(self.source, f"the answer is larger than {self._manners.max_bytes} bytes")
+        _LOG.debug("%s answered %d with %d bytes", self.source, response.status, len(body))
+        return Answer(response.status, body)
 
     def _refusal(self, response: ClientResponse, body: bytes) -> SourceRefused:
         status = response.status
-        words = self._excerpt(body.decode("utf-8", "replace"))
+        words = self.told(body.decode("utf-8", "replace"))
         problem = f"HTTP {status}" + (f": {words}" if words else "")
         wait_s = self._retry_after(response.headers.get("Retry-After"))
         if wait_s is None and status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -176,8 +223,12 @@ class Upstream:
         wait_s = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - self._clock.now()
         return min(max(wait_s, 0.0), _LONGEST_WAIT_S)
 
-    def _excerpt(self, text: str) -> str:
-        """Return the start of a text on one line, without the secret."""
-        if self._secret:
-            text = text.replace(self._secret, "***")
-        return " ".join(text.split())[:_EXCERPT_CHARS]
+
+async def _read(response: ClientResponse, most: int) -> bytes:
+    """Read a body, and stop as soon as it is longer than `most` bytes."""
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
+        body += chunk
+        if len(body) > most:
+            break
+    return bytes(body)

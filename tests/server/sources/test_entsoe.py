@@ -1,3 +1,5 @@
+import logging
+import traceback
 from collections.abc import Mapping
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -8,7 +10,7 @@ from aiohttp import ClientSession
 from tests.server.upstream import FakeEntsoe
 from tests.server.upstream.elering import flat_quotes
 from tests.server.upstream.entsoe import TOKEN
-from tunnihind.errors import BadAnswer, RateLimited, SourceRefused
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform, EntsoePrices, price_sheets
@@ -200,3 +202,33 @@ def test_series_that_contradict_each_other_are_left_to_the_gate() -> None:
 def test_prices_of_another_currency_unit_or_zone_are_refused(attribute: str, value: str) -> None:
     with pytest.raises(BadAnswer, match=f"{attribute} {value}, not"):
         sheet(series([50.0] * 24, HOUR_S, {attribute: value}))
+
+
+REASON = (
+    f"<Acknowledgement_MarketDocument><Reason><text>api?securityToken={TOKEN}</text></Reason>"
+    "</Acknowledgement_MarketDocument>"
+)
+RESOLUTION = (
+    "<Publication_MarketDocument><TimeSeries><Period><timeInterval><start>2025-12-14T23:00Z</start>"
+    f"<end>2025-12-15T23:00Z</end></timeInterval><resolution>{TOKEN}</resolution></Period></TimeSeries>"
+    "</Publication_MarketDocument>"
+)
+CURRENCY = (
+    f"<Publication_MarketDocument><TimeSeries><currency_Unit.name>{TOKEN}</currency_Unit.name></TimeSeries>"
+    "</Publication_MarketDocument>"
+)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 503])
+@pytest.mark.parametrize("body", [REASON, RESOLUTION, CURRENCY, f"<{TOKEN}/>", f"<a>&{TOKEN};</a>", TOKEN])
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16"])
+async def test_a_token_that_is_repeated_gets_into_no_error_and_no_log(
+    session: ClientSession, status: int, body: str, coding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with FakeEntsoe({}) as server:
+        server.say(body.encode(coding), status=status, times=10)
+        with pytest.raises(SourceError) as caught:
+            await fetch(session, server, DAY, DAY)
+    assert TOKEN not in "".join(traceback.format_exception(caught.value)).replace("\0", "")
+    assert not [record for record in caplog.records if TOKEN in repr(vars(record)).replace("\\x00", "")]
