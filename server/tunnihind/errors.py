@@ -3,7 +3,8 @@
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
 ├── StoreError             the store can't be opened, read or written
-│   └── SchemaError        the store was written by a newer version
+│   ├── SchemaError        the store was written by a newer version
+│   └── StoreLost          its file has been deleted or replaced since it was opened
 ├── WorkerError            the process that makes forecasts can't be started, or dies at its work
 ├── ImportFileError        a file handed to `import` has a line that makes no sense
 └── SourceError            an upstream source gave no usable answer
@@ -28,11 +29,22 @@ class SettingsError(TunnihindError):
 
 
 class StoreError(TunnihindError):
-    """The store can't be opened, read or written."""
+    """The store can't be opened, read or written.
+
+    `reason` says why without the database's address: `/readyz` shows it to everybody.
+    """
+
+    def __init__(self, text: str, *, reason: str = "the database can't be used") -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 class SchemaError(StoreError):
     """The store was written by a newer version of Tunnihind."""
+
+
+class StoreLost(StoreError):
+    """The store's file has been deleted or replaced since it was opened; that has been logged already."""
 
 
 class WorkerError(TunnihindError):

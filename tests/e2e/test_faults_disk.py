@@ -4,7 +4,7 @@ import os
 import resource
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import hourly, made_up_quotes, write_prices
-from tests.e2e.server_process import Server
+from tests.e2e.server_process import Reply, Server
 from tests.e2e.shifted_clock import ShiftedClock
 from tests.server.upstream import FakeElering
 from tunnihind.market import HOUR_S, delivery_day, floor_hour
@@ -148,3 +148,43 @@ async def test_a_first_start_on_a_full_disk_says_so(launch: Launch, disk: Disk, 
     server = launch(wrapper=disk.wrapper(_PAGE))
     assert await server.ended() == 1
     assert f"the database sqlite:///{database}: {disk.complaint}" in server.log
+
+
+@pytest.fixture
+async def filled(tmp_path: Path, tunnihind: Tunnihind) -> int:
+    """Fill the database with prices of a month and a forecast; return when that was made."""
+    today = delivery_day(time.time())
+    quotes = made_up_quotes(today - timedelta(days=30), today + timedelta(days=1))
+    await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)))
+    made_at: int = (await tunnihind("forecast", "--json")).json()["madeAt"]
+    return made_at
+
+
+def is_told(reason: str) -> Callable[[Reply], bool]:
+    return lambda reply: reply.status == 503 and any(reason in text for text in reply.json()["reasons"])
+
+
+async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room(launch: Launch, filled: int) -> None:
+    disk = LimitedFiles()
+    server = launch(wrapper=disk.wrapper(_PAGE))
+    await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == filled)
+    await server.until("/readyz", is_told("the database can't be"), say="what is wrong")
+    await server.until_logged("it is opened for reading only, and nothing new is fetched")
+    disk.free(server)
+    await server.until_logged("the database can be written to now")
+    await server.until("/readyz", lambda reply: not is_told("the database can't be")(reply), say="all well")
+    await server.until_logged("elering")
+
+
+async def test_a_database_that_is_deleted_is_missed_and_taken_up_again(
+    launch: Launch, filled: int, database: Path
+) -> None:
+    server = launch()
+    await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == filled)
+    away = database.rename(database.with_name("away.db"))  # noqa: ASYNC240  one call
+    await server.until("/readyz", is_told("the database file has been deleted"), say="what is wrong")
+    assert (await server.get("/api/v1/forecast")).json()["madeAt"] == filled
+    away.rename(database)
+    await server.until_logged("the database file is back")
+    await server.until("/readyz", lambda reply: not is_told("the database file")(reply), say="all well")
+    assert server.log.count("the database file has been deleted") == 1

@@ -1,6 +1,6 @@
 """Whether the data is there and fresh, by the server's own clock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import asdict
@@ -14,9 +14,26 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 """Data that is older than this counts as stale."""
 
 
-def judge(view: View, now: int, *, pipeline_expected: bool) -> Readiness:
+class Troubles:
+    """What keeps the server from its work besides old data, each trouble in the words of whoever has it."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, str] = {}
+
+    def tell(self, who: str, reason: str | None) -> None:
+        """Note what troubles somebody now, None where all is well again."""
+        if reason is None:
+            self._reasons.pop(who, None)
+        else:
+            self._reasons[who] = reason
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._reasons.values()))
+
+
+def judge(view: View, now: int, *, pipeline_expected: bool, troubles: Iterable[str] = ()) -> Readiness:
     """Judge a view at `now`; only a server with a pipeline is expected to have refreshed lately."""
-    reasons = list(_reasons(view, now, pipeline_expected=pipeline_expected))
+    reasons = [*troubles, *_reasons(view, now, pipeline_expected=pipeline_expected)]
     settled = view.newest_settled
     return Readiness(
         ready=not reasons,
@@ -30,7 +47,7 @@ def judge(view: View, now: int, *, pipeline_expected: bool) -> Readiness:
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
     """Describe what isn't ready as a 503 problem with the ages."""
-    problem = problems.describe(503, f"Data is missing or stale: {'; '.join(readiness.reasons)}.")
+    problem = problems.describe(503, f"Data is missing or stale, or can't be kept: {'; '.join(readiness.reasons)}.")
     return NotReady(**asdict(problem), **asdict(readiness))
 
 

@@ -69,7 +69,8 @@ def readyz(snapshot: Snapshot, clock: Clock, problems: Problems, *, pipeline_exp
     """Handle `GET /readyz`."""
 
     async def handle(_request: web.Request) -> web.Response:
-        readiness = judge(snapshot.view, int(clock.now()), pipeline_expected=pipeline_expected)
+        now, troubles = int(clock.now()), snapshot.troubles
+        readiness = judge(snapshot.view, now, pipeline_expected=pipeline_expected, troubles=troubles)
         if not readiness.ready:
             return problem_answer(as_problem(readiness, problems))
         body = msgspec.json.encode(readiness)

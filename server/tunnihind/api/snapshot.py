@@ -12,6 +12,7 @@ import msgspec
 from tunnihind import __version__
 from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, series_response
+from tunnihind.api.health import Troubles
 from tunnihind.api.negotiation import Coding
 from tunnihind.api.representation import Representation, opaque_tag, represent
 from tunnihind.api.view import View
@@ -44,6 +45,7 @@ class Snapshot:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
+        self.troubles = Troubles()
         self._view: View | None = None
         self._second = 0
         self._ready: dict[tuple[_Resource, Coding], Representation] = {}

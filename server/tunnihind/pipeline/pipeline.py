@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import RateLimited, SourceError, TunnihindError
+from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
@@ -83,7 +83,7 @@ class Pipeline:
         try:
             situation = await self._situation(now)
         except TunnihindError as error:
-            if not self._is_blind:
+            if not self._is_blind and not isinstance(error, StoreLost):
                 _LOG.error("the pipeline can't see where it stands: %s; it will look again", error)
             self._is_blind = True
             return False

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from tunnihind.api.health import Troubles
 from tunnihind.clock import Clock
-from tunnihind.errors import StoreError
+from tunnihind.errors import StoreError, StoreLost
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service.background import report
-from tunnihind.store.lease import Lease
+from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -22,10 +23,14 @@ LOOK_EVERY_S: Final = 5.0
 class Guard:
     """Starts the pipeline while this process holds the lease, and stops it when it doesn't."""
 
-    def __init__(self, lease: Lease, pipeline: Pipeline, clock: Clock, *, on_change: Callable[[], None]) -> None:
-        self._lease = lease
+    def __init__(
+        self, store: Store, pipeline: Pipeline, clock: Clock, troubles: Troubles, *, on_change: Callable[[], None]
+    ) -> None:
+        self._store = store
+        self._lease = store.lease()
         self._pipeline = pipeline
         self._clock = clock
+        self._troubles = troubles
         self._on_change = on_change
         self._work: asyncio.Task[None] | None = None
         self._was_told: str | None = None
@@ -42,13 +47,23 @@ class Guard:
                 await asyncio.to_thread(self._lease.release)
 
     async def _claim(self) -> bool:
-        """Start or stop the pipeline by whose it is; return whether it is ours."""
+        """Start or stop the pipeline by whose it is; return whether it is ours.
+
+        A store that could only be opened for reading, as on a full disk, is opened for writing as soon as it can be.
+        """
         try:
+            if self._store.database.read_only:
+                await asyncio.to_thread(self._store.begin_writing)
+                _LOG.warning("the database can be written to now")
             is_ours = await asyncio.to_thread(self._lease.claim, int(self._clock.now()))
             holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
         except StoreError as error:
-            self._tell(f"{error}; serving goes on from what is known")
+            self._troubles.tell("guard", error.reason)
+            # What is lost, or could only be opened for reading, has been told of.
+            if not isinstance(error, StoreLost) and not self._store.database.read_only:
+                self._tell(f"{error}; serving goes on from what is known")
             return False
+        self._troubles.tell("guard", None)
         if is_ours:
             self._start()
         elif holder is not None:

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from typing import Final
 
+from tunnihind.api.health import Troubles
 from tunnihind.api.reading import read_view
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.api.view import View
 from tunnihind.clock import Clock
-from tunnihind.errors import StoreError
+from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import floor_hour
 from tunnihind.store.store import Store
 
@@ -29,6 +30,11 @@ class Keeper:
         self._shown: tuple[int, ...] | None = None
         self._is_failing = False
 
+    @property
+    def troubles(self) -> Troubles:
+        """What keeps the server from its work."""
+        return self._snapshot.troubles
+
     def poke(self) -> None:
         """Say that the store may have changed."""
         self._changed.set()
@@ -39,11 +45,13 @@ class Keeper:
         try:
             seen, view = await asyncio.to_thread(self._read, now)
         except StoreError as error:
-            if not self._is_failing:
+            if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; answers go on from what was read before", error)
             self._is_failing = True
+            self.troubles.tell("keeper", error.reason)
             return
         self._is_failing = False
+        self.troubles.tell("keeper", None)
         if view is not None:
             self._snapshot.show(view)
             self._shown = seen

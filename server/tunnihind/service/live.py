@@ -42,7 +42,7 @@ def open_store(settings: Settings) -> Store:
         raise
     except StoreError as error:
         store = _open_to_read(settings, error)
-        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched", error)
+        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
         return store
 
 
@@ -75,7 +75,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
     clock = SystemClock()
     with open_store(settings) as store:
         async with _served(settings, store, clock, with_pipeline=with_pipeline) as (keeper, metrics):
-            if not with_pipeline or store.database.read_only:
+            if not with_pipeline:
                 _LOG.info("serving what is known, without a pipeline")
                 await until_stopped()
                 return
@@ -86,7 +86,8 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
             ):
                 sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
-                async with background(Guard(store.lease(), pipeline, clock, on_change=keeper.poke).run()):
+                guard = Guard(store, pipeline, clock, keeper.troubles, on_change=keeper.poke)
+                async with background(guard.run()):
                     await until_stopped()
 
 

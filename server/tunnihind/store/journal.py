@@ -79,7 +79,12 @@ class Journal:
 
     def instance_id(self) -> str:
         """Return this installation's lasting identity. Raises StoreError."""
-        return str(self.read(_INSTANCE))
+        with self._database.reading() as connection:
+            return self.instance_id_in(connection)
+
+    def instance_id_in(self, connection: Connection) -> str:
+        """Return the identity that another connection's database has."""
+        return str(_read(connection, _INSTANCE))
 
     def make_instance_id(self) -> None:
         """Give this installation an identity unless it has one. Raises StoreError."""

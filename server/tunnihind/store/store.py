@@ -3,7 +3,9 @@
 from types import TracebackType
 from typing import Self
 
-from tunnihind.errors import TunnihindError
+from sqlalchemy import Connection
+
+from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.known import Archive
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
@@ -13,7 +15,7 @@ from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
-from tunnihind.store.revision import is_current, require_current
+from tunnihind.store.revision import HEAD, current, is_current, require_current
 from tunnihind.store.runs import RunArchive
 
 
@@ -25,6 +27,7 @@ class Store:
 
         Raises SettingsError for an address that is none, StoreError and SchemaError.
         """
+        self._url = url
         self.database = Database(url, read_only=read_only)
         self.journal = Journal(self.database)
         try:
@@ -46,6 +49,10 @@ class Store:
         """Return a new claim to the pipeline."""
         return Lease(self.database)
 
+    def begin_writing(self) -> None:
+        """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
+        self.database.replace_by(Store(self._url).database)
+
     def thin(self, now: int) -> int:
         """Delete what has outlived its retention; return how many rows. Raises StoreError."""
         return thin(self.database, now)
@@ -65,9 +72,16 @@ class Store:
     def _make_ready(self) -> None:
         if self.database.read_only:
             require_current(self.database)
-            return
-        if not is_current(self.database):
-            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
+        else:
+            if not is_current(self.database):
+                from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
 
-            upgrade(self.database)
-        self.journal.make_instance_id()
+                upgrade(self.database)
+            self.journal.make_instance_id()
+        instance_id = self.journal.instance_id()
+
+        def recognise(connection: Connection) -> None:
+            if current(connection) != HEAD or self.journal.instance_id_in(connection) != instance_id:
+                raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
+
+        self.database.go_on_only_if(recognise)
