@@ -3,9 +3,13 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
+from typing import Final
 
 from tunnihind.market import Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
+
+_MOST_QUOTES: Final = 500
+"""The longest day has 100 quarters. With so many quotes some contradict each other, and more of them tell no more."""
 
 
 def days(first: date, last: date) -> Iterator[date]:
@@ -27,6 +31,7 @@ def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, la
     """Lay quotes, in any order, on sheets for the delivery days from `first` to `last`; others are dropped.
 
     A quote that was given twice stands once; two prices for one period are both kept, for the gate to refuse.
+    Of a day with far too many quotes only the first are kept.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -34,5 +39,5 @@ def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, la
         low = bisect_left(ordered, (day_start(day),))
         high = bisect_left(ordered, (day_end(day),))
         if low < high:
-            sheets.append(DaySheet(source, zone, day, tuple(ordered[low:high])))
+            sheets.append(DaySheet(source, zone, day, tuple(ordered[low : min(high, low + _MOST_QUOTES)])))
     return sheets

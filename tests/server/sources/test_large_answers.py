@@ -44,7 +44,7 @@ async def ask(url):
         after = peak_kb()
     bugs = [one for one in errors if isinstance(one, Exception) and not isinstance(one, SourceError)]
     assert not bugs, bugs
-    print((after - before) // 1024, max(len(str(error)) for error in errors))
+    print((after - before) // 1024, max(len(str(one)) for one in errors if isinstance(one, SourceError)))
 
 asyncio.run(ask(sys.argv[1]))
 """

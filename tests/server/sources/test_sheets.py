@@ -3,8 +3,9 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import day_end, day_start, delivery_day
+from tunnihind.market import Limits, day_end, day_start, delivery_day
 from tunnihind.sources.base import Quote
+from tunnihind.sources.gate import Refused, judge
 from tunnihind.sources.sheets import day_sheets, days, spans
 
 some_day = st.dates(date(2020, 1, 1), date(2099, 1, 1))
@@ -54,3 +55,11 @@ def test_equal_duplicates_collapse_and_contradicting_ones_stay() -> None:
     ts = day_start(DAY)
     (sheet,) = day_sheets("source", "ee", [Quote(ts, 2.0), Quote(ts, 1.0), Quote(ts, 2.0)], DAY, DAY)
     assert sheet.quotes == (Quote(ts, 1.0), Quote(ts, 2.0))
+
+
+def test_of_far_too_many_quotes_enough_stay_for_the_gate_to_refuse_the_day() -> None:
+    quotes = [Quote(day_start(DAY) + 900 * (number % 96), float(number)) for number in range(10_000)]
+    (sheet,) = day_sheets("source", "ee", quotes, DAY, DAY)
+    assert len(sheet.quotes) == 500
+    verdict = judge(sheet, Limits(-500.0, 4000.0))
+    assert isinstance(verdict, Refused)
