@@ -41,3 +41,4 @@ def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
     for name in ("pipeline.modelling.forecaster", "pipeline.modelling._standing_forecaster", "rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", LastWeeksMean, raising=False)
+    monkeypatch.setattr("tunnihind.pipeline.modelling._WALKS", {})

@@ -4,7 +4,7 @@ Every forecast sees `archive.as_of(issue instant)` and nothing else, and only ho
 instant are scored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Self
@@ -129,22 +129,59 @@ def backtest(
     return BacktestResult.of(forecasts, archive.prices.everything())
 
 
-def recent_score(
-    archive: Archive, make: Forecaster, now: int, *, issue_at: time = ISSUE_AT, progress: Progress | None = None
-) -> BacktestScore | None:
-    """Return the accuracy over the 24 hours that followed the newest settled hour, in the last 90 days.
+@dataclass(frozen=True, slots=True)
+class NextDay:
+    """What a forecast said of the 24 hours that followed the newest settled one, EUR/MWh.
 
-    One forecast a day at `issue_at` UTC, for the 90 delivery days up to the newest one settled at `now`, with
-    the truth as known at `now`. None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made
-    no error at all.
+    Arrays have shape (hours,), the first for the hour at `start_ts`; they are empty where nothing could be forecast.
     """
-    truth = archive.prices.as_of(now)
+
+    issued_ts: int
+    start_ts: int
+    p10: Floats
+    p50: Floats
+    p90: Floats
+
+    @classmethod
+    def made_by(cls, make: Forecaster, known: Known) -> Self:
+        """Forecast from what was known at an instant."""
+        run, targets = make.forecast(known), _next_hours(known)
+        covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)] if run is not None else targets[:0]
+        if run is None or not covered.size:
+            nothing = np.empty(0)
+            return cls(known.as_of, known.as_of, nothing, nothing, nothing)
+        hours = (covered - run.start_ts) // HOUR_S
+        return cls(known.as_of, int(covered[0]), run.p10[hours], run.p50[hours], run.p90[hours])
+
+    def targets(self) -> Instants:
+        """Return the starts of the hours."""
+        return _hours(self.start_ts, self.start_ts + self.p50.size * HOUR_S)
+
+
+def score_instants(truth: PriceHistory) -> list[int]:
+    """Return the instants whose forecasts are scored, oldest first: one a day at `ISSUE_AT`.
+
+    They are those whose next day lies within the 90 delivery days up to the newest one settled.
+    """
     newest = truth.newest_settled_day()
     if newest is None:
-        return None
-    instants = _issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), issue_at)
-    past = [instant for instant in instants if instant <= now]
-    scores = BacktestResult.of(_walk_forward(archive, make, past, _next_hours, progress), truth).scores()
+        return []
+    instants = _issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), ISSUE_AT)
+    return [instant for instant in instants if instant <= truth.as_of]
+
+
+def recent_score(forecasts: Iterable[NextDay], truth: PriceHistory) -> BacktestScore | None:
+    """Return the accuracy of forecasts over the 24 hours that followed the newest settled hour.
+
+    None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at all.
+    """
+    parts = list(forecasts)
+    targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
+    p10, p50, p90 = (
+        np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)]) for name in ("p10", "p50", "p90")
+    )
+    actual, baseline = _prices_at(truth, targets), _prices_at(truth, targets - WEEK_S)
+    scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
     if scores.n < ENOUGH_HOURS or scores.baseline_mae == 0:
         return None
     return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, SCORE_HORIZON_H)

@@ -2,19 +2,28 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import cache, partial
+from time import monotonic
 from typing import Final, Protocol
 
-from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, recent_score
+from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.model.identity import model_identity
 from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
-from tunnihind.pipeline.history import MEMORY_S, History
+from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
 from tunnihind.store.store import Store
 
 _HISTORY: Final = History()
+
+SLICE_S: Final = 1.0
+"""For so long forecasts of past days are made at a time: an hourly run waits no longer than that for its turn."""
+_STANDING_S: Final = 2 * DAY_S
+"""Past days so near are forecast by the forecaster of the hourly runs."""
 
 
 class Modeller(Protocol):
@@ -22,6 +31,9 @@ class Modeller(Protocol):
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError, WorkerError."""
+
+    async def score_slice(self, as_of: int) -> ScoreSlice:
+        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError."""
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little.
@@ -50,10 +62,66 @@ def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | 
     return _standing_forecaster(limits.floor, limits.cap).forecast(known)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreSlice:
+    """Forecasts of past days that a model's score lacked, as many as were made in a second or so; none: it lacks none.
+
+    `past` is what `BacktestBook.state_of_past` said before they were made.
+    """
+
+    forecasts: tuple[NextDay, ...]
+    past: int
+
+
+class _Walk:
+    """The forecaster that goes through past days, and what it looks at: kept from slice to slice until all are made."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.history = History()
+        self.make = forecaster(limits.floor, limits.cap)
+
+
+_WALKS: Final[dict[Limits, _Walk]] = {}
+
+
+def score_slice(store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, slice_s: float = SLICE_S) -> ScoreSlice:
+    """Make some of the forecasts that the score of an instant lacks. Raises StoreError.
+
+    The oldest come first. At least one is made, and no other begun after `slice_s`.
+    """
+    ends = monotonic() + slice_s
+    past = store.backtests.state_of_past()
+    kept = store.backtests.kept(model_identity(limits))
+    missing = [instant for instant in score_instants(_recent_truth(store, as_of)) if instant not in kept]
+    made: list[NextDay] = []
+    for instant in missing:
+        if made and monotonic() >= ends:
+            break
+        made.append(_next_day(store, instant, as_of, limits))
+    if len(made) == len(missing):
+        _WALKS.clear()
+    return ScoreSlice(tuple(made), past)
+
+
+def _next_day(store: Store, instant: int, as_of: int, limits: Limits) -> NextDay:
+    if instant > as_of - _STANDING_S:
+        # The forecaster of the hourly runs has just learnt nearly all that this one needs.
+        known = _HISTORY.archive(store, as_of).as_of(instant)
+        return NextDay.made_by(_standing_forecaster(limits.floor, limits.cap), known)
+    walk = _WALKS.setdefault(limits, _Walk(limits))
+    return NextDay.made_by(walk.make, walk.history.archive(store, instant).as_of(instant))
+
+
 def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestScore | None:
-    """Backtest the model over the 90 days before an instant. Raises StoreError."""
-    archive = store.archive(as_of - SCORE_DAYS * DAY_S - MEMORY_S)
-    return recent_score(archive, forecaster(limits.floor, limits.cap), as_of)
+    """Score the forecasts of past days that are kept, by the prices known at an instant. Raises StoreError."""
+    truth = _recent_truth(store, as_of)
+    kept = store.backtests.kept(model_identity(limits))
+    return recent_score((kept[instant] for instant in score_instants(truth) if instant in kept), truth)
+
+
+def _recent_truth(store: Store, as_of: int) -> PriceHistory:
+    since = as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S
+    return store.prices.archive(since, zones=("ee",)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
@@ -74,6 +142,10 @@ class ProcessModeller:
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError."""
         return await self._work(partial(make_run, limits=self._limits), as_of)
+
+    async def score_slice(self, as_of: int) -> ScoreSlice:
+        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError."""
+        return await self._work(partial(score_slice, limits=self._limits), as_of)
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""

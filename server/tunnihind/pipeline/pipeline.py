@@ -9,6 +9,7 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
+from tunnihind.forecast.model.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
@@ -52,6 +53,7 @@ class Pipeline:
     ) -> None:
         self._store = store
         self._modeller = modeller
+        self._model = model_identity(limits)
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
@@ -107,6 +109,7 @@ class Pipeline:
             self._store,
             tuple(self._covariate_sources.values()),
             self._history_start,
+            self._model,
             dict(self._tries),
             now,
         )
@@ -162,10 +165,19 @@ class Pipeline:
             _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
 
     async def _score(self, now: int) -> None:
+        """Do a slice of the scores, so that what is more urgent comes in between; the last one notes that all is done.
+
+        The forecasts that a slice has made are kept, so the next one goes on from there, after a restart too.
+        """
+        part = await self._modeller.score_slice(now)
+        if part.forecasts:
+            await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
+            return
         score = await self._modeller.score(now)
         await asyncio.to_thread(self._store.runs.keep_score, score)
         windows = await self._modeller.accuracy(now)
         await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
+        await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))

@@ -24,6 +24,9 @@ MISSING_S: Final = 15 * 60
 PATIENT_S: Final = HOUR_S
 HELD_S: Final = 6 * HOUR_S
 
+SCORES_AT: Final = time(16)
+"""Estonian local time from which the scores of a day are made: the day's prices have come, and nothing else presses."""
+
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
@@ -89,13 +92,15 @@ class Situation:
     """All that decides what is due.
 
     `settled_through` is the delivery day up to which EE has no gap of late, `stored_ts` when prices were last
-    stored, `run_made_at` the newest forecast's instant; `held_days` failed the gate; `missing_years` are to be
-    back-filled, the first of them next; `covariates` holds what each source of covariates needs, by name.
+    stored, `run_made_at` the newest forecast's instant, `scored_ts` when the present model was last scored;
+    `held_days` failed the gate; `missing_years` are to be back-filled, the first of them next; `covariates` holds what
+    each source of covariates needs, by name.
     """
 
     settled_through: date | None = None
     stored_ts: int | None = None
     run_made_at: int | None = None
+    scored_ts: int | None = None
     held_days: tuple[date, ...] = ()
     missing_years: tuple[int, ...] = ()
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
@@ -207,6 +212,8 @@ def _doubled(first_s: int, failures: int, longest_s: int) -> int:
 def _wanted_at(task: Task, situation: Situation, now: int) -> float:
     if task.job is Job.FORECAST:
         return _forecast_wanted_at(situation, now)
+    if task.job is Job.SCORES:
+        return _scores_wanted_at(situation, now)
     if not _has_work(task, situation):
         return inf
     ok_ts = situation.of(task).ok_ts
@@ -223,8 +230,6 @@ def _has_work(task: Task, situation: Situation) -> bool:
             return bool(situation.missing_years)
         case Job.COVARIATE_HISTORY:
             return bool(situation.covariates[task.source].missing_months)
-        case Job.SCORES:
-            return situation.stored_ts is not None
         case _:
             return True
 
@@ -258,3 +263,14 @@ def _forecast_wanted_at(situation: Situation, now: int) -> float:
     if not made or max(made) < situation.stored_ts <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S
+
+
+def _scores_wanted_at(situation: Situation, now: int) -> float:
+    """Return when scores are next to be made. They are due until that is noted in the store: it takes many slices."""
+    if situation.stored_ts is None:
+        return inf
+    if situation.scored_ts is None or situation.scored_ts > now:
+        return -inf
+    scored = datetime.fromtimestamp(situation.scored_ts, LOCAL_TZ)
+    day = scored.date() + timedelta(days=1) if scored.time() >= SCORES_AT else scored.date()
+    return datetime.combine(day, SCORES_AT, LOCAL_TZ).timestamp()

@@ -41,10 +41,14 @@ def read_situation(
     store: Store,
     covariate_sources: Sequence[CovariateSource],
     history_start: date,
+    model: str,
     tries: Mapping[Task, Tries],
     now: int,
 ) -> Situation:
-    """Return the situation at `now`; history is wanted from `history_start` on. Raises StoreError."""
+    """Return the situation at `now`: history is wanted from `history_start` on, and scores of this `model`.
+
+    Raises StoreError.
+    """
     today = delivery_day(now)
     held = store.quarantine.held()
     excused = {case.day for case in held if case.zone == ZONE.lower()} - {today, next_day(now)}
@@ -55,6 +59,7 @@ def read_situation(
         settled_through=settled_through(history, recent, next_day(now), excused),
         stored_ts=store.journal.prices_stored_at(),
         run_made_at=None if run is None else run.made_at,
+        scored_ts=store.backtests.scored_at(model),
         held_days=_to_retry((case.day for case in held), today),
         missing_years=_missing_years(store.journal, history_start.year, now),
         covariates={

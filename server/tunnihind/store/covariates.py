@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S
+from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import COVARIATE_BYTES, pack_covariate, unpack_covariate
@@ -76,16 +78,31 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> i
         return 0
     kept = _kept(connection, name, issues)
     changed: dict[tuple[int, int], IssuedSeries] = {}
-    added = 0
+    added, told_from = 0, []
     for issue in issues:
         key = issue.lead_s, issue.issued_ts
         earlier = changed.get(key) or kept.get(key)
-        merged, new = (issue, int(np.isfinite(issue.values).sum())) if earlier is None else _merge(earlier, issue)
-        if new or earlier is None:
+        merged, is_new = (issue, np.isfinite(issue.values)) if earlier is None else _merge(earlier, issue)
+        if is_new.any() or earlier is None:
             changed[key] = merged
-            added += new
+            added += int(is_new.sum())
+        if is_new.any():
+            told_from.append(_told_from(merged, is_new))
     _replace(connection, name, changed)
+    if told_from:
+        forget_since(connection, min(told_from))
     return added
+
+
+def _told_from(series: IssuedSeries, is_new: NDArray[np.bool_]) -> int:
+    """Return from which instant on the new values of a series make a past forecast another one.
+
+    Those of a Previous Run count from their own hour on, not from their issue: no source tells them much sooner, so a
+    forecast made before could not have had them either.
+    """
+    if series.lead_s == 0:
+        return series.issued_ts
+    return series.start_ts + int(np.flatnonzero(is_new)[0]) * HOUR_S
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> dict[tuple[int, int], IssuedSeries]:
@@ -113,16 +130,15 @@ def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int]
         connection.execute(insert(table), rows)
 
 
-def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, int]:
-    """Lay the newly given values over those kept, and count the ones that differ."""
+def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
+    """Lay the newly given values over those kept, and tell which differ."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)
     _lay(merged, start, kept)
     before = merged.copy()
     _lay(merged, start, issue)
-    new = int((np.isfinite(merged) & (merged != before)).sum())
-    return IssuedSeries(issue.issued_ts, start, merged, issue.lead_s), new
+    return IssuedSeries(issue.issued_ts, start, merged, issue.lead_s), np.isfinite(merged) & (merged != before)
 
 
 def _lay(grid: np.ndarray[tuple[int], np.dtype[np.float32]], start_ts: int, series: IssuedSeries) -> None:

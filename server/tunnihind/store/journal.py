@@ -17,6 +17,7 @@ _INSTANCE: Final = "instance_id"
 _LAST_REFRESH: Final = "last_refresh"
 _STORED: Final = "prices_stored"
 _COVARIATES: Final = "covariate_changes"
+_KNOWLEDGE: Final = "knowledge_changes"
 
 
 class Journal:
@@ -62,6 +63,7 @@ class Journal:
     def stored_prices(self, connection: Connection, at: int) -> None:
         """Say, within the transaction that stores them, that there are new prices."""
         _write(connection, _STORED, at)
+        _write(connection, _KNOWLEDGE, _count(connection, _KNOWLEDGE) + 1)
         self.advance(connection)
 
     def prices_stored_at(self) -> int | None:
@@ -72,10 +74,15 @@ class Journal:
     def stored_covariates(self, connection: Connection) -> None:
         """Say, within the transaction that stores them, that covariates have changed."""
         _write(connection, _COVARIATES, _count(connection, _COVARIATES) + 1)
+        _write(connection, _KNOWLEDGE, _count(connection, _KNOWLEDGE) + 1)
 
     def covariate_changes(self, connection: Connection) -> int:
         """Return how often covariates have changed."""
         return _count(connection, _COVARIATES)
+
+    def knowledge_changes(self, connection: Connection) -> int:
+        """Return how often prices or covariates have changed."""
+        return _count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
         """Return this installation's lasting identity. Raises StoreError."""

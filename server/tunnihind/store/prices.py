@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from tunnihind.known import PriceArchive
 from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
+from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.schema import prices as table
@@ -140,6 +141,7 @@ def _add(connection: Connection, prices: Sequence[Price], source: str, seen_ts: 
     if rows:
         names = [column.name for column in table.columns]
         connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+        forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
     return Added(len(rows) - corrected, corrected, unchanged)
 
 

@@ -66,6 +66,18 @@ runs: Final = Table(
 )
 """A forecast run exactly as issued; never edited."""
 
+backtest_forecasts: Final = Table(
+    "backtest_forecasts",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("start_ts", BigInteger, nullable=False),
+    Column("p10", LargeBinary, nullable=False),
+    Column("p50", LargeBinary, nullable=False),
+    Column("p90", LargeBinary, nullable=False),
+)
+"""What a model, seeing only what counts as known at a past instant, forecasts for the day after it."""
+
 source_health: Final = Table(
     "source_health",
     metadata,

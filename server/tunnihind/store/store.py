@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.known import Archive
+from tunnihind.store.backtests import BacktestBook
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
@@ -38,6 +39,7 @@ class Store:
         self.prices = PriceBook(self.database, self.journal)
         self.covariates = CovariateBook(self.database, self.journal)
         self.runs = RunArchive(self.database, self.journal)
+        self.backtests = BacktestBook(self.database, self.journal)
         self.quarantine = Quarantine(self.database)
         self.health = HealthBook(self.database)
 

@@ -6,9 +6,17 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import pytest
 
-from tunnihind.forecast.backtest import ENOUGH_HOURS, BacktestResult, backtest, recent_score
+from tunnihind.forecast.backtest import (
+    ENOUGH_HOURS,
+    BacktestResult,
+    BacktestScore,
+    NextDay,
+    backtest,
+    recent_score,
+    score_instants,
+)
 from tunnihind.forecast.fallback import LastWeeksMean
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, Known
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, floor_hour, publication_time
 
@@ -181,9 +189,15 @@ def test_progress_is_told_after_every_forecast(market: Market) -> None:
     assert told == [(n, 8) for n in range(1, 9)]
 
 
+def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | None:
+    """Make and score all the forecasts that are wanted at an instant."""
+    truth = archive.prices.as_of(now)
+    return recent_score([NextDay.made_by(make, archive.as_of(instant)) for instant in score_instants(truth)], truth)
+
+
 def test_the_recent_score_is_of_the_24_hours_after_the_newest_settled_one(market: Market, utc: Utc) -> None:
     spy = Constant()
-    score = recent_score(market(FIRST, LAST, rising), spy, utc(2024, 10, 10, 15))
+    score = score_of(market(FIRST, LAST, rising), spy, utc(2024, 10, 10, 15))
     assert score is not None
     assert score.horizon_h == 24
     assert score.baseline_mae == pytest.approx(7)
@@ -197,18 +211,18 @@ def test_the_recent_score_is_of_the_24_hours_after_the_newest_settled_one(market
 
 def test_the_recent_score_knows_only_what_was_known_at_its_own_instant(market: Market, utc: Utc) -> None:
     now = utc(2024, 10, 10, 15)
-    whole = recent_score(market(FIRST, LAST, rising), Constant(), now)
-    assert whole == recent_score(market(FIRST, date(2024, 10, 11), rising), Constant(), now)
+    whole = score_of(market(FIRST, LAST, rising), Constant(), now)
+    assert whole == score_of(market(FIRST, date(2024, 10, 11), rising), Constant(), now)
 
 
 def test_the_recent_score_waits_until_four_weeks_can_be_scored(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, rising)
     # The first forecast is of 2 March, the first baseline of 8 March: 28 days are known once 4 April is.
-    assert recent_score(archive, Constant(), utc(2024, 4, 2, 15)) is None
-    assert recent_score(archive, Constant(), utc(2024, 4, 3, 15)) is not None
+    assert score_of(archive, Constant(), utc(2024, 4, 2, 15)) is None
+    assert score_of(archive, Constant(), utc(2024, 4, 3, 15)) is not None
     assert ENOUGH_HOURS == 672
 
 
 def test_the_recent_score_is_none_with_nothing_known_or_a_baseline_without_error(market: Market, utc: Utc) -> None:
-    assert recent_score(market(FIRST, LAST, rising), Constant(), utc(2020, 1, 1)) is None
-    assert recent_score(market(FIRST, LAST, lambda _: 5.0), Constant(), utc(2024, 10, 10, 15)) is None
+    assert score_of(market(FIRST, LAST, rising), Constant(), utc(2020, 1, 1)) is None
+    assert score_of(market(FIRST, LAST, lambda _: 5.0), Constant(), utc(2024, 10, 10, 15)) is None

@@ -18,7 +18,7 @@ from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, Limits, Zone, floor_hour, hours_of, publication_time
-from tunnihind.pipeline.modelling import accuracy, make_run, score
+from tunnihind.pipeline.modelling import ScoreSlice, accuracy, make_run, score, score_slice
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.base import Cadence, CovariateSource, DaySheet, PriceSource, Quote
@@ -156,8 +156,12 @@ class StubModeller:
             raise self.errors.popleft()
         return None if self.knows_nothing else plain_run(as_of)
 
-    async def score(self, as_of: int) -> BacktestScore | None:
+    async def score_slice(self, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
+        return ScoreSlice((), 0)
+
+    async def score(self, as_of: int) -> BacktestScore | None:
+        assert self.scored_at[-1] == as_of
         return None
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
@@ -172,10 +176,13 @@ class InProcessModeller:
         self._store = store
 
     async def run(self, as_of: int) -> Run | None:
-        return make_run(self._store, as_of)
+        return make_run(self._store, as_of, LIMITS)
+
+    async def score_slice(self, as_of: int) -> ScoreSlice:
+        return score_slice(self._store, as_of, LIMITS)
 
     async def score(self, as_of: int) -> BacktestScore | None:
-        return score(self._store, as_of)
+        return score(self._store, as_of, LIMITS)
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         return accuracy(self._store, as_of)

@@ -213,6 +213,26 @@ def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
     assert not is_due(Job.PRICE_HISTORY, after_success(Job.PRICE_HISTORY, NOON), NOON + DAY_S)
 
 
+@pytest.mark.parametrize(
+    ("scored", "due"),
+    [
+        ("2025-12-15 10:00", "2025-12-15 16:00"),
+        ("2025-12-15 15:59", "2025-12-15 16:00"),
+        ("2025-12-15 16:00", "2025-12-16 16:00"),
+        ("2025-12-15 23:59", "2025-12-16 16:00"),
+    ],
+)
+def test_scores_are_made_once_a_day_after_publication(scored: str, due: str) -> None:
+    situation = Situation(stored_ts=NOON, scored_ts=local(scored))
+    assert due_at(Task(Job.SCORES), situation, local(scored) + 1) == local(due)
+
+
+def test_scores_that_were_never_made_are_due_until_they_are_noted_whatever_slices_succeed() -> None:
+    assert is_due(Job.SCORES, after_success(Job.SCORES, NOON, stored_ts=NOON), NOON)
+    assert is_due(Job.SCORES, Situation(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
+    assert due_at(Task(Job.SCORES), Situation(), NOON) == float("inf")
+
+
 def test_held_days_are_asked_for_four_times_a_day() -> None:
     situation = after_success(Job.HELD_DAYS, NOON, held_days=(date(2025, 12, 1),))
     assert due_at(Task(Job.HELD_DAYS), situation, NOON + 1) == NOON + 6 * HOUR_S
@@ -314,6 +334,7 @@ def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> No
         settled_through=date(2025, 12, 16),
         stored_ts=now,
         run_made_at=now,
+        scored_ts=now,
         tries={Task(job): Tries(now, now) for job in Job},
     )
     assert due_tasks(after, now) == []

@@ -28,7 +28,7 @@ SEPTEMBER = date(2025, 9, 1)
 
 
 def situation(store: Store, now: int = NOW, *sources: CovariateSource, history_start: date = NO_HISTORY) -> Situation:
-    return read_situation(store, sources, history_start, {}, now)
+    return read_situation(store, sources, history_start, "model", {}, now)
 
 
 def without(quotes: Quotes, *missing: int) -> Quotes:

@@ -1,0 +1,32 @@
+"""What tells one model from another, so that what an earlier one forecast is not taken for the present one's."""
+
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import tunnihind.forecast
+import tunnihind.known
+import tunnihind.market
+from tunnihind.market import Limits
+
+_LIBRARIES: Final = ("numpy", "holidays")
+"""Of these another version may forecast other numbers."""
+
+
+def model_identity(limits: Limits) -> str:
+    """Return a word that changes with the model's code, the libraries that it rests on, and the price limits."""
+    return f"{_code()}:{limits.floor:g}:{limits.cap:g}"
+
+
+@cache
+def _code() -> str:
+    folder = Path(next(iter(tunnihind.forecast.__path__)))
+    digest = blake2b(digest_size=8)
+    for name in ("tunnihind", *_LIBRARIES):
+        digest.update(f"{name} {version(name)}\n".encode())
+    modules = [Path(module.__file__ or "") for module in (tunnihind.known, tunnihind.market)]
+    for path in sorted([*folder.rglob("*.py"), *modules]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

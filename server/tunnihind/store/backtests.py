@@ -1,0 +1,90 @@
+"""Forecasts of past days, kept so that the model's score costs only the new ones.
+
+They follow from what counts as known at their instant. So whatever is stored later but counts as known by then
+deletes them, in its own transaction, and they are made again.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select
+
+from tunnihind.forecast.backtest import SCORE_DAYS, NextDay
+from tunnihind.market import DAY_S
+from tunnihind.store.database import Database
+from tunnihind.store.journal import Journal
+from tunnihind.store.packing import pack_prices, unpack_prices
+from tunnihind.store.schema import backtest_forecasts as table
+
+_SCORED: Final = "backtest scored"
+_KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
+"""Forecasts older than this before the newest one are deleted."""
+
+
+class BacktestBook:
+    """The forecasts of past days of a store."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+
+    def kept(self, model: str) -> dict[int, NextDay]:
+        """Return a model's forecasts by their instant. Raises StoreError."""
+        query = select(table).where(table.c.model == model).order_by(table.c.issued_ts)
+        with self._database.reading() as connection:
+            return {
+                row.issued_ts: NextDay(
+                    row.issued_ts,
+                    row.start_ts,
+                    unpack_prices(row.p10),
+                    unpack_prices(row.p50),
+                    unpack_prices(row.p90),
+                )
+                for row in connection.execute(query)
+            }
+
+    def state_of_past(self) -> int:
+        """Return a number that grows with everything that becomes known. Raises StoreError."""
+        with self._database.reading() as connection:
+            return self._journal.knowledge_changes(connection)
+
+    def add(self, model: str, forecasts: Sequence[NextDay], *, past: int) -> bool:
+        """Keep a model's forecasts and drop other models'; return whether they were kept. Raises StoreError.
+
+        They are not where more has become known than `past`, what `state_of_past` said before they were made.
+        """
+        rows = [
+            {
+                "model": model,
+                "issued_ts": forecast.issued_ts,
+                "start_ts": forecast.start_ts,
+                "p10": pack_prices(forecast.p10),
+                "p50": pack_prices(forecast.p50),
+                "p90": pack_prices(forecast.p90),
+            }
+            for forecast in forecasts
+        ]
+        with self._database.writing() as connection:
+            if not rows or self._journal.knowledge_changes(connection) != past:
+                return False
+            instants = [row["issued_ts"] for row in rows]
+            oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
+            outlived = (table.c.model != model) | table.c.issued_ts.in_(instants) | (table.c.issued_ts < oldest)
+            connection.execute(delete(table).where(outlived))
+            connection.execute(insert(table), rows)
+        return True
+
+    def scored_at(self, model: str) -> int | None:
+        """Return when a model was last scored, None where it never was or another one was since. Raises StoreError."""
+        found = self._journal.read(_SCORED)
+        at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
+        return at if isinstance(at, int) else None
+
+    def note_scored(self, model: str, at: int) -> None:
+        """Note that a model has been scored. Raises StoreError."""
+        self._journal.write(_SCORED, {"model": model, "at": at})
+
+
+def forget_since(connection: Connection, known_ts: int) -> None:
+    """Delete, within the transaction that adds to what was known at an instant, the forecasts that might differ."""
+    connection.execute(delete(table).where(table.c.issued_ts >= known_ts))

@@ -1,0 +1,237 @@
+"""The daily scores: in slices that let the urgent through, kept from day to day, anew where the past has changed."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.server.pipeline.support import (
+    InProcessModeller,
+    JumpingClock,
+    ScriptedPrices,
+    estonian_quotes,
+    keep,
+    local,
+    pipeline_of,
+)
+from tunnihind.forecast.backtest import NextDay, recent_score, score_instants
+from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.model.identity import model_identity
+from tunnihind.forecast.run import Run
+from tunnihind.known import IssuedSeries, Known
+from tunnihind.market import DAY_S, HOUR_S, Limits, day_start
+from tunnihind.pipeline import modelling
+from tunnihind.pipeline.modelling import score, score_slice
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.store.prices import Price
+from tunnihind.store.store import Store
+
+NOW = local("2025-12-15 17:00")
+TODAY = date(2025, 12, 15)
+TOMORROW = TODAY + timedelta(days=1)
+LIMITS = Limits(-500, 4000)
+MODEL = model_identity(LIMITS)
+WARMTH = "temperature_2m@ee_west"
+
+
+class CountingModel(LastWeeksMean):
+    """Notes for which instants it forecasts."""
+
+    asked: list[int]
+
+    def forecast(self, known: Known) -> Run | None:
+        self.asked.append(known.as_of)
+        return super().forecast(known)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
+    """Return the instants for which the model has been asked since."""
+    instants: list[int] = []
+    monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
+    for name in ("forecaster", "_standing_forecaster"):
+        monkeypatch.setattr(modelling, name, CountingModel)
+    return instants
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """Return a store with half a year of prices that rise by a euro a day, seen when each day was published."""
+    first = TODAY - timedelta(days=180)
+    for number in range(182):
+        day = first + timedelta(days=number)
+        keep(store, estonian_quotes(day, day, level=50.0 + number), day_start(day) - 10 * HOUR_S)
+    return store
+
+
+def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
+    """Make all the forecasts that the score lacks; return in how many slices."""
+    slices = 0
+    while (part := score_slice(store, now, LIMITS, slice_s=slice_s)).forecasts:
+        assert store.backtests.add(MODEL, part.forecasts, past=part.past)
+        slices += 1
+    return slices
+
+
+def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
+    assert work_off(filled, slice_s=0.0) == 90
+    archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW)
+    at_once = [NextDay.made_by(LastWeeksMean(), archive.as_of(instant)) for instant in score_instants(truth)]
+    found = score(filled, NOW, LIMITS)
+    assert found is not None
+    assert found == recent_score(at_once, truth)
+
+
+def test_the_next_day_costs_one_forecast_and_a_restart_none(filled: Store, asked: list[int]) -> None:
+    work_off(filled)
+    asked.clear()
+    modelling._WALKS.clear()
+    assert work_off(filled) == 0
+    tomorrow = TOMORROW + timedelta(days=1)
+    keep(filled, estonian_quotes(tomorrow, tomorrow), NOW + DAY_S - 3 * HOUR_S)
+    work_off(filled, NOW + DAY_S)
+    assert asked == [local("2025-12-16 11:00")]
+
+
+def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew(
+    filled: Store, asked: list[int]
+) -> None:
+    work_off(filled)
+    asked.clear()
+    long_ago = day_start(TODAY - timedelta(days=10))
+    filled.prices.add([Price("lv", long_ago, HOUR_S, 1.0)], source="import", seen_ts=NOW)
+    work_off(filled)
+    assert asked == [local("2025-12-05 11:00") + n * DAY_S for n in range(11)]
+
+
+def test_a_correction_leaves_the_forecasts_from_before_it_and_changes_what_they_are_measured_by(
+    filled: Store, asked: list[int]
+) -> None:
+    work_off(filled)
+    before = score(filled, NOW, LIMITS)
+    asked.clear()
+    filled.prices.add([Price("ee", day_start(TODAY), HOUR_S, 3000.0)], source="elering", seen_ts=NOW)
+    assert work_off(filled) == 0
+    after = score(filled, NOW, LIMITS)
+    assert before is not None
+    assert after is not None
+    assert after.mae > before.mae
+
+
+def weather(hours: int, *, lead_s: int = 0, before_s: int) -> IssuedSeries:
+    issued = NOW // HOUR_S * HOUR_S - before_s
+    return IssuedSeries(issued, issued + lead_s, np.ones(hours, np.float32), lead_s)
+
+
+def test_weather_that_was_back_filled_makes_the_forecasts_from_then_on_anew(filled: Store, asked: list[int]) -> None:
+    work_off(filled)
+    asked.clear()
+    filled.covariates.add({WARMTH: [weather(48, before_s=5 * DAY_S)]})
+    work_off(filled)
+    assert len(asked) == 5
+    asked.clear()
+    filled.covariates.add({WARMTH: [weather(48, before_s=5 * DAY_S)]})
+    assert work_off(filled) == 0
+
+
+def test_new_weather_and_the_growth_of_previous_runs_cost_no_forecast(filled: Store, asked: list[int]) -> None:
+    month = weather(20 * 24, lead_s=7 * DAY_S, before_s=27 * DAY_S)
+    filled.covariates.add({WARMTH: [month]})
+    work_off(filled)
+    asked.clear()
+    grown = IssuedSeries(month.issued_ts, month.start_ts, np.ones(21 * 24, np.float32), month.lead_s)
+    filled.covariates.add({WARMTH: [grown, weather(240, before_s=0)]})
+    assert work_off(filled) == 0
+
+
+def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
+    part = score_slice(filled, NOW, LIMITS, slice_s=0.0)
+    filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
+    assert not filled.backtests.add(MODEL, part.forecasts, past=part.past)
+    assert filled.backtests.kept(MODEL) == {}
+
+
+def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
+    work_off(filled)
+    filled.backtests.note_scored(MODEL, NOW)
+    other = model_identity(Limits(-500, 5000))
+    assert filled.backtests.kept(other) == {}
+    assert filled.backtests.scored_at(other) is None
+    assert filled.backtests.scored_at(MODEL) == NOW
+
+
+def test_a_change_of_the_models_code_is_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ridge.py").write_text("share = 0.5")
+    monkeypatch.setattr("tunnihind.forecast.__path__", [str(tmp_path)])
+    names = []
+    for text in ("share = 0.5", "share = 0.6"):
+        (tmp_path / "ridge.py").write_text(text)
+        model_identity.__globals__["_code"].cache_clear()
+        names.append(model_identity(LIMITS))
+    model_identity.__globals__["_code"].cache_clear()
+    assert names[0] != names[1]
+
+
+def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> None:
+    nothing = np.empty(0)
+    for day in range(400):
+        issued = NOW + day * DAY_S
+        store.backtests.add(MODEL, [NextDay(issued, issued, nothing, nothing, nothing)], past=0)
+    assert len(store.backtests.kept(MODEL)) == 121
+
+
+class SlicingModeller(InProcessModeller):
+    """Makes one forecast a slice unless told to take longer ones, and notes what it is asked for."""
+
+    def __init__(self, store: Store, slice_s: float = 0.0) -> None:
+        super().__init__(store)
+        self.store = store
+        self.slice_s = slice_s
+        self.done: list[str] = []
+
+    async def run(self, as_of: int) -> Run | None:
+        self.done.append("run")
+        return await super().run(as_of)
+
+    async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
+        self.done.append("slice")
+        return score_slice(self.store, as_of, LIMITS, slice_s=self.slice_s)
+
+
+async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
+    clock = JumpingClock(NOW)
+    source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TOMORROW), clock=clock)
+    modeller = SlicingModeller(filled)
+    pipeline = pipeline_of(filled, clock, prices=[source], modeller=modeller)
+    while modeller.done.count("slice") < 4:
+        assert await pipeline.step()
+    questions, runs = len(source.asked), modeller.done.count("run")
+    clock.instant += HOUR_S
+    while modeller.done.count("slice") < 6:
+        assert await pipeline.step()
+    assert len(source.asked) == questions + 1
+    assert modeller.done.count("run") == runs + 1
+    assert filled.runs.score() is None
+
+
+async def test_a_pipeline_that_starts_again_goes_on_with_the_scores_and_then_has_none_to_make(
+    filled: Store, asked: list[int]
+) -> None:
+    clock = JumpingClock(NOW)
+
+    def started(modeller: SlicingModeller) -> Pipeline:
+        source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TOMORROW), clock=clock)
+        return pipeline_of(filled, clock, prices=[source], modeller=modeller)
+
+    first, second, third = SlicingModeller(filled), SlicingModeller(filled, 60.0), SlicingModeller(filled)
+    pipeline = started(first)
+    while first.done.count("slice") < 10:
+        assert await pipeline.step()
+    asked.clear()
+    assert await started(second).catch_up()
+    instants = [instant for instant in asked if instant < NOW]
+    assert len(instants) == len(set(instants)) == 80
+    assert filled.runs.score() is not None
+    assert await started(third).catch_up()
+    assert "slice" not in third.done
