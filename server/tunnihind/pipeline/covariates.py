@@ -28,4 +28,4 @@ class CovariateIngest:
         """Keep what the source had forecast for the days of a month, up to `today`. Raises SourceError, StoreError."""
         end = (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
         archived = await self._exchange.ask(source.name, lambda: source.archived(month, min(end, today)))
-        await asyncio.to_thread(self._store.covariates.add, archived)
+        await asyncio.to_thread(self._store.covariates.refill, archived, int(self._clock.now()))

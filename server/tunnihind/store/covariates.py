@@ -13,6 +13,7 @@ from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import COVARIATE_BYTES, pack_covariate, unpack_covariate
+from tunnihind.store.retention import lasting
 from tunnihind.store.schema import covariates as table
 
 
@@ -29,10 +30,23 @@ class CovariateBook:
         Raises StoreError.
         """
         with self._database.writing() as connection:
-            added = sum(_add(connection, name, list(issues)) for name, issues in series.items())
-            if added:
-                self._journal.stored_covariates(connection)
-            return added
+            return self._add(connection, {name: list(issues) for name, issues in series.items()})
+
+    def refill(self, series: Mapping[str, Sequence[IssuedSeries]], now: int) -> int:
+        """Keep what a source's archive holds, as `add` does, but for what thinning has deleted or would delete.
+
+        Raises StoreError.
+        """
+        with self._database.writing() as connection:
+            return self._add(
+                connection, {name: lasting(connection, name, issues, now) for name, issues in series.items()}
+            )
+
+    def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
+        added = sum(_add(connection, name, issues) for name, issues in series.items())
+        if added:
+            self._journal.stored_covariates(connection)
+        return added
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
         """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError."""

@@ -3,20 +3,22 @@
 Of old forecast runs and covariate issues those stay that somebody may still want: of each day the last one before gate
 closure, which is what a forecast of the next day could have used, and the day's last one; of covariates also the last
 one at the clock at which the model looks at past days, so that it is trained on weather as fresh as it is served with.
-Previous Runs stay for good: they are the only trace of what had been forecast.
+Previous Runs stay for good: they are the only trace of what had been forecast. What a source's archive gives for old
+days is held to the same rule before it is kept: otherwise thinning and back-fill would undo each other every day.
 
 In SQLite a year takes 7 MB of prices (140,000 quarters of four zones), 4 MB of runs and 35 MB of weather; what is kept
 in full takes 11 MB more, and each year of Previous Runs 15 MB, once (measured by `bench_growth`).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, select
 
 from tunnihind.forecast.run import ISSUE_CLOCK_S
+from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
 from tunnihind.store.schema import covariates, quarantine, runs
@@ -59,6 +61,21 @@ def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
         day = delivery_day(instant)
         newest[day, sum(look <= instant for look in looks(day))] = instant
     return instants - set(newest.values())
+
+
+def lasting(connection: Connection, name: str, issues: Sequence[IssuedSeries], now: int) -> list[IssuedSeries]:
+    """Return those issues of a covariate that thinning would leave beside what is kept."""
+    before = now - COVARIATE_DAYS * DAY_S
+    old = {issue.issued_ts for issue in issues if issue.lead_s == 0 and issue.issued_ts < before}
+    if not old:
+        return list(issues)
+    kept = select(covariates.c.issued_ts).where(
+        covariates.c.name == name,
+        covariates.c.lead_s == 0,
+        covariates.c.issued_ts.between(min(old) - DAY_S, before - 1),
+    )
+    surplus = superfluous(old.union(connection.execute(kept).scalars()), looks_at_covariates)
+    return [issue for issue in issues if issue.lead_s or issue.issued_ts not in surplus]
 
 
 def _thin_runs(connection: Connection, before: int) -> int:

@@ -1,5 +1,6 @@
 """What becomes of weather and other covariates."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.sources.open_meteo import OpenMeteo
+from tunnihind.sources.sheets import days
 from tunnihind.sources.upstream import open_session
 from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.store import Store
@@ -72,7 +74,7 @@ async def test_a_month_filled_again_grows_and_nothing_is_doubled(store: Store) -
 
 
 async def test_a_source_that_fails_has_no_other_asked_more_often(store: Store) -> None:
-    clock = JumpingClock(NOW, nap_s=10)
+    clock = JumpingClock(NOW, nap_s=300)
     down, up = ScriptedWeather("down"), ScriptedWeather("up")
     down.is_down = DOWN
     pipeline = pipeline_of(store, clock, prices=[ScriptedPrices({})], weather=[down, up])
@@ -82,7 +84,7 @@ async def test_a_source_that_fails_has_no_other_asked_more_often(store: Store) -
 
 
 async def test_a_source_that_answers_again_goes_on_at_its_cadence(store: Store) -> None:
-    clock = JumpingClock(NOW, nap_s=10)
+    clock = JumpingClock(NOW, nap_s=60)
     weather = ScriptedWeather()
     weather.errors.extend([DOWN, DOWN])
     await live(pipeline_of(store, clock, prices=[ScriptedPrices({})], weather=[weather]), clock, NOW + 4 * HOUR_S)
@@ -91,7 +93,7 @@ async def test_a_source_that_answers_again_goes_on_at_its_cadence(store: Store) 
 
 
 async def test_a_source_that_keeps_failing_its_history_has_no_other_asked_again(store: Store) -> None:
-    clock = JumpingClock(NOW, nap_s=10)
+    clock = JumpingClock(NOW, nap_s=60)
     down, up = ScriptedWeather("down"), ScriptedWeather("up")
     down.is_down = SourceRefused("down", "HTTP 401", status=401)
     pipeline = pipeline_of(
@@ -100,6 +102,28 @@ async def test_a_source_that_keeps_failing_its_history_has_no_other_asked_again(
     await live(pipeline, clock, NOW + 3 * HOUR_S)
     assert up.asked == [(MONTH, TODAY), (date(2025, 11, 1), date(2025, 11, 30))]
     assert len(down.asked) > 2
+
+
+class DayByDay(ScriptedWeather):
+    """Has an archive of one issue a day, each for the day after it."""
+
+    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+        midnights = [utc_midnight(day) for day in days(first, last)]
+        return {self.covariate: [IssuedSeries(ts - 7 * HOUR_S, ts, np.ones(24, np.float32)) for ts in midnights]}
+
+
+async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_day(store: Store) -> None:
+    clock = JumpingClock(NOW)
+    source, ingest = DayByDay(), CovariateIngest(store, clock, Witness())
+    for live_ts in range(utc_midnight(MONTH), utc_midnight(TODAY), 3 * HOUR_S):
+        store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
+    await ingest.fill_month(source, MONTH, TODAY)
+    clock.instant += 14 * DAY_S
+    assert store.thin(int(clock.now())) > 0
+    before = store.covariates.changes()
+    await ingest.fill_month(source, MONTH, TODAY)
+    assert store.covariates.changes() == before
+    assert store.thin(int(clock.now())) == 0
 
 
 async def test_a_months_previous_runs_come_over_the_wire_with_their_leads(store: Store) -> None:

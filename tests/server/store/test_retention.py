@@ -123,6 +123,28 @@ def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issu
     }
 
 
+@settings(deadline=None, max_examples=40)
+@given(live=_issues, archived=_issues, days_later=st.integers(0, 3))
+def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
+    memory_store: Store, live: list[int], archived: list[int], days_later: int
+) -> None:
+    store = emptied(memory_store)
+    history = {"ee_wind_da_mw": [series(at, [2.0]) for at in sorted(set(archived))]}
+    store.covariates.add({"ee_wind_da_mw": [series(at, [1.0]) for at in set(live) - set(archived)]})
+    store.covariates.refill(history, NOW)
+    store.thin(NOW)
+    before, changes = issued(store), store.covariates.changes()
+    assert store.covariates.refill(history, NOW + days_later * DAY_S) == 0
+    assert (issued(store), store.covariates.changes()) == (before, changes)
+
+
+def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) -> None:
+    days = [utc("2025-11-01T09:00") + day * DAY_S for day in range(30)]
+    store.covariates.add({"ee_wind_da_mw": [series(days[3] + 4 * HOUR_S, [1.0])]})
+    assert store.covariates.refill({"ee_wind_da_mw": [series(at, [2.0]) for at in days]}, NOW) == 30
+    assert store.thin(NOW) == 0
+
+
 def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
     store.prices.add(whole_day(date(2010, 1, 1)), source="a", seen_ts=NOW)
     store.prices.add(whole_day(date(2010, 1, 1), price=float), source="a", seen_ts=NOW + 1)
