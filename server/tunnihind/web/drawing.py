@@ -5,8 +5,7 @@ Coordinates are thousandths of the plot's width and height, y downwards, for an 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import ceil, floor, log10
 from typing import Final
 
@@ -32,6 +31,15 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class DaySpan:
+    """Where a day stands, in percent of the plot's width, and its name."""
+
+    at: float
+    width: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """Paths and labels, from the start of the reader's day to the end of the public forecast."""
 
@@ -42,7 +50,7 @@ class Drawing:
     limit: float | None
     zero: float
     prices: tuple[Tick, ...]
-    days: tuple[Tick, ...]
+    days: tuple[DaySpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ def draw(hours: Sequence[PricedHour], free_until: int, now: int, display: Displa
         limit=frame.x(min(floor_hour(free_until) + HOUR_S, frame.end)) if ahead else None,
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
-        days=tuple(_day_ticks(shown, frame, display)),
+        days=tuple(_day_spans(shown, frame, display)),
     )
 
 
@@ -132,9 +140,8 @@ def _price_ticks(frame: _Frame, step: float, display: Display) -> Iterator[Tick]
         yield Tick(frame.y(amount) / 10, display.texts.number(amount, decimals))
 
 
-def _day_ticks(shown: Sequence[PricedHour], frame: _Frame, display: Display) -> Iterator[Tick]:
-    seen = display.day(shown[0].ts) - timedelta(days=1)
-    for hour in shown:
-        if (day := display.day(hour.ts)) > seen:
-            seen = day
-            yield Tick(frame.x(hour.ts) / 10, display.texts.short_date(day))
+def _day_spans(shown: Sequence[PricedHour], frame: _Frame, display: Display) -> Iterator[DaySpan]:
+    for day, hours in groupby(shown, key=lambda hour: display.day(hour.ts)):
+        instants = [hour.ts for hour in hours]
+        start, end = frame.x(instants[0]) / 10, frame.x(instants[-1] + HOUR_S) / 10
+        yield DaySpan(round(start, 2), round(end - start, 2), display.texts.short_date(day))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from tests.node import WEB, modules, node, run_module
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
 HOUR_S = 3600
+DAY_S = 24 * HOUR_S
 LARGEST_MODULE_LINES = 300
 
 
@@ -118,23 +119,45 @@ async def test_the_charts_columns_have_steps_to_the_end_of_their_hour_and_gaps_w
     assert (p10[7], p90[7]) == (1, 3)
 
 
-APART = """
-import {{ apart }} from "{folder}/chart.js";
-const days = (from, n, step = 1) => Array.from({{ length: n }}, (_, i) => (from + i * step) * 86400 - 7200);
-const named = (midnights, px) => apart(midnights, px / 86400).map((ts) => Math.round(ts / 86400));
-console.log(JSON.stringify([
-  named(days(0, 4), 80), named(days(0, 6), 40), named(days(1, 6), 40), named(days(0, 4, 4), 13), named([], 1),
-  named(days(3, 1), 80),
-]));
+DAY_NAMES = """
+import {{ dayNames }} from "{folder}/days.js";
+const [days, view, pxPerDay] = JSON.parse(process.argv[2]);
+const written = (ts) => [`day number ${{ts / 86400}}`, `day ${{ts / 86400}}`, `d`];
+const names = dayNames(days, view, pxPerDay / 86400, written, (text) => 10 * text.length);
+console.log(JSON.stringify(names.map(({{ at, text }}) => [at / 86400, text])));
 """
 
 
-async def test_days_are_named_as_long_as_their_names_keep_apart() -> None:
-    assert json.loads(await run_module(APART.format(folder=STATIC.as_uri()))) == [
-        [0, 1, 2, 3],
-        [0, 2, 4],
-        [2, 4, 6],
-        [0, 8],
-        [],
-        [3],
-    ]
+async def day_names(first: float, last: float, px_per_day: float) -> list[tuple[float, str]]:
+    """Return the names of ten days in a view, and where they stand, in days; each character is 10 px wide."""
+    days = [{"start": n * DAY_S, "end": (n + 1) * DAY_S, "number": n} for n in range(10)]
+    asked = [days, {"min": first * DAY_S, "max": last * DAY_S}, px_per_day]
+    names = json.loads(await run_module(DAY_NAMES.format(folder=STATIC.as_uri()), json.dumps(asked)))
+    return [(at, text) for at, text in names]
+
+
+@pytest.mark.parametrize(
+    ("px_per_day", "name"), [(130, "day number 0"), (128, "day number 0"), (127, "day 0"), (57, "d")]
+)
+async def test_days_are_written_as_fully_as_they_have_room(px_per_day: float, name: str) -> None:
+    assert (await day_names(0, 3, px_per_day))[0] == (0.5, name)
+
+
+async def test_what_is_left_of_a_day_at_the_edge_is_named_as_far_as_there_is_room() -> None:
+    assert await day_names(0.5, 3.1, 130) == [(0.75, "day 0"), (1.5, "day number 1"), (2.5, "day number 2")]
+
+
+async def test_days_too_narrow_for_a_name_are_named_every_so_many_wherever_the_view_begins() -> None:
+    every_eighth = [(0.5, "day number 0"), (8.5, "day number 8")]
+    assert await day_names(-9, 19, 17) == every_eighth
+    assert await day_names(0.2, 19, 17) == every_eighth[1:]
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.floats(0, 9), st.floats(0.3, 10), st.floats(5, 400))
+def test_no_name_of_a_day_leaves_the_view_or_meets_another(first: float, length: float, px_per_day: float) -> None:
+    last = min(first + length, 10)
+    names = asyncio.run(day_names(first, last, px_per_day))
+    halves = [(at, 5 * len(text) / px_per_day) for at, text in names]
+    assert all(first <= at - half and at + half <= last for at, half in halves)
+    assert all(at + half <= later - other for (at, half), (later, other) in pairwise(halves))

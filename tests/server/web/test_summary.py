@@ -164,7 +164,16 @@ def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
     assert 0 <= min(ys) <= max(ys) <= 1000
     assert 0 < drawing.zero < 1000
     assert drawing.prices[0].at == 100
-    assert [tick.label for tick in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
+
+
+def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
+    drawing = summary_of(pages.ordinary()).drawing
+    assert drawing is not None
+    assert [day.label for day in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
+    ends = [day.at + day.width for day in drawing.days]
+    assert [day.at for day in drawing.days] == pytest.approx([0, *ends[:-1]], abs=0.02)
+    # The last day has 13 of the 85 hours, and after it there is room for two.
+    assert ends[-1] == pytest.approx(100 * 85 / 87, abs=0.02)
 
 
 def test_the_forecasts_end_is_drawn_at_the_end_of_its_last_hour() -> None:

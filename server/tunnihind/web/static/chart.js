@@ -1,11 +1,13 @@
 // The chart: settled prices as steps, the forecast's median as a line in its band. uPlot draws it.
 
 import { colour, drawBefore, drawBehind } from "./backdrop.js";
+import { dayNames, daysOf } from "./days.js";
 import { HOUR_S } from "./hours.js";
 
 const HALF_HOUR_S = HOUR_S / 2;
-const DAY_S = 24 * HOUR_S;
-const DAY_LABEL_PX = 76;
+/** Below this height of all of the chart, as in the style sheet, there are no times under it: the plot needs the room. */
+const LOW_PX = 160;
+const [TIMES_PX, DAYS_PX] = [18, 18];
 
 /** @returns {any} The chart library, or undefined where this server was built without it. */
 export function chartLibrary() {
@@ -37,18 +39,6 @@ export function columns(hours, forecastsFrom) {
   return [instants, p10, p50, p90, settled];
 }
 
-/**
- * Returns the days to name of those marked: all, or every so many where their names would run into each other; the
- * same ones wherever the view begins, so that they don't flicker while it is moved.
- * @param {number[]} midnights evenly spaced
- * @param {number} pxPerSecond
- */
-export function apart(midnights, pxPerSecond) {
-  const gap = midnights.length > 1 ? Math.round((midnights[1] - midnights[0]) / DAY_S) * DAY_S : DAY_S;
-  const every = Math.ceil(DAY_LABEL_PX / (gap * pxPerSecond));
-  return midnights.filter((ts) => Math.round(ts / gap) % every === 0);
-}
-
 export class Chart {
   /**
    * @param {HTMLElement} place
@@ -74,6 +64,9 @@ export class Chart {
     const uPlot = chartLibrary();
     const stroke = () => colour("soft");
     const grid = { stroke: () => colour("grid"), width: 1 };
+    const font = `12px ${getComputedStyle(this.place).fontFamily}`;
+    /** @type {{at: number, text: string}[]} */
+    let days = [];
     return new uPlot(
       {
         ...this.size(),
@@ -87,11 +80,16 @@ export class Chart {
         },
         axes: [
           {
-            stroke, grid, ticks: { ...grid, size: 4 }, space: 44, font: FONT, gap: 4, size: 36,
-            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => this.instantLabels(splits),
+            stroke, grid, ticks: { ...grid, size: 4 }, space: 44, font, gap: 2, size: () => (this.isLow() ? 2 : TIMES_PX),
+            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => this.timeLabels(splits),
           },
           {
-            stroke, grid, ticks: { show: false }, size: 48, font: FONT, gap: 6,
+            scale: "x", side: 2, stroke, grid: { show: false }, ticks: { show: false }, font, gap: 3, size: DAYS_PX,
+            splits: (/** @type {any} */ plot) => (days = this.dayLabels(plot, font)).map(({ at }) => at),
+            values: () => days.map(({ text }) => text),
+          },
+          {
+            stroke, grid, ticks: { show: false }, size: 48, font, gap: 6,
             values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((value) => this.priceLabel(value, splits)),
           },
         ],
@@ -142,13 +140,25 @@ export class Chart {
     this.listener.pointed(ts);
   }
 
+  isLow() {
+    return this.place.clientHeight < LOW_PX;
+  }
+
   /** @param {number[]} splits */
-  instantLabels(splits) {
+  timeLabels(splits) {
+    return splits.map((ts) => (this.isLow() ? "" : this.scene.wording.wall(ts).slice(11)));
+  }
+
+  /** @param {any} plot @param {string} font */
+  dayLabels({ ctx, bbox }, font) {
     const { wording } = this.scene;
-    const times = splits.map((ts) => wording.wall(ts).slice(11));
-    const midnights = splits.filter((_, i) => times[i] === "00:00");
-    const named = apart(midnights, this.plot.over.clientWidth / (this.range.max - this.range.min));
-    return splits.map((ts, i) => (named.includes(ts) ? `${times[i]}\n${wording.day(ts)}` : times[i]));
+    const pxPerSecond = bbox.width / devicePixelRatio / (this.range.max - this.range.min);
+    ctx.save();
+    ctx.font = font;
+    const widthOf = (/** @type {string} */ text) => ctx.measureText(text).width;
+    const names = dayNames(daysOf(this.scene), this.range, pxPerSecond, (ts) => wording.dayInEveryWay(ts), widthOf);
+    ctx.restore();
+    return names;
   }
 
   /** @param {number} value @param {number[]} splits */
@@ -158,8 +168,6 @@ export class Chart {
     return this.scene.wording.price(value, decimals ?? 3);
   }
 }
-
-const FONT = "12px Inter, system-ui, sans-serif";
 
 /** The price axis: holds zero and all that is in view. @param {number | null} low @param {number | null} high */
 function reach(low, high) {

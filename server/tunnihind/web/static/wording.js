@@ -13,7 +13,9 @@ export class Wording {
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
     const locale = data.texts.locale;
     const timeZone = this.zone;
-    this.dayFormat = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone });
+    /** @type {Intl.DateTimeFormatOptions[]} */
+    const ways = [{ weekday: "short", day: "numeric", month: "short" }, { weekday: "short", day: "numeric" }, { weekday: "short" }];
+    this.dayFormats = ways.map((way) => new Intl.DateTimeFormat(locale, { ...way, timeZone }));
     // The Swedish way of writing is ISO 8601's.
     this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
       year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
@@ -52,7 +54,12 @@ export class Wording {
 
   /** @param {number} ts */
   day(ts) {
-    return this.dayFormat.format(ts * 1000);
+    return this.dayFormats[0].format(ts * 1000);
+  }
+
+  /** The ways to write a day, the longest first. @param {number} ts */
+  dayInEveryWay(ts) {
+    return this.dayFormats.map((format) => format.format(ts * 1000));
   }
 
   /** @param {number} ts @param {number} hours */

@@ -1,0 +1,68 @@
+// The days under the chart: where each begins and ends, and how it is written in the room that it has.
+
+import { HOUR_S } from "./hours.js";
+
+const DAY_S = 24 * HOUR_S;
+/** The least distance between two days' names, in CSS pixels. */
+const GAP_PX = 8;
+
+/** @typedef {{start: number, end: number, number: number}} Day  `number` counts the calendar's days */
+
+/** @type {WeakMap<object, Day[]>} what has been worked out for a set of hours */
+const known = new WeakMap();
+
+/**
+ * Returns the days of the hours that the chart has; calendars are slow, and this is asked for with every move.
+ * @param {import("./backdrop.js").Scene} scene
+ */
+export function daysOf({ hours, wording }) {
+  const days = known.get(hours) ?? findDays(hours, wording);
+  known.set(hours, days);
+  return days;
+}
+
+/** @param {Map<number, import("./hours.js").Hour>} hours @param {import("./wording.js").Wording} wording */
+function findDays(hours, wording) {
+  /** @type {Day[]} */
+  const days = [];
+  for (const ts of hours.keys()) {
+    const number = Date.parse(wording.wall(ts).slice(0, 10)) / (DAY_S * 1000);
+    const last = days[days.length - 1];
+    if (last?.number === number) last.end = ts + HOUR_S;
+    else days.push({ start: ts, end: ts + HOUR_S, number });
+  }
+  return days;
+}
+
+/**
+ * Returns the names of the days in view and where their middles stand. A name never leaves the part of its day that is
+ * in view. Where days are too narrow even for the shortest way to write them, every so many are named, the same ones
+ * wherever the view begins, so that names don't flicker while it is moved.
+ * @param {Day[]} days
+ * @param {{min: number, max: number}} view
+ * @param {number} pxPerSecond
+ * @param {(ts: number) => string[]} written the ways to write a day, the longest first
+ * @param {(text: string) => number} widthOf how wide a text is drawn, in CSS pixels
+ * @returns {{at: number, text: string}[]}
+ */
+export function dayNames(days, view, pxPerSecond, written, widthOf) {
+  const inView = days
+    .map((day) => ({ ...day, from: Math.max(day.start, view.min), to: Math.min(day.end, view.max) }))
+    .filter(({ from, to }) => from < to)
+    .map((day) => ({ ...day, texts: written(day.start) }));
+  if (!inView.length) return [];
+  const room = (/** @type {string} */ text) => (widthOf(text) + GAP_PX) / pxPerSecond;
+  const widest = inView[0].texts.map((_, way) => Math.max(...inView.map(({ texts }) => room(texts[way]))));
+  const way = widest.findIndex((seconds) => seconds <= DAY_S);
+  const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
+  return inView.flatMap(({ number, start, end, from, to, texts }) => {
+    if (every === 1) {
+      const text = texts.slice(way).find((candidate) => room(candidate) <= to - from);
+      return text ? [{ at: (from + to) / 2, text }] : [];
+    }
+    const at = (start + end) / 2;
+    const half = room(texts[0]) / 2;
+    const fits = number % every === 0 && at - half >= view.min && at + half <= view.max;
+    return fits ? [{ at, text: texts[0] }] : [];
+  });
+}
