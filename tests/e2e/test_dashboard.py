@@ -257,24 +257,13 @@ async def test_colours_are_the_devices_or_the_readers(
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
 
 
-@pytest.mark.parametrize(("width", "height"), [(400, 360), (300, 200)])
-async def test_the_embedded_view_is_small_and_carries_the_credit(
-    browser: Browser, server: RunningServer, width: int, height: int
-) -> None:
-    async with watched(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
-        page = await seen.show("/?embed=1&lang=et")
-        await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport()
-        await expect(page.get_by_role("slider")).to_be_in_viewport(ratio=0.95)
-        assert await page.evaluate("document.documentElement.scrollHeight") <= height
-        assert seen.complaints == []
-
-
 async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_reader(watch: Watched) -> None:
     page = await watch.show()
     snippet = page.locator(".share code")
     await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&embed=1"')
     await page.get_by_role("link", name="€/MWh").click()
-    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&unit=mwh&embed=1"')
+    await page.get_by_role("link", name="Dark").click()
+    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&unit=mwh&theme=dark&embed=1"')
 
 
 async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Browser, server: RunningServer) -> None:

@@ -107,6 +107,7 @@ function say(pointed) {
   const { when, price, what } = scene.wording.hour(scene.hours.get(ts), ts);
   const strong = document.createElement("b");
   strong.textContent = price;
+  card?.classList.toggle("is-pointed", pointed !== null);
   find("[data-readout]").replaceChildren(`${when}  `, strong, ` ${what}`);
   const place = find("[data-chart]");
   const all = [...scene.hours.keys()];

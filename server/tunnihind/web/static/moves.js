@@ -117,6 +117,10 @@ export class Moves {
     });
     over.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
     over.addEventListener("dblclick", () => this.span("ahead"));
+    // A finger has no way to leave the chart but to touch something else; buttons zoom around the hour pointed at.
+    document.addEventListener("pointerdown", (event) => {
+      if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.chart.point(null);
+    });
     this.chart.place.addEventListener("keydown", (event) => this.key(event));
     this.card.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
   }

@@ -1,0 +1,190 @@
+"""The small view for other pages in a real browser: whole at any size it is documented for, with any font."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.e2e import pages
+from tests.e2e.chromium import chromium
+from tests.e2e.watched_page import address_of, browser, cents, server, watched
+from tests.server.api.conftest import Serve, serve
+from tests.server.api.support import HOUR, RunningServer
+from tunnihind.api.view import View
+from tunnihind.market import HOUR_S
+
+__all__ = ["browser", "serve", "server"]
+
+FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]
+"""Of Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core; the last is wider than what people read with."""
+
+SIZES: Final = [
+    (300, 200),
+    (300, 300),
+    (360, 216),
+    (400, 232),
+    (400, 240),
+    (400, 300),
+    (500, 360),
+    (600, 400),
+    (900, 600),
+]
+
+ONLY_FONT: Final = """<?xml version="1.0"?>
+<fontconfig>
+  <include>/etc/fonts/fonts.conf</include>
+  <match target="pattern"><edit name="family" mode="assign" binding="strong"><string>{font}</string></edit></match>
+</fontconfig>
+"""
+
+STICKING_OUT: Final = """() => [...document.querySelectorAll("body *")]
+  .filter((element) => element.checkVisibility() && !element.closest(".unseen"))
+  .map((element) => [element.getBoundingClientRect(), element])
+  .filter(([box]) => Math.min(box.left, box.top, innerWidth - box.right, innerHeight - box.bottom) < -0.5)
+  .map(([box, element]) => `${element.tagName}.${element.className} ${JSON.stringify(box)}`)"""
+"""What of the page is outside the window."""
+
+FILLED: Final = """([width, height]) => {
+  const [plot, drawn] = [".plot", ".u-wrap"].map((name) => document.querySelector(name));
+  return innerWidth === width && innerHeight === height && drawn.clientWidth === plot.clientWidth
+    && drawn.clientHeight === plot.clientHeight;
+}"""
+"""Whether the chart is as large as its place in a window of a size."""
+
+CUT: Final = """() => [...document.querySelectorAll(".now > *, .level > *, .now span, .now strong, .bottom p")]
+  .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth && element.clientWidth)
+  .map((element) => element.textContent)"""
+"""Texts that are wider than their place."""
+
+
+@pytest.fixture(params=FONTS)
+async def browser_with_font(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Browser]:
+    """Return a browser on a machine that has a single font."""
+    file = tmp_path / "fonts.conf"
+    file.write_text(ONLY_FONT.format(font=request.param))
+    async with chromium({"FONTCONFIG_FILE": str(file)}) as browser:
+        page = await browser.new_page()
+        assert await fonts_of(page) == {request.param}, f"needs the font {request.param}"
+        await page.close()
+        yield browser
+
+
+async def fonts_of(page: Page) -> set[str]:
+    """Return the fonts that text in the pages' own families is really drawn with."""
+    await page.set_content("<p style='font-family: Inter, system-ui, sans-serif'>Elekter 12,34</p>")
+    devtools = await page.context.new_cdp_session(page)
+    await devtools.send("DOM.enable")
+    await devtools.send("CSS.enable")
+    document = await devtools.send("DOM.getDocument")
+    found = await devtools.send("DOM.querySelector", {"nodeId": document["root"]["nodeId"], "selector": "p"})
+    used = await devtools.send("CSS.getPlatformFontsForNode", {"nodeId": found["nodeId"]})
+    return {font["familyName"] for font in used["fonts"]}
+
+
+async def resize(page: Page, width: int, height: int) -> None:
+    """Give the page another size and wait until its chart has taken it over."""
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.wait_for_function(FILLED, arg=[width, height])
+
+
+async def assert_it_fits(page: Page, height: int) -> None:
+    assert await page.evaluate(STICKING_OUT) == []
+    scrollable = (
+        "[document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
+    )
+    assert await page.evaluate(scrollable) == [False, False]
+    plot = await page.locator(".u-over").bounding_box()
+    assert plot is not None
+    assert plot["height"] >= height / 2
+
+
+@pytest.mark.parametrize("lang", ["en", "et"])
+async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
+    browser_with_font: Browser, server: RunningServer, lang: str
+) -> None:
+    async with watched(browser_with_font, address_of(server)) as seen:
+        page = await seen.show(f"/?embed=1&lang={lang}")
+        for width, height in SIZES:
+            await resize(page, width, height)
+            await assert_it_fits(page, height)
+            assert await page.evaluate(CUT) == []
+            await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport(ratio=1)
+            await expect(page.locator(".price")).to_be_in_viewport(ratio=1)
+            price = await page.locator("[data-now-price]").inner_text()
+            assert (await page.locator("body").inner_text()).count(price) == 1
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("make", [pages.stale, pages.negative, pages.without_forecast])
+@pytest.mark.parametrize("lang", ["en", "et"])
+async def test_it_fits_with_bad_news_too(browser: Browser, serve: Serve, make: Callable[[], View], lang: str) -> None:
+    async with watched(browser, address_of(await serve(make()))) as seen:
+        page = await seen.show(f"/?embed=1&lang={lang}&unit=mwh")
+        for width, height in SIZES:
+            await resize(page, width, height)
+            await assert_it_fits(page, height)
+            if make is not pages.negative:
+                await expect(page.locator(".notice").first).to_be_in_viewport(ratio=1)
+
+
+async def test_it_fits_while_the_server_is_gone(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), viewport={"width": 300, "height": 200}) as seen:
+        await seen.page.clock.install()
+        page = await seen.show("/?embed=1&lang=et")
+        await page.context.set_offline(True)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-offline] p")).to_be_in_viewport(ratio=1)
+        await assert_it_fits(page, 200)
+
+
+@pytest.mark.parametrize(("width", "height"), [(300, 200), (900, 600)])
+async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
+    browser: Browser, server: RunningServer, width: int, height: int
+) -> None:
+    async with watched(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
+        page = await seen.show("/?embed=1")
+        readout, plot = page.locator("[data-readout]"), await page.locator(".u-over").bounding_box()
+        assert plot is not None
+        await expect(readout).to_be_hidden()
+        chart = page.get_by_role("slider")
+        await chart.focus()
+        await page.keyboard.press("ArrowRight")
+        await expect(readout).to_contain_text(cents(pages.consumer(HOUR + HOUR_S)))
+        box, now = await readout.bounding_box(), await page.locator(".now").bounding_box()
+        assert box is not None
+        assert now is not None
+        assert box["y"] <= now["y"]
+        assert box["y"] + box["height"] >= now["y"] + now["height"]
+        assert await page.locator(".u-over").bounding_box() == plot
+        await page.get_by_text("Tunnihind (localhost)").click(position={"x": 140, "y": 5})
+        await expect(readout).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("device", "theme", "dark"),
+    [("dark", "", True), ("light", "dark", True), ("dark", "light", False), ("dark", "auto", True)],
+)
+async def test_whoever_embeds_it_chooses_colours_and_language(
+    browser: Browser, server: RunningServer, device: str, theme: str, dark: bool
+) -> None:
+    options: dict[str, Any] = {"color_scheme": device, "locale": "en-GB"}
+    async with watched(browser, address_of(server), **options) as seen:
+        page = await seen.show(f"/?embed=1&lang=et&theme={theme}")
+        ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
+        await expect(page.get_by_role("link", name="Kõik hinnad")).to_be_visible()
+
+
+async def test_without_javascript_it_fits_too_and_names_the_days(browser: Browser, server: RunningServer) -> None:
+    async with watched(browser, address_of(server), java_script_enabled=False) as seen:
+        page = await seen.show("/?embed=1")
+        for width, height in SIZES:
+            await page.set_viewport_size({"width": width, "height": height})
+            area = await page.locator(".area").bounding_box()
+            assert area is not None
+            assert area["height"] >= height / 2
+            await expect(page.locator(".days").get_by_text("Tue 16 Dec")).to_be_in_viewport(ratio=1)
+            await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport(ratio=1)
