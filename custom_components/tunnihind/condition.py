@@ -1,64 +1,14 @@
-"""Conditions: how prices and plans stand, for automations."""
+"""Where Home Assistant asks for conditions: there are none in versions that can't judge them as they are meant."""
 
-from collections.abc import Mapping
-from typing import ClassVar, Final, override
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.condition import Condition
 
-from homeassistant.const import STATE_ON, Platform
-from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers.automation import DomainSpec
-from homeassistant.helpers.condition import Condition, EntityStateConditionBase
+from .version import KNOWS_TRIGGERS
 
-from .targets import of_this_kind
-
-_ON: Final[set[str | bool]] = {STATE_ON}
-
-
-class TunnihindCondition(EntityStateConditionBase):
-    """Whether entities of this integration of one kind are on, whatever else the condition's targets hold."""
-
-    _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
-    _states = _ON
-    _translation_key: ClassVar[str]
-
-    @override
-    def entity_filter(self, entities: set[str]) -> set[str]:
-        return of_this_kind(self._hass, super().entity_filter(entities), self._translation_key)
-
-    @override
-    def _check_all_match_state(self, states: list[State]) -> bool:
-        # Home Assistant's own says yes to "all" where nothing is known, and a heater would run at whatever price.
-        return bool(states) and super()._check_all_match_state(states)
-
-
-class WindowRunning(TunnihindCondition):
-    """A window, or a piece of one, runs."""
-
-    _translation_key = "window"
-
-
-class PriceCheap(TunnihindCondition):
-    """The current hour is one of the day's cheap ones."""
-
-    _translation_key = "cheap_hour"
-
-
-class PriceNegative(TunnihindCondition):
-    """The price is below zero."""
-
-    _translation_key = "negative_price"
-
-
-class TomorrowKnown(TunnihindCondition):
-    """Tomorrow's prices are known."""
-
-    _translation_key = "tomorrow_known"
+if KNOWS_TRIGGERS:
+    from .entity_conditions import CONDITIONS
 
 
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:
     """Return the conditions by name."""
-    return {
-        "price_cheap": PriceCheap,
-        "price_negative": PriceNegative,
-        "tomorrow_known": TomorrowKnown,
-        "window_running": WindowRunning,
-    }
+    return CONDITIONS if KNOWS_TRIGGERS else {}

@@ -8,6 +8,7 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from .address import without_password
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .version import KNOWS_VIA_DEVICE_ID
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -23,14 +24,18 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
     )
 
 
-def plan_device(plan: ConfigSubentry, server_device_id: str) -> DeviceInfo:
+def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
     """Describe a plan, which belongs to its server."""
-    return DeviceInfo(
+    device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
         entry_type=DeviceEntryType.SERVICE,
-        via_device_id=server_device_id,
     )
+    if KNOWS_VIA_DEVICE_ID:
+        device["via_device_id"] = coordinator.server_device_id
+    else:
+        device["via_device"] = DOMAIN, coordinator.config_entry.entry_id  # type: ignore[typeddict-unknown-key]
+    return device
 
 
 @callback
@@ -55,7 +60,7 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Let the devices have the names that their plans now have."""
     registry = dr.async_get(hass)
-    for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
-        plan = entry.subentries.get(device.config_subentry_id or "")
-        if plan and device.name != plan.title:
+    for plan in entry.subentries.values():
+        device = registry.async_get_device(identifiers={(DOMAIN, plan.subentry_id)})
+        if device and device.name != plan.title:
             registry.async_update_device(device.id, name=plan.title)

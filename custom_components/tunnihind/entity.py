@@ -66,7 +66,7 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        self._attr_device_info = plan_device(plan, coordinator.server_device_id)
+        self._attr_device_info = plan_device(plan, coordinator)
 
     @property
     def outcome(self) -> Outcome | None:

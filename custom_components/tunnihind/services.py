@@ -90,8 +90,23 @@ def _find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _view(call: ServiceCall) -> View:
-    entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, call.data.get(ATTR_CONFIG_ENTRY))
+    entry_id = call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass)
+    entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, entry_id)
     return entry.runtime_data.view
+
+
+def _only_server(hass: HomeAssistant) -> str:
+    """Return the id of the only server's entry; older versions of Home Assistant leave that to us."""
+    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+    if not entries:
+        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_server")
+    if len(entries) > 1:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key="several_servers",
+            translation_placeholders={"field": ATTR_CONFIG_ENTRY},
+        )
+    return entries[0].entry_id
 
 
 def _range(data: Mapping[str, Any], first: str, last: str, view: View) -> tuple[int, int]:

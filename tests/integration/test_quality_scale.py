@@ -20,9 +20,10 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind import config_flow, coordinator
+from custom_components.tunnihind import condition, config_flow, coordinator, trigger
 from custom_components.tunnihind.client import Client
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.version import KNOWS_TRIGGERS
 from tests.integration.household.conftest import MakeWorld, make_world
 from tests.integration.texts import INTEGRATION
 
@@ -134,14 +135,20 @@ def test_the_manifest_names_an_owner_and_what_to_listen_for() -> None:
     assert manifest()["zeroconf"] == ["_tunnihind._tcp.local."]
 
 
-def test_the_integration_asks_for_no_newer_home_assistant_than_it_says() -> None:
+def test_the_oldest_home_assistant_that_is_asked_for_is_the_oldest_that_is_tested() -> None:
     oldest = json.loads((REPOSITORY / "hacs.json").read_text())["homeassistant"]
-    tested = next(
-        one.removeprefix("homeassistant==")
-        for one in tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["uv"]["constraint-dependencies"]
-        if one.startswith("homeassistant==")
+    assert (
+        f"homeassistant=={oldest}" in (REPOSITORY / "tests/integration/oldest-home-assistant.txt").read_text().split()
     )
-    assert tested.rpartition(".")[0] == oldest.rpartition(".")[0]
+    for readme in ("README.md", "README.et.md"):
+        assert re.search(rf"\b{re.escape(oldest.rpartition('.')[0])}\b", (REPOSITORY / readme).read_text())
+
+
+async def test_triggers_and_conditions_are_left_out_where_home_assistant_is_too_old_for_them(
+    hass: HomeAssistant,
+) -> None:
+    assert bool(await trigger.async_get_triggers(hass)) is KNOWS_TRIGGERS
+    assert bool(await condition.async_get_conditions(hass)) is KNOWS_TRIGGERS
 
 
 async def test_every_entity_has_a_unique_id_and_a_name_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -188,7 +195,7 @@ def test_read_only_platforms_know_no_limit_of_updates(platform: str) -> None:
 
 async def test_the_server_and_each_plan_are_devices(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
-    server, plan = sorted(devices, key=lambda device: device.config_subentry_id or "")
+    server, plan = sorted(devices, key=lambda device: device.via_device_id or "")
     assert (server.name, server.entry_type) == ("Tunnihind", dr.DeviceEntryType.SERVICE)
     assert (plan.name, plan.via_device_id) == ("Plan", server.id)
 

@@ -15,6 +15,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.tunnihind.plan_flow import first_plan
+from custom_components.tunnihind.version import KNOWS_TRIGGERS
 from tests import readme
 from tests.integration.automations.support import cheap_in, hours_from
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
@@ -40,6 +41,8 @@ PLANS: Final = {
     "cheapest 3 hours": first_plan("en")["data"],
     "car": {"duration": 240, "split": True, "deadline": "07:00:00", "horizon": "expected"},
 }
+
+needs_triggers: Final = pytest.mark.skipif(not KNOWS_TRIGGERS, reason="this Home Assistant is too old for triggers")
 
 type Call = tuple[str, dict[str, Any], int]
 """An action, its data, and when it was called, in UTC seconds."""
@@ -111,6 +114,7 @@ async def test_the_boiler_that_was_switched_by_hand_is_left_alone_until_the_wind
     assert calls == []
 
 
+@needs_triggers
 async def test_the_car_is_charged_in_every_piece_of_its_window(make_world: MakeWorld) -> None:
     begins = [MIDNIGHT + HOUR_S, MIDNIGHT + 4 * HOUR_S]
     world = await make_world("2026-01-14T20:00:00+02:00", PUBLISHED_TODAY)
@@ -124,6 +128,7 @@ async def test_the_car_is_charged_in_every_piece_of_its_window(make_world: MakeW
     ]
 
 
+@needs_triggers
 async def test_the_dishwasher_starts_when_the_price_turns_negative(make_world: MakeWorld) -> None:
     world = await make_world(price_of=cheap_in(hours_from(NOON, 2), cheap=-5.0))
     await world.add()
@@ -132,6 +137,7 @@ async def test_the_dishwasher_starts_when_the_price_turns_negative(make_world: M
     assert calls == switched("switch.dishwasher", turn_on=NOON)
 
 
+@needs_triggers
 async def test_tomorrows_prices_are_told_when_they_are_published(make_world: MakeWorld) -> None:
     world = await make_world(price_of=cheap_in([MIDNIGHT + 3 * HOUR_S], dear=100.0))
     await world.add()
@@ -145,6 +151,7 @@ async def test_tomorrows_prices_are_told_when_they_are_published(make_world: Mak
     }
 
 
+@needs_triggers
 @pytest.mark.parametrize(
     ("dearer", "offs"),
     [(100.0, switched("switch.floor_heating", turn_off=NOON)), (400.0, [])],

@@ -50,7 +50,7 @@ async def test_a_server_behind_a_path_is_added(hass: HomeAssistant, imitate: Imi
 
 async def first_plan(hass: HomeAssistant, address: str) -> tuple[str, dict[str, Any]]:
     entry = (await type_address(hass, address))["result"]
-    [plan] = entry.get_subentries_of_type("plan")
+    [plan] = entry.subentries.values()
     return plan.title, dict(plan.data)
 
 

@@ -80,8 +80,8 @@ async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass:
     for entry in registered(hass):
         assert entry.device_id
         owners.setdefault(entry.device_id, set()).update(keys([entry]))
-    devices = {device.config_subentry_id: device for device in dr.async_entries_for_config_entry(registry, "entry")}
-    server, plan = devices[None], devices[PLAN_ID]
+    devices = {device.name: device for device in dr.async_entries_for_config_entry(registry, "entry")}
+    server, plan = devices["Tunnihind"], devices["Plan"]
     assert owners[plan.id] == PLAN["sensor"] | PLAN["binary_sensor"] | PLAN_ON_DEMAND
     assert owners[server.id] == HUB["sensor"] | HUB["binary_sensor"] | HUB["calendar"] | ON_DEMAND
     assert plan.via_device_id == server.id

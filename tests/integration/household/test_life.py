@@ -123,7 +123,7 @@ async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, wo
     hass.config_entries.async_update_entry(world.entry, title="Price")
     await world.settle()
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
-    assert [device.name for device in devices if device.config_subentry_id is None] == ["Price"]
+    assert [device.name for device in devices if device.via_device_id is None] == ["Price"]
 
 
 async def test_another_address_is_asked_from_then_on(hass: HomeAssistant, relayed: World, relay: Relay) -> None:

@@ -10,6 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.version import KNOWS_TRIGGERS
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
 from tests.integration.world import World, instant
 from tunnihind.market import HOUR_S
@@ -91,7 +92,8 @@ async def test_a_start_that_nothing_covers_is_tried_again(hass: HomeAssistant, m
     await world.server.runner.cleanup()
     await world.add()
     assert world.entry.state is ConfigEntryState.SETUP_RETRY
-    assert world.entry.error_reason_translation_key == "cannot_connect"
+    if KNOWS_TRIGGERS:  # older versions keep no reason
+        assert world.entry.error_reason_translation_key == "cannot_connect"
 
 
 async def test_a_long_loss_is_logged_once(world: World, caplog: pytest.LogCaptureFixture) -> None:

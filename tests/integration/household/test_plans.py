@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
+from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
 from tests.integration.world import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S
@@ -20,7 +21,7 @@ NEXT_MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
 
 def device_of(hass: HomeAssistant, plan_id: str) -> dr.DeviceEntry | None:
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
-    return next((device for device in devices if device.config_subentry_id == plan_id), None)
+    return next((device for device in devices if (DOMAIN, plan_id) in device.identifiers), None)
 
 
 def cheapest_block(world: World, hours: int) -> int:

@@ -109,3 +109,15 @@ async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, world: 
     await hass.config_entries.async_unload(world.entry.entry_id)
     with pytest.raises(ServiceValidationError):
         await ask(hass, "get_prices", config_entry=world.entry.entry_id)
+
+
+async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass: HomeAssistant, world: World) -> None:
+    await world.add(entry_id="another")
+    with pytest.raises(ServiceValidationError) as refusal:
+        await ask(hass, "get_prices")
+    assert refusal.value.translation_key == "several_servers"
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        await hass.config_entries.async_remove(entry.entry_id)
+    with pytest.raises(ServiceValidationError) as refusal:
+        await ask(hass, "get_prices")
+    assert refusal.value.translation_key == "no_server"

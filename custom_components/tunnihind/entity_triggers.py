@@ -1,0 +1,117 @@
+"""Triggers: what happens to prices and plans, for automations.
+
+As everywhere in Home Assistant a trigger is a change that was seen: an entity that comes back from `unavailable` or
+`unknown`, after a restart or a reload, sets nothing off, and no dishwasher runs twice. What has to follow a window
+through a restart asks the condition `window_running` when Home Assistant has started, as the blueprints do.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, override
+
+from homeassistant.const import STATE_OFF, STATE_ON, Platform
+from homeassistant.core import CALLBACK_TYPE, Context, State, callback
+from homeassistant.helpers.automation import DomainSpec
+from homeassistant.helpers.trigger import (
+    EntityNumericalStateCrossedThresholdTriggerBase,
+    EntityTargetStateTriggerBase,
+    EntityTriggerBase,
+    Trigger,
+    TriggerActionRunner,
+    TriggerNotTriggeredReporter,
+)
+
+from .const import EUR_PER_KWH
+from .targets import of_this_kind
+
+_ON: Final = {STATE_ON}
+_OFF: Final = {STATE_OFF}
+
+
+class TunnihindTrigger(EntityTriggerBase):
+    """A trigger for entities of this integration of one kind, whatever else its targets hold."""
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
+    _translation_key: ClassVar[str]
+
+    @override
+    def entity_filter(self, entities: set[str]) -> set[str]:
+        return of_this_kind(self._hass, super().entity_filter(entities), self._translation_key)
+
+    @override
+    async def async_attach_runner(
+        self, run_action: TriggerActionRunner, did_not_trigger: TriggerNotTriggeredReporter | None = None
+    ) -> CALLBACK_TYPE:
+        """Attach an automation, which runs once all entities have the states that go with the trigger's.
+
+        They get them one after another, and an automation that ran at once would read old ones of those to come.
+        """
+
+        async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
+            await asyncio.sleep(0)
+            await run_action(payload, description, context)
+
+        @callback
+        def run_soon(
+            extra_trigger_payload: dict[str, Any], description: str, context: Context | None = None
+        ) -> asyncio.Task[Any]:
+            return self._hass.async_create_task(run(extra_trigger_payload, description, context), description)
+
+        return await super().async_attach_runner(run_soon, did_not_trigger)
+
+
+class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """A window, or a piece of one, starts; also where the window before ends at the same moment."""
+
+    _translation_key = "window"
+    _to_states = _ON
+
+    @override
+    def is_valid_transition(self, from_state: State, to_state: State) -> bool:
+        if from_state.state == STATE_ON:
+            return _start_of(from_state) != _start_of(to_state)
+        return super().is_valid_transition(from_state, to_state)
+
+
+def _start_of(window: State) -> str | None:
+    """Return when the window starts: pieces may be added to one that runs, and it is the same one."""
+    pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
+    return pieces[0]["start"] if pieces else None
+
+
+class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """A window, or a piece of one, ends, and no other starts at the same moment."""
+
+    _translation_key = "window"
+    _to_states = _OFF
+
+
+class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """The price falls below zero."""
+
+    _translation_key = "negative_price"
+    _to_states = _ON
+
+
+class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """Tomorrow's prices become known."""
+
+    _translation_key = "tomorrow_known"
+    _to_states = _ON
+
+
+class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
+    """The current price comes into the range that is asked for: above, below, between or outside."""
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
+    _translation_key = "current_price"
+    _valid_unit = EUR_PER_KWH
+
+
+TRIGGERS: Final[dict[str, type[Trigger]]] = {
+    "price_crossed": PriceCrossed,
+    "price_turned_negative": PriceTurnedNegative,
+    "prices_published": PricesPublished,
+    "window_ended": WindowEnded,
+    "window_started": WindowStarted,
+}
