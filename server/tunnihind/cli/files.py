@@ -14,6 +14,7 @@ from tunnihind.cli.runs import document, rows
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
+from tunnihind.forecast.model.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.known import PriceHistory
 from tunnihind.market import ZONES
 from tunnihind.pipeline.modelling import make_run
@@ -53,7 +54,8 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts as they were issued: columns issued_ts,target_ts,NAME[,NAME...].
 
     Instants are unix seconds UTC; an empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
-    <variable>@<point>. A file with a line that makes no sense is refused whole.
+    <variable>@<point>; names that the forecast does not use are told. A file with a line that makes no sense is
+    refused whole.
     """
     found = read_covariates(file)
     with Store(settings.store_url) as store:
@@ -63,6 +65,8 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     click.echo(f"  skipped: {found.values - added} known already, {found.empty_cells} empty cells")
     if found.late:
         click.echo(f"  kept, but no forecasts: {found.late} values issued after their hour")
+    if unknown := unknown_names(found.series):
+        click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
 
 @click.group()

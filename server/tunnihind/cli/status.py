@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from tunnihind.forecast.model.quantities import unknown_names
 from tunnihind.market import HOUR_S, LOCAL_TZ
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
@@ -104,7 +105,9 @@ def _covariates(status: Status) -> str:
     if not status.covariates:
         return "none"
     newest = max(status.covariates.values())
-    return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}"
+    unknown = unknown_names(status.covariates)
+    unused = f"; not used by the forecast: {', '.join(unknown)}" if unknown else ""
+    return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
 
 
 def _pipeline(status: Status) -> str:

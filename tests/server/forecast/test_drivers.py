@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.model.drivers import MIN_ISSUE_DAYS, joined, make_drivers
-from tunnihind.forecast.model.quantities import NOMINAL_GW, Quantity, in_units, quantity
+from tunnihind.forecast.model.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
 from tunnihind.forecast.model.vintages import Singles
+from tunnihind.sources.entsoe import AREAS
+from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 
 DAYS = 2 * MIN_ISSUE_DAYS
 RNG = np.random.default_rng(5)
@@ -33,6 +35,12 @@ def near(scale: float = 1000.0) -> Singles:
 )
 def test_a_covariates_name_says_what_it_is(name: str, meaning: Quantity | None) -> None:
     assert quantity(name) == meaning
+
+
+def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> None:
+    weather = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
+    megawatts = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
+    assert unknown_names([*weather, *megawatts, "no_wind_mw"]) == ["no_wind_mw"]
 
 
 def test_weather_becomes_shares_of_capacity_and_heating_degrees() -> None:

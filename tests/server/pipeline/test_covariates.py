@@ -104,6 +104,17 @@ async def test_a_source_that_keeps_failing_its_history_has_no_other_asked_again(
     assert len(down.asked) > 2
 
 
+async def test_a_covariate_that_the_forecast_does_not_use_is_told_once(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    ingest = ingest_of(store)
+    for _ in range(2):
+        await ingest.ingest(ScriptedWeather())
+        await ingest.ingest(ScriptedWeather(point="nowhere"))
+    (told,) = caplog.messages
+    assert told.startswith("weather gives covariates that the forecast does not use: wind_speed_100m@nowhere; it uses ")
+
+
 class DayByDay(ScriptedWeather):
     """Has an archive of one issue a day, each for the day after it."""
 

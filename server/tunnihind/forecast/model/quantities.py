@@ -4,6 +4,7 @@ Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>` with a poi
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,12 @@ WEATHER: Final = {"wind_speed_100m": "wind", "shortwave_radiation": "solar", "te
 
 _MEGAWATTS: Final = re.compile(r"(?P<zone>[a-z]{2}\d?)_(?P<kind>load|wind|solar)(_da)?_mw")
 _POINT: Final = re.compile(r"(?P<variable>\w+)@(?P<zone>[a-z]{2}\d?)(_\w+)?")
+
+KNOWN_NAMES: Final = (
+    f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER)}>@<point>, "
+    f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
+)
+"""The names that mean something to the model, for people."""
 
 _HALF_POWER_M_S: Final = 8.5
 _POWER_WIDTH_M_S: Final = 1.7
@@ -68,6 +75,11 @@ def quantity(name: str) -> Quantity | None:
         return None
     region = REGIONS.get(zone)
     return None if region is None else Quantity(region, kind, is_weather)
+
+
+def unknown_names(names: Iterable[str]) -> list[str]:
+    """Return those names that mean nothing to the model, sorted."""
+    return sorted(name for name in names if quantity(name) is None)
 
 
 def in_units(meaning: Quantity, values: Singles) -> Singles:
