@@ -19,6 +19,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.background import background
+from tunnihind.service.descriptors import raise_limit
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ async def open_site(
     )
     name = "Tunnihind" if mode == "live" else f"Tunnihind {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
-    runner = Runner(app, access_log=access_log, shutdown_timeout=SHUTDOWN_S)
+    runner = Runner(app, most_connections=raise_limit(), access_log=access_log, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
     try:
         await _listen(runner, settings)

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from tests.server.api.support import FakeClock, RunningServer, make_view
 from tunnihind.api.app import create_app
-from tunnihind.api.server import Runner
+from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.api.view import View
@@ -31,6 +31,7 @@ async def serve() -> AsyncIterator[Serve]:
         pipeline_expected: bool = True,
         access_log: logging.Logger | None = None,
         mode: Mode = "live",
+        most_connections: int = MOST_CONNECTIONS,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = FakeClock(now)
@@ -38,7 +39,7 @@ async def serve() -> AsyncIterator[Serve]:
         if not blank:
             snapshot.show(view or make_view())
         app = create_app(settings, snapshot, clock, instance_id="test", pipeline_expected=pipeline_expected, mode=mode)
-        runner = Runner(app, access_log=access_log, shutdown_timeout=1)
+        runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

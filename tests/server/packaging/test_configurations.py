@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.server.packaging.scripts import PROJECT
+from tunnihind.service.descriptors import MOST_DESCRIPTORS
 from tunnihind.settings import Settings
 
 WORKFLOWS: Final = sorted((PROJECT / ".github/workflows").glob("*.yaml"))
@@ -74,3 +75,8 @@ def test_the_edge_of_the_compose_file_is_the_one_that_is_tested() -> None:
     assert source == PROJECT / "packaging/nginx/tunnihind.conf"
     [cache] = re.findall(r"^proxy_cache_path (\S+)", source.read_text(), re.MULTILINE)
     assert cache in COMPOSE["services"]["edge"]["tmpfs"]
+
+
+def test_unit_and_compose_file_allow_as_many_descriptors_as_the_server_uses() -> None:
+    assert f"LimitNOFILE={MOST_DESCRIPTORS}\n" in UNIT
+    assert COMPOSE["services"]["tunnihind"]["ulimits"] == {"nofile": MOST_DESCRIPTORS}
