@@ -1,5 +1,6 @@
 """A forecast run, and what makes one."""
 
+import json
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -38,6 +39,27 @@ class Run:
         """Return the starts of the covered hours."""
         return range(self.start_ts, self.end_ts, HOUR_S)
 
+    def repeated(self, made_at: int, start_ts: int) -> Run | None:
+        """Return the run that says the same of the hours from `start_ts` on, made later; None where it reaches none.
+
+        What its inputs rest on is the same, only older.
+        """
+        skipped, rest = divmod(start_ts - self.start_ts, HOUR_S)
+        if rest or not 0 <= skipped < self.p50.size:
+            return None
+        p10, p50, p90 = (percentile[skipped:] for percentile in (self.p10, self.p50, self.p90))
+        inputs = _aged(self.inputs, (made_at - self.made_at) / HOUR_S)
+        return Run(made_at, self.tier, start_ts, p10, p50, p90, inputs)
+
+    def says_the_same(self, other: Run) -> bool:
+        """Tell whether two runs are the same to the last bit."""
+        numbers = zip((self.p10, self.p50, self.p90), (other.p10, other.p50, other.p90), strict=True)
+        return (
+            (self.made_at, self.tier, self.start_ts) == (other.made_at, other.tier, other.start_ts)
+            and json.dumps(self.inputs) == json.dumps(other.inputs)
+            and all(mine.tobytes() == theirs.tobytes() for mine, theirs in numbers)
+        )
+
     @classmethod
     def of(cls, *, made_at: int, tier: str, start_ts: int, percentiles: Floats, inputs: dict[str, Any]) -> Run:
         """Build a run from unrounded percentiles, shape (3, hours): p10, p50, p90.
@@ -50,6 +72,17 @@ class Run:
         if (np.diff(rounded, axis=0) < 0).any():
             raise ValueError("the percentiles of a forecast cross")
         return cls(made_at, tier, start_ts, rounded[0], rounded[1], rounded[2], inputs)
+
+
+def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
+    """Return the same inputs some hours later: covariates are older by so much, and reach less far ahead."""
+    if "covariates" not in inputs:
+        return inputs
+    covariates = [
+        {**one, "ageH": round(one["ageH"] + hours, 1), "reachH": round(one["reachH"] - hours, 1)}
+        for one in inputs["covariates"]
+    ]
+    return {**inputs, "covariates": covariates}
 
 
 class Forecaster(Protocol):

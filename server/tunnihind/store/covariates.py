@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
-from tunnihind.store.packing import COVARIATE_BYTES, pack_covariate, unpack_covariate
+from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, unpack_covariate
 from tunnihind.store.retention import lasting
 from tunnihind.store.schema import covariates as table
 
@@ -57,7 +58,7 @@ class CovariateBook:
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
             for row in connection.execute(query):
-                found[row.name].append(_series(row.issued_ts, row.start_ts, row.series, row.lead_s))
+                found[row.name].append(_series(row))
         return CovariateArchive({name: tuple(issues) for name, issues in found.items()})
 
     def changes(self) -> tuple[int, int]:
@@ -80,11 +81,12 @@ class CovariateBook:
 
 def _span_s() -> ColumnElement[int]:
     """Return for how long values of a series follow one another, in SQL."""
-    return func.length(table.c.series) * (HOUR_S // COVARIATE_BYTES)
+    hour_s = case((table.c.scale.is_(None), HOUR_S // SINGLE_BYTES), else_=HOUR_S // SCALED_BYTES)
+    return func.length(table.c.series) * hour_s
 
 
-def _series(issued_ts: int, start_ts: int, packed: bytes, lead_s: int) -> IssuedSeries:
-    return IssuedSeries(issued_ts, start_ts, unpack_covariate(packed), lead_s)
+def _series(row: Row[Any]) -> IssuedSeries:
+    return IssuedSeries(row.issued_ts, row.start_ts, unpack_covariate(row.series, row.scale), row.lead_s)
 
 
 def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> int:
@@ -123,21 +125,16 @@ def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> 
     """Return by lead and issue what is kept already of a covariate in a span of issues."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     query = select(table).where(table.c.name == name, table.c.issued_ts.between(first, last))
-    found = (_series(row.issued_ts, row.start_ts, row.series, row.lead_s) for row in connection.execute(query))
+    found = (_series(row) for row in connection.execute(query))
     return {(series.lead_s, series.issued_ts): series for series in found}
 
 
 def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:
-    rows = [
-        {
-            "name": name,
-            "lead_s": lead_s,
-            "issued_ts": issued_ts,
-            "start_ts": series.start_ts,
-            "series": pack_covariate(series.values),
-        }
-        for (lead_s, issued_ts), series in changed.items()
-    ]
+    rows = []
+    for (lead_s, issued_ts), series in changed.items():
+        packed, scale = pack_covariate(series.values)
+        issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts}
+        rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
     if rows:
         key = (table.c.name == name, table.c.lead_s == bindparam("lead"), table.c.issued_ts == bindparam("issued"))
         connection.execute(delete(table).where(*key), [{"lead": lead, "issued": issued} for lead, issued in changed])

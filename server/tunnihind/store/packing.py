@@ -8,20 +8,40 @@ from numpy.typing import NDArray
 from tunnihind.known import Floats
 
 _SINGLE: Final = np.dtype("<f4")
+_SHORT: Final = np.dtype("<i2")
 _DOUBLE: Final = np.dtype("<f8")
 
-COVARIATE_BYTES: Final = _SINGLE.itemsize
-"""The size of one packed covariate value."""
+SCALED_BYTES: Final = _SHORT.itemsize
+SINGLE_BYTES: Final = _SINGLE.itemsize
+"""The size of one packed covariate value, with a scale and without one."""
+
+_SCALES: Final = (1, 10, 4, 100)
+"""Forecasts come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
+_UNKNOWN: Final = -32_768
+_HIGHEST: Final = 32_767
 
 
-def pack_covariate(values: NDArray[np.float32]) -> bytes:
-    """Pack covariate values in single precision, which is finer than any weather forecast."""
-    return values.astype(_SINGLE).tobytes()
+def pack_covariate(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
+    """Pack covariate values without loss: as short integers, divided by the scale returned, where that can be.
+
+    With no scale they are in single precision, which is finer than any weather forecast.
+    """
+    known = ~np.isnan(values)
+    for scale in _SCALES:
+        whole = np.rint(np.where(known, values, 0).astype(np.float64) * scale)
+        if (np.abs(whole) <= _HIGHEST).all() and np.array_equal(
+            (whole / scale).astype(np.float32)[known], values[known]
+        ):
+            return np.where(known, whole, _UNKNOWN).astype(_SHORT).tobytes(), scale
+    return values.astype(_SINGLE).tobytes(), None
 
 
-def unpack_covariate(packed: bytes) -> NDArray[np.float32]:
+def unpack_covariate(packed: bytes, scale: int | None) -> NDArray[np.float32]:
     """Undo `pack_covariate`."""
-    return np.frombuffer(packed, _SINGLE).astype(np.float32)
+    if scale is None:
+        return np.frombuffer(packed, _SINGLE).astype(np.float32)
+    whole = np.frombuffer(packed, _SHORT)
+    return np.where(whole == _UNKNOWN, np.nan, whole / scale).astype(np.float32)
 
 
 def pack_prices(values: Floats) -> bytes:

@@ -21,6 +21,7 @@ from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
+from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import covariates, quarantine, runs
 
 RUN_DAYS: Final = 60
@@ -79,9 +80,10 @@ def lasting(connection: Connection, name: str, issues: Sequence[IssuedSeries], n
 
 
 def _thin_runs(connection: Connection, before: int) -> int:
-    query = select(runs.c.made_at).where(runs.c.made_at < before)
-    surplus = superfluous(connection.execute(query).scalars(), looks_at_runs)
-    return sum(connection.execute(delete(runs).where(runs.c.made_at == made_at)).rowcount for made_at in surplus)
+    query = select(runs.c.id, runs.c.made_at).where(runs.c.made_at < before)
+    made_at = {row.id: row.made_at for row in connection.execute(query)}
+    surplus = superfluous(made_at.values(), looks_at_runs)
+    return delete_runs(connection, [number for number, made in made_at.items() if made in surplus])
 
 
 def _thin_covariates(connection: Connection, before: int) -> int:

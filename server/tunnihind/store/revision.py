@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
 
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 """The newest step; steps are numbered in their order."""
 
 

@@ -47,9 +47,10 @@ covariates: Final = Table(
     Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
     Column("start_ts", BigInteger, nullable=False),
     Column("series", LargeBinary, nullable=False),
+    Column("scale", Integer),
     Index(None, "issued_ts"),
 )
-"""A series as it was issued (`known.IssuedSeries`)."""
+"""A series as it was issued (`known.IssuedSeries`); `scale` tells how its values are packed."""
 
 runs: Final = Table(
     "runs",
@@ -62,9 +63,10 @@ runs: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
     Column("inputs", Text, nullable=False),
+    Column("repeats", Integer),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as issued; never edited."""
+"""A forecast run exactly as issued. One that `repeats` another, by its id, holds neither percentiles nor inputs."""
 
 backtest_forecasts: Final = Table(
     "backtest_forecasts",

@@ -1,11 +1,15 @@
 """The archive of forecast runs."""
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from sqlalchemy import select
 
 from tests.server.store.making import emptied, run, utc
 from tunnihind.forecast.backtest import BacktestScore
@@ -13,6 +17,8 @@ from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scores import Scores
 from tunnihind.known import Floats
+from tunnihind.store.runs import delete_runs
+from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
 
 MADE = utc("2025-12-15T10:00")
@@ -91,3 +97,80 @@ def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Stor
     assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
     assert window.by_days_ahead[2].n == 0
     assert math.isnan(window.by_days_ahead[2].mae)
+
+
+def hourly_runs(count: int) -> list[Run]:
+    """Return runs that say the same of the same hours, hour by hour later, from covariates that grow older."""
+    first = run(MADE, hours=50)
+    runs = []
+    for hour in range(count):
+        covariate = {"name": "a", "ageH": round(1.4 + hour, 1), "reachH": round(99.6 - hour, 1), "imputed": False}
+        p10, p50, p90 = (percentile[hour:] for percentile in (first.p10, first.p50, first.p90))
+        inputs = {"zones": ["ee"], "covariates": [covariate]}
+        runs.append(Run(MADE + hour * 3600, "test", first.start_ts + hour * 3600, p10, p50, p90, inputs))
+    return runs
+
+
+def kept_in_full(store: Store) -> list[int]:
+    with store.database.reading() as connection:
+        rows = connection.exec_driver_sql("SELECT made_at FROM runs WHERE length(p50) > 0 ORDER BY made_at")
+        return [made_at for (made_at,) in rows]
+
+
+def assert_the_same(found: list[Run], expected: list[Run]) -> None:
+    assert [one.made_at for one in found] == [one.made_at for one in expected]
+    assert all(one.says_the_same(other) for one, other in zip(found, expected, strict=True))
+
+
+def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full(store: Store) -> None:
+    runs = hourly_runs(8)
+    for one in runs:
+        store.runs.add(one)
+    assert kept_in_full(store) == [MADE]
+    assert_the_same(store.runs.since(0), runs[::-1])
+    assert_the_same(store.runs.since(MADE + 5 * 3600), runs[:4:-1])
+    newest = store.runs.newest()
+    assert newest is not None
+    assert newest.says_the_same(runs[-1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: replace(one, p50=np.append(one.p50[:-1], one.p50[-1] + 0.01)),
+        lambda one: replace(one, tier="other"),
+        lambda one: replace(one, inputs={**one.inputs, "zones": ["ee", "fi"]}),
+        lambda one: replace(one, inputs={**one.inputs, "zones": [True]}),
+        lambda one: replace(one, p10=one.p10[:-1], p50=one.p50[:-1], p90=one.p90[:-1]),
+        lambda one: replace(one, start_ts=one.start_ts + 3600),
+        lambda one: replace(one, start_ts=one.start_ts + 1),
+        lambda one: replace(one, start_ts=one.start_ts + 60 * 86_400),
+    ],
+)
+def test_a_run_that_says_anything_else_is_kept_in_full(store: Store, change: Callable[[Run], Run]) -> None:
+    first, second, third = hourly_runs(3)
+    changed = change(second)
+    for one in (first, changed, third):
+        store.runs.add(one)
+    assert MADE + 3600 in kept_in_full(store)
+    assert_the_same(store.runs.since(0), [third, changed, first])
+
+
+def test_a_run_made_before_the_newest_one_is_kept_as_it_was_issued(store: Store) -> None:
+    first, second, third = hourly_runs(3)
+    for one in (third, first, second):
+        store.runs.add(one)
+    assert_the_same(store.runs.since(0), [third, second, first])
+
+
+@given(removed=st.sets(st.integers(0, 9)))
+def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store: Store, removed: set[int]) -> None:
+    store, runs = emptied(memory_store), hourly_runs(10)
+    for one in runs:
+        store.runs.add(one)
+    with store.database.writing() as connection:
+        numbers = {row.made_at: row.id for row in connection.execute(select(table.c.id, table.c.made_at))}
+        assert delete_runs(connection, [numbers[MADE + hour * 3600] for hour in removed]) == len(removed)
+    left = [one for hour, one in enumerate(runs) if hour not in removed]
+    assert_the_same(store.runs.since(0), left[::-1])
+    assert len(kept_in_full(store)) == min(1, len(left))

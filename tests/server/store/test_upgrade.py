@@ -4,7 +4,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -107,6 +109,34 @@ def test_an_older_database_is_upgraded_with_what_it_holds(
     assert step_of(database) == LAST
     assert {f"fresh_{NEXT}", f"fresh_{LAST}"} <= tables(database)
     database.close()
+
+
+def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str) -> None:
+    """Its runs were all in full, and its series in single precision."""
+    database, config = Database(url), Config()
+    config.set_main_option("script_location", str(TODAY))
+    first = run(SEEN)
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        columns = "made_at, tier, start_ts, p10, p50, p90, inputs"
+        numbers = (first.p10.tobytes(), first.p50.tobytes(), first.p90.tobytes())
+        row = (SEEN, "test", first.start_ts, *numbers, "{}")
+        connection.exec_driver_sql(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+        values = np.array([0.1, np.nan, 1e6], "<f4")
+        connection.exec_driver_sql("INSERT INTO covariates VALUES ('a', 0, 7, 3600, ?)", (values.tobytes(),))
+    database.close()
+    again = first.repeated(SEEN + 3600, first.start_ts + 3600)
+    assert again is not None
+    with Store(url) as store:
+        store.runs.add(again)
+        assert [one.says_the_same(other) for one, other in zip(store.runs.since(0), [again, first], strict=True)] == [
+            True,
+            True,
+        ]
+        [issue] = store.covariates.archive().series["a"]
+        assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (7, 3600, 0)
+        assert np.array_equal(issue.values, values, equal_nan=True)
 
 
 @pytest.mark.parametrize("more", ["op.execute('INSERT INTO nowhere VALUES (1)')", "raise MemoryError"])
