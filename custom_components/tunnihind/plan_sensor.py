@@ -18,6 +18,7 @@ from .const import EUR_PER_KWH
 from .entity import PlanEntity
 from .plans.outcome import Decision
 from .plans.saving import Saving
+from .plans.status import Status
 from .view_sensor import moment
 
 _PERCENT: Final = 100
@@ -73,7 +74,6 @@ PLAN_SENSORS: Final = (
         key="window_chance",
         translation_key="window_chance",
         native_unit_of_measurement=PERCENTAGE,
-        state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=0,
         value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
     ),
@@ -104,3 +104,29 @@ class PlanSensor(PlanEntity, SensorEntity):
     def extra_state_attributes(self) -> Mapping[str, Any] | None:
         attributes_fn = self.entity_description.attributes_fn
         return attributes_fn(self.decision) if attributes_fn and self.decision else None
+
+
+PLAN_STATUS: Final = SensorEntityDescription(
+    key="status",
+    translation_key="status",
+    device_class=SensorDeviceClass.ENUM,
+    options=list(Status),
+)
+
+
+class PlanStatusSensor(PlanEntity, SensorEntity):
+    """How a plan stands, which can be told whatever is known of prices."""
+
+    @property
+    @override
+    def available(self) -> bool:
+        return self._status is not None
+
+    @property
+    @override
+    def native_value(self) -> StateType:
+        return self._status
+
+    @property
+    def _status(self) -> Status | None:
+        return self.coordinator.planner.status(self.plan_id, self.coordinator.view.now)

@@ -9,6 +9,7 @@ from .const import LOGGER, SUBENTRY_PLAN
 from .plans.outcome import Outcome, outcome_from_dict
 from .plans.plan import decide
 from .plans.settings import PlanSettings
+from .plans.status import Status, status_of
 from .prices.timeline import Timeline
 
 
@@ -34,6 +35,11 @@ class Planner:
             plan: decide(settings, timeline, now, self._outcomes.get(plan)) for plan, settings in self._settings.items()
         }
         return self._outcomes
+
+    def status(self, plan: str, now: int) -> Status | None:
+        """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""
+        settings, outcome = self._settings.get(plan), self._outcomes.get(plan)
+        return status_of(settings, outcome, now) if settings and outcome else None
 
     def kept(self) -> dict[str, dict[str, Any]]:
         """Return what is decided, as JSON."""

@@ -7,7 +7,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .coordinator import TunnihindConfigEntry
 from .data_sensor import DATA_SENSORS, DataSensor
 from .entity import on_every_plan
-from .plan_sensor import PLAN_SENSORS, PlanSensor
+from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .price_sensor import PRICE_SENSORS, PriceSensor
 
 PARALLEL_UPDATES = 0
@@ -23,7 +23,10 @@ async def async_setup_entry(
 
     def add_plan(plan: ConfigSubentry) -> None:
         async_add_entities(
-            [PlanSensor(coordinator, plan, description) for description in PLAN_SENSORS],
+            [
+                PlanStatusSensor(coordinator, plan, PLAN_STATUS),
+                *(PlanSensor(coordinator, plan, description) for description in PLAN_SENSORS),
+            ],
             config_subentry_id=plan.subentry_id,
         )
 

@@ -50,7 +50,7 @@ ENABLED: Final = {
     for key in (
         *("current_price", "next_price", "price_level", "average_today", "lowest_today", "highest_today"),
         *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "forecast", "settled_until"),
-        *("window_start", "window_end", "window_average", "window_saving", "window_chance"),
+        *("window_start", "window_end", "window_average", "window_saving", "window_chance", "status"),
     )
 } | {
     *(("binary_sensor", key) for key in ("cheap_hour", "negative_price", "tomorrow_known", "data_problem", "window")),
@@ -215,6 +215,7 @@ async def test_instants_levels_and_problems_have_their_device_class(
     expected = {
         **dict.fromkeys(INSTANTS, "timestamp"),
         "price_level": "enum",
+        "status": "enum",
         "data_problem": "problem",
         "window": "running",
     }

@@ -15,6 +15,7 @@ from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.settings import Horizon
+from custom_components.tunnihind.plans.status import Status
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
 from tests import readme
@@ -83,7 +84,7 @@ def test_every_attribute_level_and_problem_is_told_with_the_entities(language: s
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
     }
     codes = set(readme.codes(readme.section("Sensors", language)))
-    assert codes == attributes | set(Level) | set(Problem) | said.keys()
+    assert codes == attributes | set(Level) | set(Problem) | set(Status) | said.keys()
 
 
 @both_languages

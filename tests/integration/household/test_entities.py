@@ -26,7 +26,7 @@ ON_DEMAND = {
     "price_rank", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error", "forecast_skill",
 }  # fmt: skip
 PLAN = {
-    "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance"},
+    "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance", "status"},
     "binary_sensor": {"window"},
 }
 PLAN_ON_DEMAND = {"window_forecast_share"}

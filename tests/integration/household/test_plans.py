@@ -128,6 +128,7 @@ async def test_a_restart_in_the_middle_of_a_window_goes_on_with_it(hass: HomeAss
     begins = cheapest_block(world, 3)
     await world.at(begins + HOUR_S)
     assert world.is_on("window", PLAN_ID)
+    assert world.value("status", PLAN_ID) == "running"
     await hass.config_entries.async_unload(world.entry.entry_id)
     world.set_clock(begins + 2 * HOUR_S)
     await hass.config_entries.async_setup(world.entry.entry_id)
@@ -142,6 +143,7 @@ async def test_a_plan_without_a_window_says_why(make_world: MakeWorld) -> None:
     state = world.state("binary_sensor", "window", PLAN_ID)
     assert state.state == "off"
     assert state.attributes["reason"] == "above_cap"
+    assert world.value("status", PLAN_ID) == "above_cap"
     assert world.value("window_start", PLAN_ID) == "unknown"
 
 

@@ -1,0 +1,55 @@
+"""How a plan stands, in one word."""
+
+from typing import Any
+
+import pytest
+
+from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.status import Status, status_of
+from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from tests.integration.plans.support import NIGHT, line, settled
+
+CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))
+
+
+def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: object) -> Status:
+    """Return how a plan of two hours stands on that Friday, decided in every quarter of an hour since midnight."""
+    settings = PlanSettings.from_mapping({"duration": 120, **form})
+    outcome = None
+    now = NIGHT + int(hour_of_day * HOUR_S)
+    for instant in range(NIGHT, now + 1, 900):
+        outcome = decide(settings, timeline, instant, outcome)
+    assert outcome is not None
+    return status_of(settings, outcome, now)
+
+
+@pytest.mark.parametrize(
+    ("hour_of_day", "status"),
+    [(0, "planned"), (2.75, "planned"), (3, "running"), (4.75, "running"), (5, "done"), (23.75, "done")],
+)
+def test_a_day_goes_from_planned_over_running_to_done(hour_of_day: float, status: str) -> None:
+    assert status_at(hour_of_day) == status
+
+
+def test_between_two_pieces_the_next_one_is_planned() -> None:
+    apart = line(settled(NIGHT, [0.1, 0.9, 0.9, 0.1, *[0.9] * 20]))
+    seen = [status_at(hour, timeline=apart, split=True, min_piece=60) for hour in (0, 2, 3, 4)]
+    assert seen == ["running", "planned", "running", "done"]
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"price_cap": 5}, "above_cap"),
+        ({"earliest": "00:00:00", "deadline": "01:00:00"}, "too_little_time"),
+        ({"earliest": "12:00:00", "weekdays": ["sat"]}, "no_prices"),
+        ({"weekdays": ["sun"]}, "off"),
+    ],
+)
+def test_without_a_window_it_says_why(form: dict[str, Any], status: str) -> None:
+    assert status_at(0, **form) == status
+
+
+def test_every_status_has_been_seen_here() -> None:
+    assert set(Status) == {"planned", "running", "done", "no_prices", "too_little_time", "above_cap", "off"}
