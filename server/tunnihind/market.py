@@ -18,6 +18,32 @@ CURRENCY: Final = "EUR"
 ZONES: Final[tuple[Zone, ...]] = ("ee", "lv", "lt", "fi")
 """The zones whose prices are kept: Estonia's own and those it is coupled to."""
 
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A bidding zone with what is particular to it.
+
+    `neighbours` are the zones it is coupled to whose prices are kept. `country` and `neighbour_countries` (ISO 3166)
+    are those whose public holidays count. `latitude` and `longitude` are its middle, degrees north and east.
+    """
+
+    zone: Zone
+    neighbours: tuple[Zone, ...]
+    country: str
+    neighbour_countries: tuple[str, ...]
+    latitude: float
+    longitude: float
+
+
+ESTONIA: Final = Market(
+    zone="ee",
+    neighbours=("lv", "lt", "fi"),
+    country="EE",
+    neighbour_countries=("LV", "LT", "FI"),
+    latitude=58.6,
+    longitude=25.5,
+)
+
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400

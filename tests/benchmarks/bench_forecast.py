@@ -20,7 +20,7 @@ import click
 import numpy as np
 
 from tests.server.forecast.windy_market import WindyMarket, archive_of
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import History
@@ -104,7 +104,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
     with Store(url, read_only=True) as store:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
-        forecaster, history, lines = Ridges(), History(), []
+        forecaster, history, lines = TieredForecaster(), History(), []
         for what, as_of in (
             ("from nothing", morning),
             ("an hour later", morning + HOUR_S),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.store.store import Store
 
 # How long an example takes says more about the machine than about the code.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tunnihind.forecast.model.quantities import unknown_names
+from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.market import HOUR_S, LOCAL_TZ
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder

@@ -12,7 +12,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.daily import days_between
+from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.naive import seven_day_mean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scores import Scores

@@ -5,23 +5,23 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.daily import DailyPrices
+from tunnihind.forecast.known_days.grid import DailyPrices
 from tunnihind.known import Floats, Instants, PriceHistory
-from tunnihind.market import DELIVERY_TZ
+from tunnihind.market import DELIVERY_TZ, ESTONIA, Market
 
 _DAYS: Final = 7
 
 
-def seven_day_mean(prices: PriceHistory, targets: Instants) -> Floats:
+def seven_day_mean(prices: PriceHistory, targets: Instants, market: Market = ESTONIA) -> Floats:
     """Return the mean price of each target's clock hour over seven delivery days, shape (n,), EUR/MWh.
 
     They are the days up to the newest settled one. Unknown hours do not count; NaN where none is known. It is harder
     to beat than the price one week earlier, for it follows the level of prices and forgets a single odd day.
     """
-    newest = prices.newest_settled_day()
+    newest = prices.newest_settled_day(market.zone)
     if newest is None:
         return np.full(targets.shape, np.nan)
-    week = DailyPrices.between(prices, newest - timedelta(days=_DAYS - 1), newest).eur_mwh
+    week = DailyPrices.between(prices, market, newest - timedelta(days=_DAYS - 1), newest).eur_mwh
     known = ~np.isnan(week)
     days = known.sum(axis=0)
     by_clock_hour = np.where(known, week, 0.0).sum(axis=0) / np.where(days > 0, days, np.nan)

@@ -9,6 +9,9 @@ import numpy as np
 from tunnihind.known import Floats, Known
 from tunnihind.market import HOUR_S
 
+LEADS: Final = 7
+"""Lead days of a run: 1 to 7 days past the newest delivery day that a forecast may use."""
+
 ISSUE_CLOCK_S: Final = 9 * HOUR_S
 """When past days are looked at, seconds after midnight UTC: before the auction, in winter and in summer."""
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.forecast.model.quantities import KNOWN_NAMES, unknown_names
+from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
 from tunnihind.sources.base import CovariateSource

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from tunnihind.forecast.model.replay import HISTORY_DAYS
+from tunnihind.forecast.replay.replay import HISTORY_DAYS
 from tunnihind.known import Archive
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store

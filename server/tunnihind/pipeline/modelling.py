@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Final, Protocol
 
 from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
+from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
-from tunnihind.forecast.model.forecaster import Ridges
-from tunnihind.forecast.model.identity import model_identity
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
@@ -47,7 +47,7 @@ class Modeller(Protocol):
 
 def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
     """Return the served model for a market with these price limits."""
-    return Ridges(floor_eur_mwh, cap_eur_mwh)
+    return TieredForecaster(limits=Limits(floor_eur_mwh, cap_eur_mwh))
 
 
 @cache

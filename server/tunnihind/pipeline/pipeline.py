@@ -9,7 +9,7 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
-from tunnihind.forecast.model.identity import model_identity
+from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.plans.calibration import Judged, as_came, as_issued, judged, reliability, share_inside
 from tests.server.sources.conftest import StillClock
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.market import HOUR_S, ZONES, consumer_price, day_end, day_start, delivery_day, publication_time
@@ -36,7 +36,7 @@ def savings(prices: Mapping[int, tuple[float, ...]]) -> Sequence[Judged]:
     """Return every saving that plans are told at 26 mornings, a week apart, beside what came."""
     archive = Archive(_published(prices), CovariateArchive(asyncio.run(_wind())))
     truth = {start: consumer_price(row[0], VAT_RATE) for start, row in prices.items()}
-    forecaster = Ridges()
+    forecaster = TieredForecaster()
     found: list[Judged] = []
     for number in range(ISSUES):
         day = FIRST_ISSUE + timedelta(days=number * DAYS_BETWEEN)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tunnihind.cli.main import main
-from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.market import day_end, day_start, delivery_day
 
 type Price = Callable[[int], float]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.backtest import BacktestResult, IssuedForecasts
-from tunnihind.forecast.daily import days_between
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scores import Scores
 from tunnihind.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.market import HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
@@ -70,7 +70,7 @@ def with_weather(archive: Archive, first: date, last: date, names: Callable[[str
 
 def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
     """Forecast the seven days after each of some days, in the morning before their auction."""
-    model, parts = Ridges(), []
+    model, parts = TieredForecaster(), []
     for day in mornings:
         as_of = day_start(day) + 9 * HOUR_S
         run = model.forecast(archive.as_of(as_of))

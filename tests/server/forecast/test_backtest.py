@@ -15,7 +15,7 @@ from tunnihind.forecast.backtest import (
     recent_score,
     score_instants,
 )
-from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, Known
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, floor_hour, publication_time

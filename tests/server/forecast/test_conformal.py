@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.model.conformal import band, half_widths, widening
+from tunnihind.forecast.intervals.conformal import band, half_widths, widening
 from tunnihind.known import Floats
+from tunnihind.market import Limits
 
-LIMITS = (-500.0, 4000.0)
+LIMITS = Limits(-500.0, 4000.0)
 prices = npst.arrays(np.float64, (7, 24), elements=st.floats(-500, 4000))
 widths = npst.arrays(np.float64, (7, 24), elements=st.floats(0, 5))
 
@@ -33,8 +34,8 @@ def test_percentiles_never_cross_and_stay_within_the_markets_limits(
     percentiles = band(p50, -low, high, LIMITS)
     assert (np.diff(percentiles, axis=0) >= 0).all()
     assert (percentiles[1] == p50).all()
-    assert percentiles.min() >= LIMITS[0]
-    assert percentiles.max() <= LIMITS[1]
+    assert percentiles.min() >= LIMITS.floor
+    assert percentiles.max() <= LIMITS.cap
 
 
 def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats]:

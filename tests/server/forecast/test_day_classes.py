@@ -3,10 +3,10 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
-from tunnihind.forecast.calendar import DayClass, clock_hours, day_class
-from tunnihind.forecast.daily import DailyPrices, by_hour, days_between
+from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
+from tunnihind.forecast.known_days.grid import DailyPrices, by_hour, days_between
 from tunnihind.known import PriceHistory
-from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, day_start, hours_of
+from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, ZONES, day_start, hours_of
 
 SPRING = date(2025, 3, 30)
 AUTUMN = date(2025, 10, 26)
@@ -26,7 +26,7 @@ AUTUMN = date(2025, 10, 26)
     ],
 )
 def test_public_holidays_are_sundays_also_on_a_workday_or_saturday(day: date, expected: DayClass) -> None:
-    assert day_class(day) is expected
+    assert day_class(day, ESTONIA.country) is expected
 
 
 @pytest.mark.parametrize("day", [SPRING, AUTUMN, date(2025, 7, 1)])
@@ -39,25 +39,25 @@ def history(first: date, prices: list[float]) -> PriceHistory:
 
 
 def test_a_23_hour_day_lacks_its_changed_hour_on_the_grid() -> None:
-    grid = DailyPrices.between(history(SPRING, [float(n) for n in range(23)]), SPRING, SPRING).eur_mwh[0]
+    grid = DailyPrices.between(history(SPRING, [float(n) for n in range(23)]), ESTONIA, SPRING, SPRING).eur_mwh[0]
     assert np.isnan(grid[2])
     assert grid[[0, 1, 3, 23]].tolist() == [0, 1, 2, 22]
 
 
 def test_the_repeated_hour_of_a_25_hour_day_is_the_mean_of_both() -> None:
-    grid = DailyPrices.between(history(AUTUMN, [float(n) for n in range(25)]), AUTUMN, AUTUMN).eur_mwh[0]
+    grid = DailyPrices.between(history(AUTUMN, [float(n) for n in range(25)]), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0]
     assert grid[[1, 2, 3, 23]].tolist() == [1, 2.5, 4, 24]
 
 
 def test_one_known_half_of_the_repeated_hour_stands_for_both() -> None:
     prices = [float(n) for n in range(25)]
     prices[2] = np.nan
-    assert DailyPrices.between(history(AUTUMN, prices), AUTUMN, AUTUMN).eur_mwh[0, 2] == 3
+    assert DailyPrices.between(history(AUTUMN, prices), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0, 2] == 3
 
 
 def test_days_outside_the_history_are_unknown_and_the_others_in_their_place() -> None:
     first, last = date(2025, 3, 29), date(2025, 4, 1)
-    grid = DailyPrices.between(history(SPRING, [7.0] * 23), first, last)
+    grid = DailyPrices.between(history(SPRING, [7.0] * 23), ESTONIA, first, last)
     assert np.isnan(grid.eur_mwh[[0, 2, 3]]).all()
     assert np.nansum(grid.eur_mwh[grid.index(SPRING)]) == 7 * 23
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tunnihind.forecast.model.drivers import MIN_ISSUE_DAYS, joined, make_drivers
-from tunnihind.forecast.model.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
-from tunnihind.forecast.model.vintages import Singles
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, joined, make_drivers
+from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
+from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.calendar import day_class
-from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.known_days.calendar import day_class
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, day_end, day_start, delivery_day, hours_of
+from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, Limits, day_end, day_start, delivery_day, hours_of
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
@@ -91,7 +91,7 @@ def test_the_daily_shape_keeps_to_the_clock_over_23_and_25_hour_days(
 
 def test_saturday_sunday_and_workday_have_their_own_level(market: Market, utc: Utc) -> None:
     levels = (100.0, 60.0, 20.0)
-    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts))]), utc(2024, 11, 13, 9))
+    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts), "EE")]), utc(2024, 11, 13, 9))
     friday, saturday, sunday = (of_day(run, run.p50, date(2024, 11, day)).mean() for day in (15, 16, 17))
     assert friday > 90
     assert 50 < saturday < 75
@@ -100,7 +100,7 @@ def test_saturday_sunday_and_workday_have_their_own_level(market: Market, utc: U
 
 def test_a_public_holiday_on_a_wednesday_is_forecast_as_a_sunday(market: Market, utc: Utc) -> None:
     levels = (100.0, 60.0, 20.0)
-    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts))]), utc(2024, 4, 29, 9))
+    run = run_of(market(FIRST, LAST, lambda ts: levels[day_class(delivery_day(ts), "EE")]), utc(2024, 4, 29, 9))
     holiday, sunday, thursday = (of_day(run, run.p50, date(2024, 5, day)).mean() for day in (1, 5, 2))
     assert holiday == pytest.approx(sunday, abs=12)
     assert thursday > 80
@@ -202,7 +202,7 @@ def test_prices_of_the_neighbours_alone_give_no_run(utc: Utc) -> None:
 
 def test_percentiles_keep_to_the_price_limits_they_are_given(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, lambda ts: wild(ts) * 3 - 60)
-    run = LastWeeksMean(floor_eur_mwh=0.0, cap_eur_mwh=150.0).forecast(archive.as_of(utc(2024, 5, 15, 9)))
+    run = LastWeeksMean(limits=Limits(0.0, 150.0)).forecast(archive.as_of(utc(2024, 5, 15, 9)))
     assert run is not None
     assert run.p10.min() == 0.0
     assert run.p90.max() == 150.0

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.intervals import ERROR_DAYS, LEADS, error_quantiles, weighted_quantiles
+from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quantiles, weighted_quantiles
+from tunnihind.forecast.run import LEADS
 
 type Errors = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

@@ -1,18 +1,8 @@
 import numpy as np
-import pytest
 
-from tunnihind.forecast.model.kernel import MIN_KERNEL_DAYS, KernelFit, _solved
+from tunnihind.forecast.point.kernel import MIN_KERNEL_DAYS, KernelFit
 
 RNG = np.random.default_rng(5)
-
-
-@pytest.mark.parametrize("days", [1, 63, 64, 65, 200, 600])
-def test_the_solution_by_blocks_is_that_of_the_whole_system(days: int) -> None:
-    rows = RNG.normal(size=(days, 20)).astype(np.float32)
-    matrix = rows @ rows.T / 20 + 0.5 * np.eye(days, dtype=np.float32)
-    right = RNG.normal(size=(days, 24)).astype(np.float32)
-    expected = np.linalg.solve(matrix.astype(np.float64), right.astype(np.float64))
-    assert _solved(matrix.copy(), right.copy()) == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_fitted_kernel_tells_days_apart_by_their_inputs_also_where_the_relation_bends() -> None:

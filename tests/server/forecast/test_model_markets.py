@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.server.forecast.windy_market import archive_of, with_prices
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, Floats
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day
@@ -32,7 +32,7 @@ def calm(ts: NDArray[np.int64]) -> Floats:
 
 
 def run_of(archive: Archive, as_of: int) -> Run:
-    run = Ridges().forecast(archive.as_of(as_of))
+    run = TieredForecaster().forecast(archive.as_of(as_of))
     assert run is not None
     values = np.stack([run.p10, run.p50, run.p90])
     assert np.isfinite(values).all()
@@ -143,13 +143,15 @@ def test_a_link_that_fails_and_parts_the_prices_of_two_zones_is_followed(utc: Ut
 
 
 @pytest.fixture(scope="module")
-def warm() -> tuple[Ridges, Archive]:
-    return Ridges(), market(calm)
+def warm() -> tuple[TieredForecaster, Archive]:
+    return TieredForecaster(), market(calm)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hour=st.integers(0, 24 * 14), minute=st.integers(0, 59))
-def test_at_any_instant_every_hour_to_come_is_covered(warm: tuple[Ridges, Archive], hour: int, minute: int) -> None:
+def test_at_any_instant_every_hour_to_come_is_covered(
+    warm: tuple[TieredForecaster, Archive], hour: int, minute: int
+) -> None:
     forecaster, archive = warm
     as_of = day_start(date(2024, 3, 24)) + hour * HOUR_S + minute * 60
     known = archive.as_of(as_of)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.backtest import BacktestResult, backtest
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, publication_time
 
@@ -49,7 +49,7 @@ def wind() -> tuple[IssuedSeries, ...]:
 @pytest.fixture(scope="module")
 def result() -> BacktestResult:
     archive = Archive(prices(), CovariateArchive({"fi_wind_mw": wind()}))
-    return backtest(archive, Ridges(), FIRST, LAST)
+    return backtest(archive, TieredForecaster(), FIRST, LAST)
 
 
 def test_the_model_keeps_its_skill_on_a_week_of_2025(result: BacktestResult) -> None:

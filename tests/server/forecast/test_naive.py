@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.backtest import backtest
-from tunnihind.forecast.fallback import LastWeeksMean
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.naive import seven_day_mean
 from tunnihind.known import Archive
 from tunnihind.market import day_start, delivery_day, hours_of

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.forecast.daily import DayGrid
-from tunnihind.forecast.model.vintage_book import VintageBook
-from tunnihind.forecast.model.vintages import (
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
     WEEK_AGES,
     Frame,
     Singles,
+    VintageCache,
     issue_instants,
     newest_issue,
     reach_s,
@@ -149,7 +149,7 @@ def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int)
         issue(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, *rng.normal(size=rng.integers(1, 200)))
         for ts in sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + rng.integers(0, TODAY * 24, 20) * HOUR_S)
     )
-    book = VintageBook()
+    book = VintageCache()
     for today in (cut - 1, cut):
         as_of = int(INSTANTS[today])
         known = CovariateArchive({"fi_wind_mw": issues}).as_of(as_of)
@@ -157,13 +157,13 @@ def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int)
             return
         instants = issue_instants(GRID, as_of, today)
         going_on = book.of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
-        anew = VintageBook().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
+        anew = VintageCache().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
         assert np.array_equal(going_on, anew, equal_nan=True)
 
 
 def test_a_book_notices_that_the_past_has_changed() -> None:
     target = hour_of(6, 5)
-    book = VintageBook()
+    book = VintageCache()
     for value in (1.0, 2.0):
         archive = CovariateArchive({"fi_wind_mw": (issue(int(INSTANTS[4]), target, value),)})
         found = book.of("fi_wind_mw", archive, GRID, INSTANTS, WEEK_AGES, 0)

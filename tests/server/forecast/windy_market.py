@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.daily import days_between
+from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
 

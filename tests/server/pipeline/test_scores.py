@@ -16,8 +16,8 @@ from tests.server.pipeline.support import (
     pipeline_of,
 )
 from tunnihind.forecast.backtest import NextDay, recent_score, score_instants
-from tunnihind.forecast.fallback import LastWeeksMean
-from tunnihind.forecast.model.identity import model_identity
+from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries, Known
 from tunnihind.market import DAY_S, HOUR_S, Limits, day_start

@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 from tests.server.pipeline.support import InProcessModeller, local, pipeline_of
 from tests.server.sources.conftest import StillClock
 from tests.server.upstream import FakeOpenMeteo
-from tunnihind.forecast.model.forecaster import Ridges
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S
@@ -91,7 +91,7 @@ def errors(run: Run) -> Floats:
     return found
 
 
-def without_weather(model: Ridges, store: Store, run: Run) -> Run:
+def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
     known = store.archive(run.made_at - MEMORY_S).as_of(run.made_at)
     blind = model.forecast(replace(known, covariates=CovariateArchive()))
     assert blind is not None
@@ -101,7 +101,7 @@ def without_weather(model: Ridges, store: Store, run: Run) -> Run:
 async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_better(
     store: Store, clock: StillClock, session: ClientSession
 ) -> None:
-    seeing, blind, model = [], [], Ridges()
+    seeing, blind, model = [], [], TieredForecaster()
     async with FakeOpenMeteo(PlayedWeather(clock)) as upstream:
         source = OpenMeteo(session, upstream.url, upstream.url, points=WHERE, clock=clock)
         source.history_since = date(2024, 10, 1)

@@ -37,7 +37,7 @@ class Turnstile(FakeClock):
         self._asleep = asyncio.Event()
         self._awake = asyncio.Event()
 
-    async def sleep(self, seconds: float) -> None:  # noqa: ARG002  as long as the test likes
+    async def sleep(self, seconds: float) -> None:
         self._asleep.set()
         self._awake.clear()
         await self._awake.wait()

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.forecast.model.vintages import Singles
+from tunnihind.forecast.known_days.vintages import Singles
 
 REGIONS: Final = {
     "ee": "baltic",

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.calendar import CHANGE_HOUR, CLOCK_HOURS, clock_hours, day_class
+from tunnihind.forecast.known_days.calendar import CHANGE_HOUR, CLOCK_HOURS, clock_hours, day_class
 from tunnihind.known import Floats, Instants, PriceHistory
-from tunnihind.market import HOUR_S, day_end, day_start
+from tunnihind.market import HOUR_S, Market, day_end, day_start
 
 type Classes = NDArray[np.intp]
 
@@ -96,7 +96,7 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 
 @dataclass(frozen=True, slots=True)
 class DailyPrices:
-    """Estonian prices of consecutive delivery days by Central European clock hour.
+    """One zone's prices of consecutive delivery days by Central European clock hour.
 
     `eur_mwh` has shape (days, 24), NaN where unknown, laid as `DayGrid.lay` does. `classes` has shape (days,).
     """
@@ -106,10 +106,11 @@ class DailyPrices:
     classes: Classes
 
     @classmethod
-    def between(cls, history: PriceHistory, first: date, last: date) -> Self:
+    def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
         """Lay the days from `first` to `last` of a history on the grid."""
-        prices = history.between("ee", day_start(first), day_end(last))
-        return cls(first, DayGrid.between(first, last).lay(prices), classes_of(days_between(first, last)))
+        prices = history.between(market.zone, day_start(first), day_end(last))
+        classes = classes_of(days_between(first, last), market.country)
+        return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
         """Return the row of a day; negative or past the end for a day outside the grid."""
@@ -121,9 +122,9 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=n) for n in range((last - first).days + 1)]
 
 
-def classes_of(days: Sequence[date]) -> Classes:
-    """Return the classes of days, shape (days,)."""
-    return np.array([day_class(day) for day in days], np.intp)
+def classes_of(days: Sequence[date], country: str) -> Classes:
+    """Return the classes of days by a country's calendar, shape (days,)."""
+    return np.array([day_class(day, country) for day in days], np.intp)
 
 
 def by_hour(grid: Floats, days: Sequence[date]) -> Floats:

@@ -28,19 +28,19 @@ class DayClass(IntEnum):
     WORKDAY = 0
     SATURDAY = 1
     SUNDAY = 2
-    """Also every Estonian public holiday, whatever its weekday."""
+    """Also every public holiday, whatever its weekday."""
 
 
 @lru_cache(maxsize=8192)
-def day_class(day: date) -> DayClass:
-    """Return the class of a delivery day by the Estonian calendar."""
-    if day.weekday() == _SUNDAY or is_holiday(day):
+def day_class(day: date, country: str) -> DayClass:
+    """Return the class of a delivery day by a country's calendar (ISO 3166)."""
+    if day.weekday() == _SUNDAY or is_holiday(day, country):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
 
 
-def is_holiday(day: date, country: str = "EE") -> bool:
-    """Tell whether a day is a public holiday in a country, by its ISO 3166 code."""
+def is_holiday(day: date, country: str) -> bool:
+    """Tell whether a day is a public holiday in a country (ISO 3166)."""
     return day in _public_holidays(country, day.year)
 
 

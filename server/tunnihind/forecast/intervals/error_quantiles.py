@@ -9,11 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.calendar import CLOCK_HOURS
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.run import LEADS
 from tunnihind.known import Floats
-
-LEADS: Final = 7
-"""Lead days whose errors are measured, 1 to 7 days past the newest day that the forecast may use."""
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
@@ -55,18 +53,11 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
     """Return the smallest values whose cumulated weight reaches each level, shape (levels, ...).
 
-    `values` and `weights` have shape (..., samples); a sample of weight 0 does not count.
+    `values` and `weights` have shape (..., samples); a sample of weight 0 does not count. Where none counts, all do.
     """
-    order = np.argsort(values, axis=-1, kind="stable")
-    ranked = np.take_along_axis(values, order, axis=-1)
-    reached = np.cumsum(np.take_along_axis(weights, order, axis=-1), axis=-1)
-    return np.stack([_first_reaching(ranked, reached, level) for level in levels])
-
-
-def _first_reaching(ranked: Floats, reached: Floats, level: float) -> Floats:
-    first = np.argmax(reached >= level * reached[..., -1:], axis=-1)
-    found: Floats = np.take_along_axis(ranked, first[..., None], axis=-1)[..., 0]
-    return found
+    counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
+    quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
+    return quantiles
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:

@@ -9,10 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.calendar import CLOCK_HOURS
-from tunnihind.forecast.intervals import pooled, weighted_quantiles
-from tunnihind.forecast.model.ridge import clock_smoother
+from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.known import Floats
+from tunnihind.market import Limits
 
 BANK_DAYS: Final = 250
 
@@ -63,11 +64,11 @@ def to_scale(eur_mwh: Floats) -> Floats:
     return scaled
 
 
-def band(p50: Floats, low: Floats, high: Floats, limits: tuple[float, float]) -> Floats:
+def band(p50: Floats, low: Floats, high: Floats, limits: Limits) -> Floats:
     """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing."""
     centre = to_scale(p50)
     edges = [np.sinh(centre + side) * _SCALE_EUR_MWH for side in (low, high)]
-    return np.clip(np.stack([np.minimum(edges[0], p50), p50, np.maximum(edges[1], p50)]), *limits)
+    return np.clip(np.stack([np.minimum(edges[0], p50), p50, np.maximum(edges[1], p50)]), limits.floor, limits.cap)
 
 
 def widening(by_lead: Floats) -> Floats:

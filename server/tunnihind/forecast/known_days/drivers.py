@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.model.quantities import NOMINAL_GW, Quantity, in_units, quantity
-from tunnihind.forecast.model.vintages import Singles
+from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity
+from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.known import Floats
 
 MIN_ISSUE_DAYS: Final = 45

@@ -7,12 +7,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.calendar import CLOCK_HOURS
-from tunnihind.forecast.daily import Classes, DailyPrices, by_hour, classes_of, days_between
-from tunnihind.forecast.intervals import ERROR_DAYS, LEADS, error_quantiles
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quantiles
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, classes_of, days_between
+from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.run import LEADS, Run
 from tunnihind.known import Floats, Known
-from tunnihind.market import HOUR_S, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, day_start, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, MARKET_LIMITS, Limits, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]
 
@@ -22,10 +23,7 @@ _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
 """How much a day of one class (column) says of a day of another (row), in the order of `DayClass`."""
-_SCALE_EUR_MWH: Final = 100.0
-"""Prices are averaged as asinh(price / scale): near linear up to the scale, so that a spike moves the mean little
-and it lies near the median, and defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst.
-33(2))."""
+_HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The price to expect where no price may be used: about the median of Estonia's hours of 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
@@ -41,21 +39,21 @@ class LastWeeksMean:
     known days they are drawn to a wide prior.
     """
 
-    floor_eur_mwh: float = PRICE_FLOOR_EUR_MWH
-    cap_eur_mwh: float = PRICE_CAP_EUR_MWH
+    market: Market = ESTONIA
+    limits: Limits = MARKET_LIMITS
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
 
         None where no Estonian price is known.
         """
-        newest = known.prices.newest_settled_day()
+        newest = known.prices.newest_settled_day(self.market.zone)
         if newest is None:
             return None
         start_ts = floor_hour(known.as_of) + HOUR_S
         first = delivery_day(start_ts)
         last = max(newest, delivery_day(known.as_of)) + timedelta(days=LEADS)
-        history = _history(known, min(newest, first - timedelta(days=1)), newest)
+        history = self._history(known, min(newest, first - timedelta(days=1)), newest)
         days = days_between(first, last)
         percentiles = by_hour(self._percentiles(history, days), days)
         return Run.of(
@@ -63,22 +61,35 @@ class LastWeeksMean:
             tier=TIER,
             start_ts=start_ts,
             percentiles=percentiles[:, (start_ts - day_start(first)) // HOUR_S :],
-            inputs=_inputs(known, history),
+            inputs=self._described(known, history),
         )
 
     def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
         """Return p10, p50 and p90 of the days, shape (3, days, 24)."""
         targets = history.index(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
-        p50 = np.clip(_means(history, seen, classes_of(days))[0], self.floor_eur_mwh, self.cap_eur_mwh)
+        p50 = np.clip(
+            _means(history, seen, classes_of(days, self.market.country))[0], self.limits.floor, self.limits.cap
+        )
         lower, upper = _offsets(_past_errors(history), seen, targets - seen)
-        return np.clip(np.stack([p50 + lower, p50, p50 + upper]), self.floor_eur_mwh, self.cap_eur_mwh)
+        return np.clip(np.stack([p50 + lower, p50, p50 + upper]), self.limits.floor, self.limits.cap)
 
+    def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
+        """Return as many days as the errors of the last 90 days before `oldest_seen` rest on."""
+        return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
-def _history(known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-    """Return as many days as the errors of the last 90 days before `oldest_seen` rest on."""
-    first = oldest_seen - timedelta(days=ERROR_DAYS + LEADS + _MEAN_DAYS)
-    return DailyPrices.between(known.prices, first, newest)
+    def _described(self, known: Known, history: DailyPrices) -> dict[str, Any]:
+        """Return what a run rests on, in JSON-ready values."""
+        hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
+        days = np.flatnonzero(hours_known)
+        return {
+            "zones": [self.market.zone],
+            "newestSettledHour": known.prices.newest_settled_hour(self.market.zone),
+            "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
+            "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
+            "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),
+            "errorDays": int(np.count_nonzero(hours_known[-ERROR_DAYS:])),
+        }
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
@@ -91,11 +102,11 @@ def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, 
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
     weights = recency * _ALIKE[classes[..., None], history.classes]
     known = ~np.isnan(history.eur_mwh)
-    prices = np.where(known, np.arcsinh(history.eur_mwh / _SCALE_EUR_MWH), 0.0)
+    prices = np.where(known, to_scale(history.eur_mwh), 0.0)
     total, sums = weights @ known, weights @ prices
-    prior = np.arcsinh(_PRIOR_EUR_MWH / _SCALE_EUR_MWH)
+    prior = to_scale(np.array(_PRIOR_EUR_MWH))
     level = _shrunk(sums.sum(axis=-1, keepdims=True), total.sum(axis=-1, keepdims=True), prior)
-    return _SCALE_EUR_MWH * np.sinh(_shrunk(sums, total, level)), total.any(axis=-1)
+    return to_eur(_shrunk(sums, total, level)), total.any(axis=-1)
 
 
 def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
@@ -123,16 +134,3 @@ def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
         by_lead = error_quantiles(errors[:, : row + 1], int(leads[rows].max()))
         offsets[:, rows] = by_lead[:, leads[rows] - 1]
     return offsets
-
-
-def _inputs(known: Known, history: DailyPrices) -> dict[str, Any]:
-    hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
-    days = np.flatnonzero(hours_known)
-    return {
-        "zones": ["ee"],
-        "newestSettledHour": known.prices.newest_settled_hour(),
-        "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
-        "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
-        "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),
-        "errorDays": int(np.count_nonzero(hours_known[-ERROR_DAYS:])),
-    }

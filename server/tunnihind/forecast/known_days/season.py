@@ -5,14 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.calendar import is_holiday
-from tunnihind.forecast.daily import DayGrid, days_between
+from tunnihind.forecast.known_days.calendar import is_holiday
+from tunnihind.forecast.known_days.grid import DayGrid, days_between
 from tunnihind.known import Floats
-from tunnihind.market import DAY_S, HOUR_S
-
-NEIGHBOUR_COUNTRIES: Final = ("LV", "LT", "FI")
-LATITUDE, LONGITUDE = 58.6, 25.5
-"""The middle of Estonia, degrees north and east."""
+from tunnihind.market import DAY_S, HOUR_S, Market
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
@@ -23,9 +19,9 @@ _LOWEST_SINE: Final = -0.2
 class Season:
     """Facts of each day of a grid.
 
-    `weekday` (days, 7) one of seven; `holiday` (days,) Estonian; `neighbour_holiday` (days,) share of the neighbour
-    countries that have one; `phase` (days, 4) sine and cosine of one and two turns a year; `sun` (days, 24) sine of
-    the sun's elevation in the middle of the hour.
+    `weekday` (days, 7) one of seven; `holiday` (days,) of the own country; `neighbour_holiday` (days,) share of the
+    neighbour countries that have one; `phase` (days, 4) sine and cosine of one and two turns a year; `sun` (days, 24)
+    sine of the sun's elevation in the middle of the hour.
     """
 
     weekday: Floats
@@ -35,26 +31,28 @@ class Season:
     sun: Floats
 
     @classmethod
-    def of(cls, grid: DayGrid) -> Season:
+    def of(cls, grid: DayGrid, market: Market) -> Season:
         """Return the facts of a grid's days."""
         days = days_between(grid.first, grid.day(grid.days - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
             weekday=np.eye(7)[[day.weekday() for day in days]],
-            holiday=np.array([float(is_holiday(day)) for day in days]),
-            neighbour_holiday=np.array([np.mean([is_holiday(day, c) for c in NEIGHBOUR_COUNTRIES]) for day in days]),
+            holiday=np.array([float(is_holiday(day, market.country)) for day in days]),
+            neighbour_holiday=np.array(
+                [np.mean([is_holiday(day, country) for country in market.neighbour_countries]) for day in days]
+            ),
             phase=np.stack([np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)], axis=-1),
-            sun=_sun(grid),
+            sun=_sun(grid, market),
         )
 
 
-def _sun(grid: DayGrid) -> Floats:
+def _sun(grid: DayGrid, market: Market) -> Floats:
     """Return the sine of the sun's elevation, (days, 24); declination by Cooper 1969 (Solar Energy 12(3))."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
     year_angle = 2 * np.pi / _TROPICAL_YEAR_DAYS * ((ts / DAY_S) % _TROPICAL_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
-    hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + LONGITUDE - 180)
-    latitude = np.radians(LATITUDE)
+    hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)
+    latitude = np.radians(market.latitude)
     sine = np.sin(latitude) * np.sin(declination) + np.cos(latitude) * np.cos(declination) * np.cos(hour_angle)
     elevation: Floats = np.maximum(grid.lay_whole(sine), _LOWEST_SINE)
     return elevation

@@ -5,24 +5,26 @@ All take `series` (days, 24) by driver: for each delivery day what had been issu
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.calendar import CLOCK_HOURS, HOURS_APART
-from tunnihind.forecast.model.columns import Rows, all_hours
-from tunnihind.forecast.model.price_state import PriceState
+from tunnihind.forecast.columns.table import Columns, DayRows
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
+from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.known import Floats
 
-LINEAR_COLUMNS: Final = 6
+CURVE: Final = "supply_curve_12h"
+"""The price that the last days saw at a like tightness, the hours within twelve counting."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
-_CURVES: Final = ((2, 7.0), (12, 25.0))
+_CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """Reach over hours and half-life in days of each supply curve."""
 _EVENING: Final = slice(18, 24)
 
@@ -66,38 +68,48 @@ def usable(names: frozenset[str]) -> bool:
     return "residual_baltic" in names
 
 
-def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: Rows) -> Floats:
-    """Return columns for the day after issue: linear ones, hinges, products, supply curves: (n, 24, k); missing = 0.
+def next_day_name(driver: str) -> str:
+    """Return the name of a driver's hours of the next day among the columns, with which its others begin."""
+    return f"next_day_{driver}"
+
+
+def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
+    """Return columns for the day after issue: linear ones, hinges, products, supply curves; missing = 0.
 
     Of prices only the days before the target are read.
     """
     z = scale.standard(series)
-    columns = [column for name in sorted(z) for column in _linear(z[name], target)]
+    columns: Columns = {}
+    for name in sorted(z):
+        columns |= _linear(next_day_name(name), z[name], target)
     index, axis = _weighted(z, _TIGHTNESS), _weighted(z, _CURVE_AXIS)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
-    columns += [np.maximum(at - cut, 0) for cut in scale.hourly]
-    columns += [all_hours(np.maximum(mean - cut, 0)) for cut in scale.daily]
-    columns += [np.maximum(on_axis - cut, 0) for cut in scale.axis]
-    pair = [z[name][target] for name in _CURVE_AXIS if name in z]
-    columns += [pair[0] ** 2 - 1] + ([pair[1] ** 2 - 1, pair[0] * pair[1]] if len(pair) > 1 else [])
-    curves = _supply_curves(axis, prices, target)
-    stacked: Floats = np.nan_to_num(np.concatenate([np.stack(columns, axis=-1), curves], axis=-1))
-    return stacked
+    columns |= {f"tightness_above_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
+    columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
+    columns |= {f"curve_axis_above_{n}": np.maximum(on_axis - cut, 0) for n, cut in enumerate(scale.axis)}
+    there = [name for name in _CURVE_AXIS if name in z]
+    columns |= {f"{next_day_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
+    columns |= {
+        f"{next_day_name(one)}_times_{other}": z[one][target] * z[other][target] for one, other in pairwise(there)
+    }
+    columns |= _supply_curves(axis, prices, target)
+    return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
-def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: Rows) -> Floats:
-    """Return columns for the second day, of the day before it: (n, 24, k); missing = 0.
+def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
+    """Return columns for the second day, of the day before it; missing = 0.
 
     Its mean, its evening and its departure from the week: the same hour of another day says nothing more.
     """
     z = scale.standard(series)
-    columns: list[Floats] = []
-    for values in [*(z[name] for name in sorted(z)), _weighted(z, _TIGHTNESS)]:
+    columns: Columns = {}
+    for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted(z, _TIGHTNESS))]:
         eve = values[target - 1]
         week = np.mean([values[target - 2 - back].mean(1) for back in range(7)], axis=0)
-        columns += [all_hours(daily) for daily in (eve.mean(1), eve[:, _EVENING].mean(1), eve.mean(1) - week)]
-    stacked: Floats = np.nan_to_num(np.stack(columns, axis=-1))
-    return stacked
+        columns[f"{name}_day_before"] = eve.mean(1)
+        columns[f"{name}_evening_before"] = eve[:, _EVENING].mean(1)
+        columns[f"{name}_day_before_against_week"] = eve.mean(1) - week
+    return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
@@ -110,29 +122,35 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(cut) for cut in np.nanquantile(values, levels))
 
 
-def _linear(values: Floats, target: Rows) -> list[Floats]:
-    """Return hour, change since the day before; day mean, its change, both against the week's mean: 6 of (n, 24)."""
+def _linear(name: str, values: Floats, target: DayRows) -> Columns:
+    """Return hour and change since the day before; day mean, its change and departure from the week; departures."""
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
     mean = now.mean(1)
-    daily = [mean, mean - last.mean(1), mean - week.mean(1)]
-    return [now, now - last, *(all_hours(one) for one in daily), now - week]
+    return {
+        name: now,
+        f"{name}_change": now - last,
+        f"{name}_daily": mean,
+        f"{name}_daily_change": mean - last.mean(1),
+        f"{name}_daily_against_week": mean - week.mean(1),
+        f"{name}_against_week": now - week,
+    }
 
 
-def _supply_curves(axis: Floats, prices: PriceState, target: Rows) -> Floats:
-    """Return the price that the last 60 days saw at a like tightness, minus the week's mean: (n, 24, 3).
+def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
+    """Return the price that the last 60 days saw at a like tightness, minus the week's mean; of the last curve by day.
 
     Nadaraya-Watson over days and hours: Gaussian in `axis`, triangular in hours, exponential in age.
     """
-    out = np.zeros((len(target), CLOCK_HOURS, len(_CURVES) + 1))
+    curves = np.zeros((len(target), CLOCK_HOURS, len(_CURVES)))
     for row, day in enumerate(target.tolist()):
         past = slice(max(0, day - _CURVE_DAYS), day)
         seen = np.isfinite(axis[past])
         if np.isfinite(axis[day]).all() and seen.any():
-            base = prices.mean[7][day - 1, :, 0]
-            out[row, :, :-1] = _curves_at(axis[day], axis[past], seen, prices.y[past, :, 0], base) - base[:, None]
-            out[row, :, -1] = out[row, :, -2].mean()
-    return out
+            base = prices.mean[7][day - 1]
+            curves[row] = _curves_at(axis[day], axis[past], seen, prices.own[past], base) - base[:, None]
+    by_name = {name: curves[..., place] for place, name in enumerate(_CURVES)}
+    return {**by_name, f"{CURVE}_daily": by_name[CURVE].mean(1)}
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
@@ -144,9 +162,9 @@ def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, ba
     np.exp(near, out=near)
     near *= seen
     age = np.arange(len(axis))[::-1]
-    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES], np.float32)
+    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES.values()], np.float32)
     priced, weight = recency @ (near * y.astype(np.float32)), recency @ near
-    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in _CURVES], axis=1)
+    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in _CURVES.values()], axis=1)
     total = (priced * by_hour).sum(-1) + _CURVE_PRIOR * base[:, None]
     curves: Floats = total / ((weight * by_hour).sum(-1) + _CURVE_PRIOR)
     return curves

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.calendar import CLOCK_HOURS, HOURS_APART
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.known import Floats
 
 HALF_LIFE_DAYS: Final = 150.0

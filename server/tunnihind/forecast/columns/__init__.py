@@ -1,0 +1,1 @@
+"""The columns that a point model reads, each under its name."""

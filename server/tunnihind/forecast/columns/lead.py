@@ -1,0 +1,136 @@
+"""All columns of a lead: which of them there are, and their rows as of each issue."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, second_day_columns, usable
+from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_columns
+from tunnihind.forecast.columns.table import DayRows, Group, Rows
+from tunnihind.forecast.columns.weather import anomalies, weather_columns
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.known_days.known_days import KnownDays
+from tunnihind.forecast.known_days.price_state import PriceState
+from tunnihind.forecast.known_days.season import Season
+from tunnihind.known import Floats
+
+OWN: Final = "own prices"
+CALENDAR: Final = "calendar"
+WEATHER: Final = "weather"
+NEXT_DAY: Final = "next day"
+NEIGHBOURS: Final = "neighbours"
+
+NEXT_DAY_LEADS: Final = 2
+"""Leads that covariates of the next day help; from the third on they do harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeatherDriver:
+    """Vintages of a driver that reaches several days, (issue days, ages, 24), and their anomalies."""
+
+    values: Floats
+    anomaly: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> WeatherDriver:
+        """Return a driver with its anomalies."""
+        return cls(values, anomalies(values))
+
+
+@dataclass(frozen=True, slots=True)
+class LeadColumns:
+    """All that the rows of one model are taken from.
+
+    `lag` is by how many days the newest settled day is past the day of issue: 0 before the auction, 1 after it. Rows of
+    lead L thus have the weather that was forecast L + lag days before their day. `next_day` (delivery days, 24) are the
+    drivers of the next day by name, with their `scale`, None where there are none.
+    """
+
+    grid: DayGrid
+    prices: PriceState
+    season: Season
+    lag: int
+    weather: Mapping[str, WeatherDriver]
+    next_day: Mapping[str, Floats]
+    scale: NextDayScale | None
+
+    @classmethod
+    def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
+        """Return the columns of models whose newest settled day is `lag` days past the day of issue.
+
+        A driver that is not known for the first day to forecast is left out: a model that leans on it would go astray.
+        The scale of the next day's drivers is fitted up to `scale_row`.
+        """
+        weather = {
+            name: values for name, values in days.drivers.far.items() if np.isfinite(values[days.today, 2]).any()
+        }
+        target = days.today + 1
+        next_day = {n: v for n, v in days.drivers.near.items() if lag == 0 and np.isfinite(v[target]).all()}
+        next_day = next_day if usable(frozenset(next_day)) else {}
+        return cls(
+            grid=days.grid,
+            prices=days.prices,
+            season=days.season,
+            lag=lag if weather else 0,  # without weather of that age there is nothing for it to tell apart
+            weather={name: WeatherDriver.of(values) for name, values in weather.items()},
+            next_day=next_day,
+            scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
+        )
+
+    def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
+        """Return the rows of target days; by default each was issued when its last usable day was the newest."""
+        issue = target - lead - self.lag if issue is None else issue
+        return Rows.of(
+            self._groups(target, lead, np.maximum(issue, 0)),
+            low=self.prices.low[target - lead, None],
+            high=self.prices.high[target - lead, None],
+            has_next_day=self._has_next_day(target),
+        )
+
+    def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[Group]:
+        yield Group(OWN, own_columns(self.prices, target, lead))
+        yield Group(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
+        weather = (
+            weather_columns(name, driver.values, driver.anomaly, self.season.sun, target, lead, issue)
+            for name, driver in self.weather.items()
+        )
+        yield Group(WEATHER, {name: values for columns in weather for name, values in columns.items()})
+        if self.scale is not None and self.lag == 0 and lead == 1:
+            yield Group(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
+        elif self.scale is not None and self.lag == 0 and lead <= NEXT_DAY_LEADS:
+            yield Group(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
+        yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
+
+    def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
+        """Tell for which targets the drivers of the next day are known whole, and those of the day before too."""
+        known = np.zeros(self.grid.days, np.bool_)
+        if self.next_day:
+            drivers = np.stack(list(self.next_day.values()))
+            known[: drivers.shape[1]] = np.isfinite(drivers).all(axis=(0, 2))
+        both: NDArray[np.bool_] = known[target] & known[target - 1]
+        return both
+
+    def same_until(self, other: LeadColumns, row: int) -> bool:
+        """Tell whether two sources of columns are the same, bit by bit, in all that the rows up to `row` are of."""
+        if self.grid.first != other.grid.first or self.lag != other.lag or self.scale != other.scale:
+            return False
+        if list(self.weather) != list(other.weather) or list(self.next_day) != list(other.next_day):
+            return False
+        issued = max(row - self.lag, 0)  # the row of lead 1 was issued 1 + lag days before
+        pairs = [
+            *((self.next_day[name][: row + 1], other.next_day[name][: row + 1]) for name in self.next_day),
+            *((self.weather[name].values[:issued], other.weather[name].values[:issued]) for name in self.weather),
+        ]
+        same = all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
+        return same and self.prices.same_until(other.prices, row)
+
+
+def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
+    """Return the drivers up to a row, or to where enough days of each are known."""
+    known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
+    enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
+    return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

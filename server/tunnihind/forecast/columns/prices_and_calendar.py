@@ -1,0 +1,80 @@
+"""Columns from prices, calendar and sun.
+
+Training rows and the live forecast come from the same functions. What is taken from prices lies on or before the last
+usable day j = target - lead. `target` are rows of the grid, shape (n,).
+"""
+
+from typing import Final
+
+import numpy as np
+
+from tunnihind.forecast.columns.table import Columns, DayRows
+from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, PriceState
+from tunnihind.forecast.known_days.season import Season
+from tunnihind.market import Zone
+
+WEEK_MEAN: Final = "price_mean_7d"
+"""The mean of an hour over the last week: what a model goes back to where it knows little."""
+
+_SPREAD_TO: Final[Zone] = "fi"
+"""The neighbour whose distance from the own price tells how tight the cables between the two are."""
+_YEAR_DAYS: Final = 364
+_AROUND_DAYS: Final = PROFILE_DAYS // 2
+
+
+def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
+    """Return own prices around the last usable day: of the same hour, of whole days, and the last day's shape."""
+    y, j, week = prices.own, target - lead, target - 7
+    means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
+    hourly = {
+        "price_last_day": y[j],
+        "price_day_before": y[j - 1],
+        "price_2_days_before": y[j - 2],
+        "price_week_ago": y[week],
+        "price_2_weeks_ago": y[week - 7],
+        **means,
+    }
+    whole_days = ("price_last_day", "price_day_before", "price_week_ago", *means)
+    return {
+        **hourly,
+        **{f"{name}_daily": hourly[name].mean(1) for name in whole_days},
+        "price_last_day_lowest": y[j].min(1),
+        "price_last_day_highest": y[j].max(1),
+        "price_last_day_evening": y[j][:, -4:].mean(1),
+    }
+
+
+def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
+    """Return the neighbours' prices of the last usable day and their week's mean, and the spread to Finland."""
+    j = target - lead
+    columns: Columns = {}
+    for zone, neighbour in prices.neighbours.items():
+        price, week = neighbour.price[j], neighbour.week_mean[j]
+        columns |= {
+            f"{zone}_price": price,
+            f"{zone}_price_daily": price.mean(1),
+            f"{zone}_price_mean_7d": week,
+            f"{zone}_price_mean_7d_daily": week.mean(1),
+        }
+    spread_to = prices.neighbours[_SPREAD_TO].price
+    columns[f"{_SPREAD_TO}_spread"] = np.abs(prices.own[j] - spread_to[j]).mean(1)
+    columns[f"{_SPREAD_TO}_price_week_ago"] = spread_to[target - 7]
+    return columns
+
+
+def calendar_columns(season: Season, prices: PriceState, target: DayRows, lead: int) -> Columns:
+    """Return weekday, holidays, sun, season and last year's daily profile at this time (0 = unknown)."""
+    j, sun = target - lead, season.sun
+    then = target - _YEAR_DAYS + _AROUND_DAYS
+    last_year = np.where((then >= PROFILE_DAYS)[:, None], prices.profile[np.maximum(then, 0)], 0.0)
+    return {
+        **{f"weekday_{day}": values for day, values in enumerate(season.weekday[target].T)},
+        "holiday": season.holiday[target],
+        "holiday_last_day": season.holiday[j] * (lead == 1),
+        "neighbour_holiday": season.neighbour_holiday[target],
+        "sun": sun[target],
+        "sun_daily": sun[target].mean(1),
+        "sun_change": sun[target] - sun[j],
+        **{f"season_{phase}": values for phase, values in enumerate(season.phase[target].T)},
+        "profile_last_year": last_year,
+    }

@@ -1,0 +1,101 @@
+"""Rows of columns, each column under its name: all that a point model reads."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.known import Floats
+
+type DayRows = NDArray[np.intp]
+"""Rows of the grid of delivery days, shape (n,)."""
+type Columns = dict[str, Floats]
+"""Columns by name: hourly ones of shape (n, 24), and daily ones of shape (n,), which hold for all hours of a day."""
+
+
+class Group(NamedTuple):
+    """Columns that belong together."""
+
+    name: str
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The names of all columns in their order, by group; `daily` are those that are the same in all hours of a day."""
+
+    groups: Mapping[str, tuple[str, ...]]
+    daily: frozenset[str]
+
+    @cached_property
+    def all(self) -> tuple[str, ...]:
+        """The names of all groups in order."""
+        return tuple(name for names in self.groups.values() for name in names)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.all)}
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        """Return where columns stand. Raises KeyError for a name that there is not."""
+        return [self._places[name] for name in names]
+
+    def of(self, group: str) -> tuple[str, ...]:
+        """Return the names of a group, none where the group is not there."""
+        return self.groups.get(group, ())
+
+    def daily_of(self, group: str) -> tuple[str, ...]:
+        """Return the names of a group's daily columns."""
+        return tuple(name for name in self.of(group) if name in self.daily)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Target days of one lead, each as of its own issue.
+
+    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are what a forecast may not leave,
+    asinh scale. `has_next_day` (n,) tells where the covariates of the next day are known whole.
+    """
+
+    names: ColumnNames
+    x: Floats
+    low: Floats
+    high: Floats
+    has_next_day: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, groups: Iterable[Group], *, low: Floats, high: Floats, has_next_day: NDArray[np.bool_]) -> Self:
+        """Lay groups of columns side by side. Raises ValueError where a name stands twice."""
+        groups = tuple(groups)
+        by_name = [column for group in groups for column in group.columns.items()]
+        names = ColumnNames(
+            {group.name: tuple(group.columns) for group in groups},
+            frozenset(name for name, values in by_name if values.ndim == 1),
+        )
+        if len(set(names.all)) < len(names.all):
+            raise ValueError("two columns have one name")
+        hourly = (values if values.ndim > 1 else all_hours(values) for _, values in by_name)
+        return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
+
+    def pick(self, days: slice) -> Rows:
+        """Return some of the days."""
+        return Rows(self.names, self.x[days], self.low[days], self.high[days], self.has_next_day[days])
+
+    def hourly(self, name: str) -> Floats:
+        """Return one column, (n, 24)."""
+        column: Floats = self.x[..., self.names.places([name])[0]]
+        return column
+
+    def daily(self, names: Iterable[str]) -> Floats:
+        """Return daily columns, (n, number of names)."""
+        values: Floats = self.x[:, 0, self.names.places(names)]
+        return values
+
+
+def all_hours(daily: Floats) -> Floats:
+    """Repeat a day's value for its hours, (n,) -> (n, 24)."""
+    return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

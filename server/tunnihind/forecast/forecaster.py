@@ -1,0 +1,192 @@
+"""The served forecaster: which tier fits what is known, and its run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any, Final
+
+import numpy as np
+
+from tunnihind.forecast.columns.lead import LeadColumns
+from tunnihind.forecast.intervals.conformal import BANK_DAYS, band, half_widths, widening
+from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
+from tunnihind.forecast.known_days.price_state import to_eur
+from tunnihind.forecast.known_days.vintages import VintageCache
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
+from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
+from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
+from tunnihind.forecast.run import LEADS, Run
+from tunnihind.known import Floats, Known
+from tunnihind.market import ESTONIA, HOUR_S, MARKET_LIMITS, Limits, Market, day_start, delivery_day, floor_hour
+
+SHORT_HISTORY: Final = "short-history"
+MIN_HISTORY_DAYS: Final = 56
+"""With fewer days the mean of the last weeks does better."""
+_ALL_LEADS: Final = tuple(range(1, LEADS + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One forecast to make: what is known, the columns of its models, and where its era begins."""
+
+    known: Known
+    days: KnownDays
+    columns: LeadColumns
+    era_row: int
+
+
+@dataclass(slots=True)
+class TieredForecaster:
+    """Forecasts by a point model on prices, calendar and whatever weather is known, with calibrated intervals.
+
+    A target day i sees the prices of the days up to j = min(newest settled day, i - 1) and the covariates known at
+    the instant of issue; its lead is i - j. Where little is known it gives way to `LastWeeksMean`. An instance keeps
+    what it has learnt for the next forecast; the same `Known` gives the same run with a fresh one.
+    """
+
+    market: Market = ESTONIA
+    limits: Limits = MARKET_LIMITS
+    model: PointModel = RidgesAndKernel
+    _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
+    _replays: Replays = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._replays = Replays(self.model)
+
+    @property
+    def history_days(self) -> int:
+        """How many days before the newest one it looks at, at most."""
+        return HISTORY_DAYS
+
+    def forecast(self, known: Known) -> Run | None:
+        """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
+
+        None where no price of the market's own zone is known.
+        """
+        task = self._task(known)
+        if task is None:
+            return self._last_weeks_mean().forecast(known)
+        start_ts = floor_hour(known.as_of) + HOUR_S
+        first, today = delivery_day(start_ts), delivery_day(known.as_of)
+        newest_day = known.prices.newest_settled_day(self.market.zone)
+        last = max(newest_day or today, today) + timedelta(days=LEADS)
+        days = days_between(first, last)
+        by_day = self._days_ahead(task) | self._settled_days(task, first)
+        inside = [day for day in days if day in by_day]
+        percentiles = by_hour(np.stack([by_day[day] for day in inside], axis=1), inside)
+        percentiles = percentiles[:, (start_ts - day_start(first)) // HOUR_S :]
+        if len(inside) < len(days):
+            percentiles = self._lengthened(known, percentiles)
+        tier = _tier(task.days, task.columns)
+        if tier == SHORT_HISTORY:
+            percentiles = (percentiles + self._mean_of_last_weeks(known)) / 2
+        return Run.of(
+            made_at=known.as_of,
+            tier=tier,
+            start_ts=start_ts,
+            percentiles=percentiles,
+            inputs={**self._described(task), "errorDays": self._error_days(task)},
+        )
+
+    def _task(self, known: Known) -> _Task | None:
+        """Lay out what is known; None where it is too little, or too old, for the point model."""
+        newest = newest_whole_day(known.prices, self.market.zone)
+        if newest is None:
+            return None
+        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages)
+        if days is None or days.newest < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
+            return None
+        era_row = days.grid.index(era_start(newest))
+        return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
+
+    def _days_ahead(self, task: _Task) -> dict[date, Floats]:
+        """Return p10, p50 and p90 (3, 24) of the 7 days past the newest settled one."""
+        days = task.days
+        replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
+        p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
+        low, high = half_widths(days.prices.eur_mwh[: days.newest + 1], replayed.issued)
+        percentiles = band(p50, -widening(-low), widening(high), self.limits)
+        return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
+
+    def _error_days(self, task: _Task) -> int:
+        """Return how many days of errors the interval of the next day rests on."""
+        replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
+        return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
+
+    def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
+        """Return p10, p50 and p90 (3, 24) of settled days from `first` on, as forecast a day ahead without them."""
+        days = task.days
+        settled = range(days.grid.index(first), days.newest + 1)
+        columns = task.columns if days.lag == 0 or not settled else LeadColumns.of(days, 0, task.era_row)
+        by_day: dict[date, Floats] = {}
+        for row in settled:
+            replayed = self._replays.up_to(columns, task.era_row, row - 1, (1,))
+            p50 = _p50(replayed, columns, 1, min(row - 1, days.today))
+            low, high = half_widths(days.prices.eur_mwh[:row], replayed.issued)
+            by_day[days.grid.day(row)] = band(p50, low, high, self.limits)[:, 0]
+        return by_day
+
+    def _last_weeks_mean(self) -> LastWeeksMean:
+        return LastWeeksMean(self.market, self.limits)
+
+    def _mean_of_last_weeks(self, known: Known) -> Floats:
+        """Return p10, p50 and p90 of the same hours by the mean of the last weeks, (3, hours)."""
+        run = self._last_weeks_mean().forecast(known)
+        if run is None:
+            raise ValueError("the mean of the last weeks needs a price")
+        return np.stack([run.p10, run.p50, run.p90])
+
+    def _lengthened(self, known: Known, percentiles: Floats) -> Floats:
+        """Go on by the mean of the last weeks; the interval is at least as wide as on the model's last day."""
+        rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
+        below, above = (
+            (percentiles[1, -24:] - percentiles[0, -24:]).mean(),
+            (percentiles[2, -24:] - percentiles[1, -24:]).mean(),
+        )
+        wide = np.stack([np.minimum(rest[0], rest[1] - below), rest[1], np.maximum(rest[2], rest[1] + above)])
+        return np.concatenate([percentiles, np.clip(wide, self.limits.floor, self.limits.cap)], axis=1)
+
+    def _described(self, task: _Task) -> Mapping[str, Any]:
+        """Return what a run rests on, in JSON-ready values."""
+        known, days, columns = task.known, task.days, task.columns
+        drivers = [*columns.weather, *columns.next_day]
+        used = {name for driver in drivers for name in days.drivers.members[driver]}
+        zones = (self.market.zone, *self.market.neighbours)
+        return {
+            "tier": _tier(days, columns),
+            "zones": [zone for zone in zones if not np.isnan(known.prices.of(zone)).all()],
+            "newestSettledHour": known.prices.newest_settled_hour(self.market.zone),
+            "firstDay": days.grid.first.isoformat(),
+            "lastDay": days.grid.day(days.newest).isoformat(),
+            "historyDays": days.newest + 1,
+            "drivers": {driver: list(days.drivers.members[driver]) for driver in drivers},
+            "covariates": [
+                {
+                    "name": one.name,
+                    "ageH": round((known.as_of - one.issued_ts) / HOUR_S, 1),
+                    "reachH": round((one.reaches_ts - known.as_of) / HOUR_S, 1),
+                    "imputed": one.is_imputed,
+                }
+                for one in days.covariates
+                if one.name in used
+            ],
+            "staleDays": days.stale_days if columns.weather else 0,
+            "ignored": [*days.ignored, *sorted({one.name for one in days.covariates} - used)],
+        }
+
+
+def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
+    """Return the p50 (1, 24), EUR/MWh, of the day `lead` days past the newest that was replayed."""
+    rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
+    predicted = replayed.fit.predict(lead, rows)[0]
+    return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])
+
+
+def _tier(days: KnownDays, columns: LeadColumns) -> str:
+    if days.newest + 1 < ENOUGH_DAYS:
+        return SHORT_HISTORY
+    if not columns.weather and not columns.next_day:
+        return "prices"
+    return "stale-weather" if columns.weather and days.stale_days else "weather"

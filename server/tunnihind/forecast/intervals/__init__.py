@@ -1,0 +1,1 @@
+"""Intervals around a point forecast, from its own past errors."""

@@ -1,0 +1,152 @@
+"""From what is known to what a point model can look at: prices, season, and the covariates that are fresh enough."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+import numpy as np
+
+from tunnihind.forecast.known_days.drivers import Drivers, make_drivers
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.known_days.price_state import PriceState
+from tunnihind.forecast.known_days.quantities import quantity
+from tunnihind.forecast.known_days.season import Season
+from tunnihind.forecast.known_days.vintages import (
+    NEXT_DAY_AGES,
+    NEXT_DAY_S,
+    WEEK_AGES,
+    Singles,
+    VintageCache,
+    issue_instants,
+    newest_issue,
+    reach_s,
+)
+from tunnihind.forecast.run import LEADS
+from tunnihind.known import Known, PriceHistory
+from tunnihind.market import DAY_S, HOUR_S, Market, Zone, day_end, day_start, delivery_day
+
+MOST_STALE_DAYS: Final = 7
+"""Weather that is older says nothing about the days to come."""
+_LATE_DAYS: Final = 14
+"""How far back the newest whole day is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covariate:
+    """One covariate that the model can read: when its newest forecast was issued, and the last hour it is known for."""
+
+    name: str
+    issued_ts: int
+    reaches_ts: int
+    is_imputed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDays:
+    """What is known at an instant, laid on a grid of delivery days.
+
+    `newest` is the row of the newest delivery day whose prices are all known, `today` that of the instant;
+    `stale_days` the whole days since the newest weather was issued.
+    """
+
+    grid: DayGrid
+    newest: int
+    today: int
+    prices: PriceState
+    season: Season
+    drivers: Drivers
+    stale_days: int
+    covariates: tuple[Covariate, ...]
+    ignored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, known: Known, market: Market, first: date, newest: date, vintages: VintageCache) -> KnownDays | None:
+        """Lay out what is known from the day `first` on; None where that leaves no day before today.
+
+        `newest` is the newest delivery day whose prices are all known. `vintages` saves work between two calls.
+        """
+        today = delivery_day(known.as_of)
+        first = max(first, _first_priced_day(known.prices, market.zone))
+        if today <= first:
+            return None
+        grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
+        seen = _read_covariates(known, grid, grid.index(today), vintages)
+        drivers = make_drivers(seen.far, seen.near)
+        used = {member for members in drivers.members.values() for member in members}
+        return cls(
+            grid=grid,
+            newest=grid.index(newest),
+            today=grid.index(today),
+            prices=PriceState.of(known.prices, grid, market),
+            season=Season.of(grid, market),
+            drivers=drivers,
+            stale_days=seen.stale_days,
+            covariates=tuple(one for one in seen.covariates if one.name in used),
+            ignored=tuple(sorted(set(known.covariates.series) - used)),
+        )
+
+    @property
+    def lag(self) -> int:
+        """By how many days the newest settled day is past today: 0 before the auction and 1 after it."""
+        return min(max(self.newest - self.today, 0), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Vintages by name, `far` (issue days, ages, 24) and `near` (delivery days, 24)."""
+
+    far: dict[str, Singles]
+    near: dict[str, Singles]
+    stale_days: int
+    covariates: list[Covariate]
+
+
+def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageCache) -> _Seen:
+    """Return the vintages of all covariates that the model can read and that are not too old."""
+    issues = {name: found for name, found in known.covariates.series.items() if quantity(name) is not None}
+    newest = {name: ts for name in sorted(issues) if (ts := newest_issue(issues[name])) is not None}
+    age_days = {name: (known.as_of - ts) // DAY_S for name, ts in newest.items()}
+    read = [name for name, age in age_days.items() if age < MOST_STALE_DAYS]
+    far_names = {name for name in read if reach_s(issues[name]) > NEXT_DAY_S}
+    stale_days = min((age_days[name] for name in far_names), default=0)
+    seen = _Seen({}, {}, stale_days, [])
+    for name in read:
+        is_near = name not in far_names
+        stale, ages = (0, NEXT_DAY_AGES) if is_near else (stale_days, WEEK_AGES)
+        instants = issue_instants(grid, known.as_of, today, stale)
+        vintage = vintages.of(name, known.covariates, grid, instants, ages, stale)
+        if not is_near and age_days[name] > stale_days:
+            vintage[today] = np.nan  # silent while others speak: better imputed from these than old
+        if is_near:
+            seen.near[name] = by_delivery_day(vintage)
+        else:
+            seen.far[name] = vintage
+        seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
+    return seen
+
+
+def newest_whole_day(prices: PriceHistory, zone: Zone) -> date | None:
+    """Return the newest delivery day whose prices are all known, None where there is none of late."""
+    newest = prices.newest_settled_day(zone)
+    for back in range(_LATE_DAYS if newest is not None else 0):
+        day = newest - timedelta(days=back) if newest is not None else None
+        if day is not None and not np.isnan(prices.between(zone, day_start(day), day_end(day))).any():
+            return day
+    return None
+
+
+def by_delivery_day(vintage: Singles) -> Singles:
+    """Return next-day forecasts by the day that they are of: (issue days, 1, 24) -> (issue days + 1, 24)."""
+    return np.concatenate([np.full((1, vintage.shape[-1]), np.nan, np.float32), vintage[:, 0]])
+
+
+def _first_priced_day(prices: PriceHistory, zone: Zone) -> date:
+    known = np.flatnonzero(~np.isnan(prices.of(zone)))
+    return delivery_day(prices.start_ts + int(known[0]) * HOUR_S)
+
+
+def _covariate(name: str, issued_ts: int, today: Singles, ages: range, today_ts: int) -> Covariate:
+    """Describe a covariate by today's vintage (ages, 24); the hours of DST days are counted as 24."""
+    ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
+    last_age, last_hour = ahead[-1] if ahead else (0, 0)
+    return Covariate(name, issued_ts, today_ts + last_age * DAY_S + last_hour * HOUR_S, is_imputed=not ahead)

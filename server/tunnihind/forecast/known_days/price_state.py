@@ -1,0 +1,117 @@
+"""The state of prices by delivery day, from which the columns of all regressions are taken."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.known import Floats, PriceHistory
+from tunnihind.market import Market, Zone
+
+SCALE_EUR_MWH: Final = 100.0
+"""Prices are modelled as asinh(price / scale): near linear up to the scale, logarithmic beyond it, and defined for
+negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2))."""
+_WEEK_DAYS: Final = 7
+MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
+PROFILE_DAYS: Final = 15
+RANGE_DAYS: Final = 90
+BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
+"""How far, in asinh units, a forecast may leave the range of the last `RANGE_DAYS`."""
+
+
+def to_scale(eur_mwh: Floats) -> Floats:
+    """Return prices in the scale in which they are modelled."""
+    scaled: Floats = np.arcsinh(eur_mwh / SCALE_EUR_MWH)
+    return scaled
+
+
+def to_eur(scaled: Floats) -> Floats:
+    """Return EUR/MWh from the scale in which prices are modelled."""
+    eur_mwh: Floats = np.sinh(scaled) * SCALE_EUR_MWH
+    return eur_mwh
+
+
+class NeighbourPrices(NamedTuple):
+    """A neighbour's prices and their mean over seven days, both (days, 24), asinh scale, without holes."""
+
+    price: Floats
+    week_mean: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class PriceState:
+    """Prices on a grid, in asinh scale but for `eur_mwh`; arrays have shape (days, 24) unless said.
+
+    `eur_mwh` are the prices of the own zone, NaN where unknown; `target` the same in scale. `own` and `neighbours` have
+    no holes: a neighbour's takes the own price, that takes the day before's. `mean[k]` is the own mean of the last k
+    days; `profile` the mean deviation from the day's mean over the last 15 days; `low` and `high` (days,) what a
+    forecast that knows the days up to this one may not leave.
+    """
+
+    eur_mwh: Floats
+    target: Floats
+    own: Floats
+    neighbours: Mapping[Zone, NeighbourPrices]
+    mean: Mapping[int, Floats]
+    profile: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, prices: PriceHistory, grid: DayGrid, market: Market) -> PriceState:
+        """Lay a history on a grid."""
+
+        def laid(zone: Zone) -> Floats:
+            return grid.lay_whole(prices.between(zone, int(grid.starts[0]), int(grid.starts[-1])))
+
+        eur_mwh = laid(market.zone)
+        own = _filled_forward(to_scale(eur_mwh))
+        neighbours = {}
+        for zone in market.neighbours:
+            price = laid(zone)
+            whole = _filled_forward(to_scale(np.where(np.isnan(price), eur_mwh, price)))
+            neighbours[zone] = NeighbourPrices(whole, trailing_mean(whole, _WEEK_DAYS))
+        shape = own - own.mean(axis=1, keepdims=True)
+        return cls(
+            eur_mwh=eur_mwh,
+            target=to_scale(eur_mwh),
+            own=own,
+            neighbours=neighbours,
+            mean={days: trailing_mean(own, days) for days in MEAN_DAYS},
+            profile=trailing_mean(shape, PROFILE_DAYS),
+            low=-_trailing_max(-own.min(axis=1)) - BELOW_RANGE,
+            high=_trailing_max(own.max(axis=1)) + ABOVE_RANGE,
+        )
+
+    def same_until(self, other: PriceState, row: int) -> bool:
+        """Tell whether the prices of the grid's rows up to `row` are the same, bit by bit."""
+        pairs = [(self.target, other.target), (self.own, other.own)]
+        pairs += [(self.neighbours[zone].price, other.neighbours[zone].price) for zone in self.neighbours]
+        return all(np.array_equal(one[: row + 1], two[: row + 1], equal_nan=True) for one, two in pairs)
+
+
+def trailing_mean(values: Floats, days: int) -> Floats:
+    """Return the mean over the last `days` rows, the own one included; over fewer at the start."""
+    total = np.cumsum(values, axis=0)
+    out = total.copy()
+    out[days:] -= total[:-days]
+    count = np.minimum(np.arange(1, len(values) + 1), days)
+    mean: Floats = out / count.reshape((-1,) + (1,) * (values.ndim - 1))
+    return mean
+
+
+def _trailing_max(daily: Floats) -> Floats:
+    padded = np.concatenate([np.full(RANGE_DAYS - 1, -np.inf), daily])
+    highest: Floats = np.lib.stride_tricks.sliding_window_view(padded, RANGE_DAYS).max(axis=1)
+    return highest
+
+
+def _filled_forward(values: Floats) -> Floats:
+    """Replace NaN by the value of the row before; zero before the first one known."""
+    known = ~np.isnan(values)
+    rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
+    newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)
+    filled: Floats = np.nan_to_num(np.take_along_axis(values, newest, axis=0))
+    return filled

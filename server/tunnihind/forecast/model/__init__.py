@@ -1,1 +1,0 @@
-"""The product's model: ridges and a kernel regression on prices, calendar and weather, in numpy."""

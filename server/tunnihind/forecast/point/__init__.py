@@ -1,0 +1,1 @@
+"""Point models: what learns the price of an hour from columns."""

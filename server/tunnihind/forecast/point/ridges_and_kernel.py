@@ -1,0 +1,152 @@
+"""The served point model: two ridges per hour and a kernel over whole days, averaged."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
+from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
+from tunnihind.forecast.columns.table import ColumnNames, Rows
+from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.forecast.point.kernel import KERNEL_DAYS, MIN_KERNEL_DAYS, KernelFit, day_rows
+from tunnihind.forecast.point.model import ENOUGH_DAYS, Fit
+from tunnihind.forecast.point.ridge import (
+    HALF_LIFE_DAYS,
+    NEXT_DAY_HALF_LIFE_DAYS,
+    Moments,
+    Solution,
+    robust_weight,
+)
+from tunnihind.known import Floats
+
+_FEW_DAYS: Final = 60
+"""Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""
+_KERNEL_SHARE: Final = (0.5, 0.38, 0.35, 0.35, 0.35, 0.35, 0.35)
+"""By lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeadFit:
+    """One lead's models."""
+
+    ridge: Solution
+    kernel: KernelFit | None
+
+
+@dataclass(frozen=True, slots=True)
+class RidgesAndKernelFit:
+    """Models of leads that have learnt from `days` days."""
+
+    days: int
+    leads: Mapping[int, LeadFit]
+
+    def predict(self, lead: int, rows: Rows) -> Floats:
+        """Return the combined forecast and the ridges' mean, (2, n, 24), within the range of the last 90 days."""
+        models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
+        members = models.ridge.predict(_ridge_columns(rows, lead), week)
+        linear = np.clip(members, rows.low, rows.high).mean(axis=0)
+        combined = linear
+        if models.kernel is not None:
+            share = _KERNEL_SHARE[lead - 1]
+            by_kernel = np.clip(models.kernel.predict(day_rows(rows)[0]), rows.low, rows.high)
+            combined = (1 - share) * linear + share * by_kernel
+        trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_DAYS - _FEW_DAYS), 0.5, 1.0))
+        return np.stack([trust * combined + (1 - trust) * week, linear])
+
+
+@dataclass(slots=True)
+class _Block:
+    """Consecutive days as the kernel needs them: rows (n, k), prices (n, 24), errors (n,), and what is known (n,)."""
+
+    rows: Singles
+    price: Floats
+    error: Floats
+    has_next_day: NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class _LeadState:
+    """What one lead has learnt. Blocks never change once they are kept, so that copies share them."""
+
+    names: ColumnNames
+    moments: Moments
+    scale: Singles
+    blocks: list[_Block] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, lead: int, rows: Rows) -> _LeadState:
+        """Begin with columns as those of `rows`."""
+        half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
+        width = _ridge_columns(rows, lead).shape[-1]
+        return cls(rows.names, Moments.empty(width, half_life), day_rows(rows)[1])
+
+    def copy(self) -> _LeadState:
+        return _LeadState(self.names, deepcopy(self.moments), self.scale, list(self.blocks))
+
+    def keep(self, block: _Block) -> None:
+        """Add days, and drop those that the kernel looks back to no more."""
+        self.blocks.append(block)
+        while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS:
+            del self.blocks[0]
+
+    def fit_kernel(self, lead: int) -> KernelFit | None:
+        rows, price, error, has_next_day = (
+            np.concatenate([getattr(block, name) for block in self.blocks])[-KERNEL_DAYS:]
+            for name in ("rows", "price", "error", "has_next_day")
+        )
+        first = self._first_to_fit(has_next_day)
+        return KernelFit.of(rows[first:], self.scale, price[first:], error[first:], lead)
+
+    def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
+        """Leave out the days without covariates of the next day once there are enough with them."""
+        if not self.names.of(NEXT_DAY) or not has_next_day.any():
+            return 0
+        first = int(np.argmax(has_next_day))
+        return first if len(has_next_day) - 1 - first > 2 * MIN_KERNEL_DAYS else 0
+
+
+@dataclass(slots=True)
+class RidgesAndKernel:
+    """Learns by exponentially forgotten moments, and keeps the last days for the kernel."""
+
+    _leads: dict[int, _LeadState] = field(default_factory=dict)
+
+    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+        """Take in consecutive days; those whose forecast by the ridges erred much weigh less."""
+        if lead not in self._leads:
+            self._leads[lead] = _LeadState.of(lead, rows)
+        state = self._leads[lead]
+        combined, linear = predicted[0], predicted[-1]
+        state.moments.absorb(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
+        error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
+        state.keep(_Block(day_rows(rows)[0], price, error, rows.has_next_day))
+
+    def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
+        """Fit leads in order, the ridges of each drawn toward those before; kernels only where it is to be thorough."""
+        kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
+        fits: dict[int, LeadFit] = {}
+        prior: Floats | None = None
+        for lead in leads:
+            state = self._leads[lead]
+            shared = sum(len(state.names.of(group)) for group in (OWN, CALENDAR, WEATHER))
+            ridge = state.moments.solve(lead, prior, shared)
+            prior = ridge.beta[:, :, :shared]
+            kept_kernel = kept[lead].kernel if lead in kept else None
+            fits[lead] = LeadFit(ridge, state.fit_kernel(lead) if thorough else kept_kernel)
+        return RidgesAndKernelFit(self._leads[leads[0]].moments.days, fits)
+
+    def copy(self) -> RidgesAndKernel:
+        """Return one that goes its own way from here."""
+        return RidgesAndKernel({lead: state.copy() for lead, state in self._leads.items()})
+
+
+def _ridge_columns(rows: Rows, lead: int) -> Floats:
+    """Return the columns of the ridges: the neighbours' help only the first lead."""
+    if lead == 1:
+        return rows.x
+    columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.of(NEIGHBOURS))]
+    return columns

@@ -1,0 +1,140 @@
+"""A point model that goes through the past day by day: it forecasts each day from what was known, then takes it in.
+
+Between the weekly fits of its own past it does not change, and the days since the last of them are taken in again with
+every forecast. So what it says depends on the data alone, never on when it was started or how often it was asked.
+"""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+import numpy as np
+
+from tunnihind.forecast.columns.lead import LeadColumns
+from tunnihind.forecast.columns.table import DayRows, Rows
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.known_days.price_state import to_eur
+from tunnihind.forecast.point.model import Fit, Learning, PointModel
+from tunnihind.forecast.replay.level import LevelTracker
+from tunnihind.forecast.run import LEADS
+from tunnihind.known import Floats
+
+WARM_UP_DAYS: Final = 15
+"""Days before the first row: two weeks of lags."""
+
+_KEPT_FITS: Final = 4
+_BLOCK_DAYS: Final = 56
+
+
+@dataclass(frozen=True, slots=True)
+class DatedFit:
+    """A fit that has seen the days up to row `through` of the grid."""
+
+    through: int
+    fit: Fit
+
+
+@dataclass(slots=True)
+class _Record:
+    """How one lead did, arrays by row of the grid.
+
+    `issued` (days, 24) is the forecast of each day as it was issued, with its level corrected, EUR/MWh; `shift` (days,)
+    the correction, asinh scale. Rows are written before they are read, so that copies of a learner share them.
+    """
+
+    level: LevelTracker
+    issued: Floats
+    shift: Floats
+
+    @classmethod
+    def empty(cls, lead: int, capacity: int) -> Self:
+        """Return the record of no day."""
+        return cls(LevelTracker(lead), np.full((capacity, CLOCK_HOURS), np.nan), np.zeros(capacity + LEADS))
+
+
+class RowBlocks:
+    """The rows of consecutive days up to row `last` by lead, taken many at a time: each taking has its fixed cost."""
+
+    def __init__(self, columns: LeadColumns, last: int) -> None:
+        self.columns = columns
+        self._last = last
+        self._taken: dict[int, tuple[range, Rows]] = {}
+
+    def of(self, days: range, lead: int) -> Rows:
+        """Return a lead's rows of days, each as of its own issue."""
+        taken, rows = self._taken.get(lead, (range(0), None))
+        if rows is None or days.start not in taken or days[-1] not in taken:
+            taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
+            rows = self.columns.rows(np.arange(taken.start, taken.stop), lead)
+            self._taken[lead] = taken, rows
+        return rows.pick(slice(days.start - taken.start, days.stop - taken.start))
+
+
+@dataclass(slots=True)
+class Learner:
+    """A point model of some leads that has seen the days up to row `through`, its last fits, and how it did."""
+
+    learning: Learning
+    records: dict[int, _Record]
+    fits: tuple[DatedFit, ...] = ()
+    through: int = WARM_UP_DAYS - 1
+
+    @classmethod
+    def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
+        """Begin with no day seen; `capacity` is how many rows the grid may ever have."""
+        return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
+
+    def copy(self) -> Learner:
+        """Return a learner that goes its own way from here."""
+        records = {lead: replace(record, level=copy(record.level)) for lead, record in self.records.items()}
+        return replace(self, learning=self.learning.copy(), records=records)
+
+    def learn(self, blocks: RowBlocks, through: int) -> None:
+        """Forecast the days up to row `through` with the fits of their time, then take them in."""
+        days = range(self.through + 1, through + 1)
+        block = np.arange(days.start, days.stop)
+        price = blocks.columns.prices.target[block]
+        for lead, record in self.records.items():
+            rows = blocks.of(days, lead)
+            predicted = self._predicted(rows, block, lead)
+            for day, error in zip(block.tolist(), (price - predicted[0]).mean(axis=1).tolist(), strict=True):
+                record.shift[day + lead] = record.level.update(error)
+            record.issued[block] = to_eur(predicted[0] + record.shift[block, None])
+            self.learning.learn(lead, rows, price, predicted)
+        self.through = through
+
+    def refit(self, *, thorough: bool) -> None:
+        """Fit again; the days to come are forecast with it until the next time."""
+        last = self.fits[-1].fit if self.fits else None
+        fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
+        self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
+
+    def fit(self, leads: tuple[int, ...]) -> Fit:
+        """Fit leads, in order from the first, on all days seen."""
+        return self.learning.fit(leads)
+
+    def issued(self, leads: tuple[int, ...]) -> Floats:
+        """Return p50 as it was issued for the days seen, EUR/MWh, shape (leads, days, 24), NaN where it was not."""
+        return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
+
+    def shift(self, lead: int) -> float:
+        """Return the correction of the level of the forecast for the day `lead` days after the newest one seen."""
+        return float(self.records[lead].shift[self.through + lead])
+
+    def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
+        """Return what would have been predicted for a block of days, (parts, n, 24), NaN where nothing was."""
+        parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
+        predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
+        for days, part in parts:
+            predicted[:, days] = part
+        return predicted
+
+    def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
+        """Return the newest fit that had seen nothing after each day's last usable one, and the days that it serves."""
+        parts: list[tuple[DatedFit, slice]] = []
+        for k, fit in enumerate(self.fits):
+            end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])
+            low, high = np.searchsorted(block - lead, [fit.through, end])
+            if low < high:
+                parts.append((fit, slice(int(low), int(high) if k + 1 < len(self.fits) else len(block))))
+        return parts

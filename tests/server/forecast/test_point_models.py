@@ -1,0 +1,98 @@
+"""Tiers, replay and intervals work for any point model that keeps the protocol."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from datetime import date
+
+import numpy as np
+import pytest
+
+from tests.server.forecast.windy_market import windy_archive
+from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
+from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
+from tunnihind.forecast.columns.table import Group, Rows
+from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.point.model import Fit
+from tunnihind.known import Archive, Floats
+
+type Utc = Callable[..., int]
+
+
+class Mean:
+    """The mean of all prices by hour: a whole point model."""
+
+    def __init__(self) -> None:
+        self.seen: list[Floats] = []
+
+    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+        self.seen.append(price)
+
+    def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> MeanFit:
+        return MeanFit(np.nanmean(np.concatenate(self.seen), axis=0))
+
+    def copy(self) -> Mean:
+        return deepcopy(self)
+
+
+class MeanFit:
+    def __init__(self, mean: Floats) -> None:
+        self.mean = mean
+
+    def predict(self, lead: int, rows: Rows) -> Floats:
+        return np.broadcast_to(self.mean, (1, len(rows.x), 24))
+
+
+@pytest.fixture(scope="module")
+def archive() -> Archive:
+    return windy_archive(date(2025, 6, 1), 150)
+
+
+def test_a_model_of_ten_lines_makes_runs_of_the_same_hours_and_tier(archive: Archive, utc: Utc) -> None:
+    known = archive.as_of(utc(2025, 10, 20, 9))
+    ours, mean = TieredForecaster().forecast(known), TieredForecaster(model=Mean).forecast(known)
+    assert ours is not None
+    assert mean is not None
+    assert (mean.tier, mean.start_ts, mean.end_ts) == (ours.tier, ours.start_ts, ours.end_ts)
+    assert not np.allclose(mean.p50, ours.p50)
+
+
+def test_its_intervals_rest_on_its_own_errors(archive: Archive, utc: Utc) -> None:
+    known = archive.as_of(utc(2025, 10, 20, 9))
+    ours, mean = TieredForecaster().forecast(known), TieredForecaster(model=Mean).forecast(known)
+    assert ours is not None
+    assert mean is not None
+    # The mean knows nothing of the wind that moves this market, so it errs more.
+    assert (mean.p90 - mean.p10).mean() > 1.2 * (ours.p90 - ours.p10).mean()
+
+
+def test_it_goes_on_from_what_it_has_learnt_with_the_same_result(archive: Archive, utc: Utc) -> None:
+    warm = TieredForecaster(model=Mean)
+    for day in (20, 21, 27):
+        known = archive.as_of(utc(2025, 10, day, 9))
+        run, fresh = warm.forecast(known), TieredForecaster(model=Mean).forecast(known)
+        assert run is not None
+        assert fresh is not None
+        assert run.p50.tobytes() == fresh.p50.tobytes()
+        assert run.p10.tobytes() == fresh.p10.tobytes()
+
+
+def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
+    given: list[Rows] = []
+
+    class Reading(Mean):
+        def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+            given.append(rows)
+            super().learn(lead, rows, price, predicted)
+
+    TieredForecaster(model=Reading).forecast(archive.as_of(utc(2025, 10, 20, 9)))
+    rows = given[-1]
+    assert list(rows.names.groups) == [OWN, CALENDAR, WEATHER, NEIGHBOURS]
+    assert rows.hourly(WEEK_MEAN).shape == (len(rows.x), 24)
+    assert "wind_fi_target" in rows.names.of(WEATHER)
+    assert rows.names.of(NEXT_DAY) == ()
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    group = Group("a", {"price": np.zeros((2, 24))})
+    with pytest.raises(ValueError, match="one name"):
+        Rows.of([group, Group("b", group.columns)], low=np.zeros(2), high=np.ones(2), has_next_day=np.zeros(2, bool))
