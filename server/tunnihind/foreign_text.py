@@ -24,11 +24,16 @@ def one_line(text: str, secret: str = "") -> str:
     The secret is found as it is, percent-encoded once or more, as character references of XML and escapes of JSON,
     and where white space has got into it.
     """
-    line = _beginning(text)
-    if secret:
-        line = re.sub(_anyhow_written(secret), _HIDDEN, line, flags=re.IGNORECASE)
-        line = _PARAMETER.sub(rf"\1{_HIDDEN}", line)
+    line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def without(secret: str, text: str) -> str:
+    """Return all of a text without the secret, however it is written."""
+    if not secret:
+        return text
+    hidden = re.sub(_anyhow_written(secret), _HIDDEN, text, flags=re.IGNORECASE)
+    return _PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
 
 
 def _beginning(text: str) -> str:

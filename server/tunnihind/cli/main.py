@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "export": "files:export",
     "openapi": "inspect:openapi",
     "status": "inspect:status",
+    "check": "check:check",
     "healthcheck": "healthcheck:healthcheck",
 }
 """Where each command is. It is loaded when it is called: together they would take a second to load."""

@@ -1,5 +1,6 @@
 """The sources that an operator's settings ask for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aiohttp import ClientSession
@@ -8,7 +9,7 @@ from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.sources.elering import EleringPrices
-from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices
+from tunnihind.sources.entsoe import AREAS, EntsoePlatform, EntsoePrices
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.simulated import Simulated
@@ -22,10 +23,12 @@ class Sources:
     covariates: tuple[CovariateSource, ...]
 
 
-def configured(settings: Settings, session: ClientSession, clock: Clock) -> Sources:
+def configured(
+    settings: Settings, session: ClientSession, clock: Clock, *, forecast_zones: Sequence[str] = tuple(AREAS)
+) -> Sources:
     """Return the upstreams that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
 
-    `session` is one that `upstream.open_session` opened.
+    `session` is one that `upstream.open_session` opened; ENTSO-E's forecasts are those of `forecast_zones`.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []
@@ -35,7 +38,7 @@ def configured(settings: Settings, session: ClientSession, clock: Clock) -> Sour
     if settings.entsoe_token:
         platform = EntsoePlatform(session, settings.entsoe_url, settings.entsoe_token, clock=clock)
         prices.append(EntsoePrices(platform))
-        covariates.append(EntsoeForecasts(platform))
+        covariates.append(EntsoeForecasts(platform, forecast_zones))
     return Sources(tuple(prices), tuple(covariates))
 
 

@@ -7,6 +7,7 @@ logs, tables and pages. Nothing but the errors of `tunnihind.errors` comes out, 
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -30,7 +31,7 @@ from yarl import URL
 from tunnihind import __version__
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.foreign_text import one_line
+from tunnihind.foreign_text import one_line, without
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -47,6 +48,23 @@ class Answer(NamedTuple):
 
     status: int
     body: bytes
+
+
+class Heard(NamedTuple):
+    """What a source said to a question, all without the secret."""
+
+    source: str
+    url: str
+    status: int
+    text: str
+
+
+def _ignore(_heard: Heard) -> None:
+    """Keep nothing."""
+
+
+listener: ContextVar[Callable[[Heard], None]] = ContextVar("listener", default=_ignore)
+"""Who is told of every answer, refusals included, before it is read: `tunnihind check --save` keeps them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,13 +207,24 @@ class Upstream:
         return url
 
     async def _answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
-        if response.status not in accept:
-            raise self._refusal(response, await _read(response, _REFUSAL_BYTES))
-        body = await _read(response, self._manners.max_bytes)
-        if len(body) > self._manners.max_bytes:
-            raise BadAnswer(self.source, f"the answer is larger than {self._manners.max_bytes} bytes")
+        is_accepted = response.status in accept
+        most = self._manners.max_bytes if is_accepted else _REFUSAL_BYTES
+        body = await _read(response, most)
+        self._tell_listener(response, body)
+        if not is_accepted:
+            raise self._refusal(response, body)
+        if len(body) > most:
+            raise BadAnswer(self.source, f"the answer is larger than {most} bytes")
         _LOG.debug("%s answered %d with %d bytes", self.source, response.status, len(body))
         return Answer(response.status, body)
+
+    def _tell_listener(self, response: ClientResponse, body: bytes) -> None:
+        listen = listener.get()
+        if listen is not _ignore:
+            # Of other encodings the letters are told, with gaps in which the secret is found too.
+            text = body.decode("utf-8", "replace").replace("\0", " ")
+            url = without(self._secret, str(response.url))
+            listen(Heard(self.source, url, response.status, without(self._secret, text)))
 
     def _refusal(self, response: ClientResponse, body: bytes) -> SourceRefused:
         status = response.status

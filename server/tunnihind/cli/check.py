@@ -1,0 +1,84 @@
+"""`check`: whether each source answers, and as we expect."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from tunnihind import __version__
+from tunnihind.cli.options import SOURCES, with_settings
+from tunnihind.errors import TunnihindError
+from tunnihind.service.check import Checked, check_sources
+from tunnihind.settings import Settings
+from tunnihind.sources.upstream import Heard
+
+
+@click.command()
+@click.option(
+    "--save",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the answers in a folder for a bug report, without the token.",
+)
+@with_settings(SOURCES)
+def check(settings: Settings, *, save: Path | None) -> None:
+    """Ask each source one small question, and tell what is wrong. Needs no database, and keeps nothing in one.
+
+    The exit status is 0 where all is well, and 1 where something is wrong.
+    """
+    click.echo("asking the sources, which takes up to two minutes where one doesn't answer", err=True)
+    heard: list[Heard] = []
+    found = asyncio.run(check_sources(settings, heard.append if save else None))
+    report = "\n".join([*map(_described, found), *_not_asked(settings), _summary(found)])
+    click.echo(report)
+    if save:
+        _save(save, report, heard)
+        click.echo(f"{len(heard)} answers are in {save}, without the token", err=True)
+    if any(one.faults for one in found):
+        click.get_current_context().exit(1)
+
+
+def _described(one: Checked) -> str:
+    head = f"{one.question}: "
+    if not one.faults:
+        return f"{head}good, in {one.seconds:.1f} s: {one.reach}"
+    reach = f"; it has {one.reach}" if one.reach else ""
+    return f"{head}WRONG, after {one.seconds:.1f} s{reach}" + "".join(f"\n  - {fault}" for fault in one.faults)
+
+
+def _not_asked(settings: Settings) -> list[str]:
+    silent = []
+    if not settings.entsoe_token:
+        silent.append("entsoe: not asked, as there is no token (--entsoe-token-file)")
+    if not settings.weather:
+        silent.append("open-meteo: not asked, as it is switched off (--no-weather)")
+    return silent
+
+
+def _summary(found: list[Checked]) -> str:
+    wrong = sum(bool(one.faults) for one in found)
+    return f"{wrong} of {len(found)} questions went wrong." if wrong else "All is well."
+
+
+def _save(folder: Path, report: str, heard: list[Heard]) -> None:
+    """Write the report and each answer to a file of its own. Raises TunnihindError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"tunnihind {__version__}", report, ""]
+        for number, one in enumerate(heard, 1):
+            name = f"{number:02}-{one.source}.{_kind(one.text)}"
+            (folder / name).write_text(one.text, encoding="utf-8")
+            lines.append(f"{name}: HTTP {one.status} from {one.url}")
+        (folder / "check.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    except OSError as error:
+        raise TunnihindError(f"the answers can't be kept in {folder}: {error.strerror or error}") from error
+
+
+def _kind(text: str) -> str:
+    match text.lstrip("\ufeff \r\n\t")[:1]:
+        case "<":
+            return "html" if "<html" in text[:1000].lower() else "xml"
+        case "{" | "[":
+            return "json"
+        case _:
+            return "txt"

@@ -1,0 +1,153 @@
+"""One small question to each configured source, by the pipeline's own clients, and what is wrong with the answer.
+
+Nothing is kept, and no database is needed.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from time import perf_counter
+from typing import Final, override
+
+from tunnihind.clock import Clock, SystemClock
+from tunnihind.errors import SourceError
+from tunnihind.known import IssuedSeries
+from tunnihind.market import HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, market_time_unit, publication_time
+from tunnihind.settings import Settings
+from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
+from tunnihind.sources.configured import configured
+from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
+from tunnihind.sources.gate import Refused, judge
+from tunnihind.sources.open_meteo import OpenMeteo
+from tunnihind.sources.upstream import Heard, listener, open_session
+from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
+
+_PUBLISHED_LATEST_S: Final = 2 * HOUR_S
+"""How long after the usual time the market may publish before that counts as wrong."""
+
+_HISTORY_DAYS_AGO: Final = 7
+_FORECAST_ZONES: Final = ("ee",)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one source said to one question: how far its data reach, and what is not as expected."""
+
+    question: str
+    seconds: float
+    reach: str
+    faults: tuple[str, ...]
+
+
+class _UnpacedClock(SystemClock):
+    """Real time without pauses: a single question needs none after it."""
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+async def check_sources(
+    settings: Settings, hear: Callable[[Heard], None] | None = None, *, clock: Clock | None = None
+) -> list[Checked]:
+    """Ask all sources side by side; `hear` is told of every answer. What a source does wrong is in its result."""
+    clock = clock or _UnpacedClock()
+    now = int(clock.now())
+    async with open_session(settings.contact) as session:
+        sources = configured(settings, session, clock, forecast_zones=_FORECAST_ZONES)
+        questions = [_prices(source, now, settings.limits) for source in sources.prices]
+        for source in sources.covariates:
+            questions += [_forecast(source, now), _history(source, now)]
+        if hear is None:
+            return await asyncio.gather(*questions)
+        with listener.set(hear):
+            return await asyncio.gather(*questions)
+
+
+async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
+    today = delivery_day(now)
+    tomorrow = today + timedelta(days=1)
+
+    def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
+        days = [today, tomorrow] if now >= publication_time(tomorrow) + _PUBLISHED_LATEST_S else [today]
+        faults = [fault for day in days for fault in _faults(sheets, day, limits)]
+        newest = max((sheet.day for sheet in sheets if sheet.zone == "ee"), default=None)
+        reach = f"prices of EE until the end of {newest} (Brussels time)" if newest else "no prices of EE"
+        return reach, tuple(faults)
+
+    return await _ask(source.name, partial(source.prices, today, tomorrow), examine)
+
+
+def _faults(sheets: Sequence[DaySheet], day: date, limits: Limits) -> Iterator[str]:
+    """Yield what is wrong with a delivery day that has to be published."""
+    by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
+    if missing := [zone.upper() for zone in ZONES if zone not in by_zone]:
+        yield f"there are no prices of {', '.join(missing)} for {day}"
+    for zone, sheet in by_zone.items():
+        verdict = judge(sheet, limits)
+        if isinstance(verdict, Refused):
+            yield f"the prices of {zone.upper()} for {day} would be held back: {verdict.detail}"
+        elif verdict.step_s != market_time_unit(day):
+            minutes, expected = verdict.step_s // 60, market_time_unit(day) // 60
+            yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
+
+
+async def _forecast(source: CovariateSource, now: int) -> Checked:
+    def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
+        reach, faults = _reach(list(series.values()), least_until=now)
+        missing = sorted(_expected(source) - series.keys())
+        return reach, (*faults, *([f"there is nothing for {', '.join(missing)}"] if missing else []))
+
+    return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
+
+
+def _expected(source: CovariateSource) -> set[str]:
+    match source:
+        case OpenMeteo():
+            return {covariate_name(variable, point) for variable in VARIABLES for point in POINTS}
+        case EntsoeForecasts():
+            return {f"{zone}_{kind}_da_mw" for zone in _FORECAST_ZONES for kind in ("load", "wind", "solar")}
+        case _:
+            return set()
+
+
+async def _history(source: CovariateSource, now: int) -> Checked:
+    day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
+
+    def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
+        return _reach([issue for issues in series.values() for issue in issues], least_until=0)
+
+    return await _ask(f"{source.name} (history)", partial(source.archived, day, day), examine)
+
+
+def _reach(series: Sequence[IssuedSeries], *, least_until: int) -> tuple[str, tuple[str, ...]]:
+    """Tell how far the known values of all series reach, and whether that is too little."""
+    ends = [_known_until(one) for one in series]
+    until = max((end for end in ends if end is not None), default=None)
+    if until is None:
+        return "no values", ("there is no value in it",)
+    local = datetime.fromtimestamp(until, LOCAL_TZ)
+    reach = f"{len(series)} series until {local:%Y-%m-%d %H:%M} Estonian time"
+    return reach, () if until > least_until else ("it ends before now",)
+
+
+def _known_until(series: IssuedSeries) -> int | None:
+    known = [place for place, value in enumerate(series.values) if not math.isnan(value)]
+    return series.start_ts + (known[-1] + 1) * HOUR_S if known else None
+
+
+async def _ask[Content](
+    question: str,
+    ask: Callable[[], Awaitable[Content]],
+    examine: Callable[[Content], tuple[str, tuple[str, ...]]],
+) -> Checked:
+    started = perf_counter()
+    try:
+        content = await ask()
+    except SourceError as error:
+        return Checked(question, perf_counter() - started, "", (error.problem,))
+    seconds = perf_counter() - started
+    return Checked(question, seconds, *examine(content))

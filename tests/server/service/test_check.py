@@ -1,0 +1,162 @@
+"""What `tunnihind check` finds out about sources that are as they should be, and about others."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+import stamina
+
+from tests.server.sources.conftest import StillClock
+from tests.server.upstream import FakeElering, FakeEntsoe, FakeOpenMeteo
+from tests.server.upstream.elering import flat_quotes
+from tests.server.upstream.entsoe import TOKEN
+from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
+from tunnihind.service.check import Checked, check_sources
+from tunnihind.settings import Settings
+from tunnihind.sources.upstream import Heard, Manners
+
+TODAY = date(2025, 12, 15)
+TOMORROW = TODAY + timedelta(days=1)
+MORNING = datetime(2025, 12, 15, 8, tzinfo=UTC).timestamp()
+EVENING = datetime(2025, 12, 15, 18, tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True)
+class World:
+    """All sources, played, and the settings that name them."""
+
+    elering: FakeElering
+    entsoe: FakeEntsoe
+    open_meteo: FakeOpenMeteo
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            elering_url=self.elering.url,
+            entsoe_url=f"{self.entsoe.url}/api",
+            entsoe_token=TOKEN,
+            open_meteo_url=self.open_meteo.url,
+            open_meteo_previous_runs_url=self.open_meteo.url,
+        )
+
+    async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, Checked]:
+        found = await check_sources(settings or self.settings, clock=StillClock(now))
+        return {one.question: one for one in found}
+
+
+@pytest.fixture(autouse=True)
+def _no_retries() -> object:
+    with stamina.set_testing(True, attempts=1):
+        yield
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    quotes = flat_quotes(TODAY, TOMORROW, QUARTER_S)
+    hours = range(day_start(TODAY - timedelta(days=8)), day_end(TOMORROW), HOUR_S)
+    forecasts = {name: dict.fromkeys(hours, 100.0) for name in ("ee_load", "ee_B16", "ee_B19")}
+    async with (
+        FakeElering(quotes) as elering,
+        FakeEntsoe({zone: dict(found) for zone, found in quotes.items()}, forecasts) as entsoe,
+        FakeOpenMeteo() as open_meteo,
+    ):
+        yield World(elering, entsoe, open_meteo)
+
+
+def faults(found: Mapping[str, Checked]) -> dict[str, tuple[str, ...]]:
+    return {name: one.faults for name, one in found.items() if one.faults}
+
+
+async def test_sources_as_they_should_be_are_good_and_say_how_far_they_reach(world: World) -> None:
+    found = await world.check()
+    assert faults(found) == {}
+    assert {name: one.reach for name, one in found.items()} == {
+        "elering": "prices of EE until the end of 2025-12-16 (Brussels time)",
+        "entsoe": "prices of EE until the end of 2025-12-16 (Brussels time)",
+        "open-meteo (forecast)": "42 series until 2025-12-25 02:00 Estonian time",
+        "open-meteo (history)": "294 series until 2025-12-09 02:00 Estonian time",
+        "entsoe-forecasts (forecast)": "3 series until 2025-12-17 01:00 Estonian time",
+        "entsoe-forecasts (history)": "3 series until 2025-12-09 01:00 Estonian time",
+    }
+
+
+async def test_only_what_is_configured_is_asked(world: World) -> None:
+    settings = replace(world.settings, entsoe_token="", weather=False)
+    assert list(await world.check(settings=settings)) == ["elering"]
+
+
+async def test_prices_that_are_not_due_yet_are_not_missed(world: World) -> None:
+    for quotes in (*world.elering.quotes.values(), *world.entsoe.quotes.values()):
+        for ts in [ts for ts in quotes if ts >= day_start(TOMORROW)]:
+            del quotes[ts]
+    assert faults(await world.check(MORNING)) == {}
+    missed = (f"there are no prices of EE, LV, LT, FI for {TOMORROW}",)
+    assert faults(await world.check(EVENING)) == {"elering": missed, "entsoe": missed}
+
+
+async def test_half_a_day_and_another_step_are_told(world: World) -> None:
+    world.elering.cut(TODAY, 60)
+    world.entsoe.quotes.update(flat_quotes(TODAY, TOMORROW, HOUR_S))
+    found = faults(await world.check())
+    assert found["elering"][0].startswith(f"the prices of EE for {TODAY} would be held back: ")
+    assert found["entsoe"][0] == f"the prices of EE for {TODAY} are of 60 minutes, not of 15"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        (b'{"success":true,"data":{"ee":[{"time":1765792800,"price":1}]}}', 200, "missing required field `timestamp`"),
+        (b"<!doctype html><html><title>Maintenance</title></html>", 200, "can't be read"),
+        (b'{"success":true,"data":{}}', 200, "there are no prices of EE, LV, LT, FI"),
+        (b"who are you?", 401, "HTTP 401: who are you?"),
+        (b"overloaded", 503, "HTTP 503: overloaded"),
+    ],
+)
+async def test_a_source_that_has_changed_is_wrong_and_the_others_are_not(
+    world: World, body: bytes, status: int, told: str
+) -> None:
+    world.elering.say(body, status=status)
+    found = faults(await world.check())
+    assert list(found) == ["elering"]
+    assert told in found["elering"][0]
+
+
+async def test_a_redirect_to_another_host_is_told(world: World) -> None:
+    world.open_meteo.fail(times=2, status=301, headers={"Location": "https://new.example/v1/forecast"})
+    found = faults(await world.check())
+    assert list(found) == ["open-meteo (forecast)", "open-meteo (history)"]
+    assert "https://new.example/v1/forecast" in found["open-meteo (forecast)"][0]
+
+
+async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.sources.elering._MANNERS", Manners(total_s=0.2))
+    world.elering.hang()
+    assert faults(await world.check()) == {"elering": ("no answer within 0.2 s",)}
+
+
+async def test_a_source_that_is_not_there_is_told(world: World) -> None:
+    settings = replace(world.settings, elering_url="http://127.0.0.1:9")
+    assert "the connection failed" in faults(await world.check(settings=settings))["elering"][0]
+
+
+async def test_series_that_are_missing_are_named(world: World) -> None:
+    del world.entsoe.forecasts["ee_B19"]
+    world.open_meteo.weather = lambda *asked: None if asked[:2] == ("wind_speed_100m", 0) else 1.0
+    assert faults(await world.check()) == {
+        "entsoe-forecasts (forecast)": ("there is nothing for ee_wind_da_mw",),
+        "open-meteo (forecast)": ("there is nothing for wind_speed_100m@ee_west",),
+    }
+
+
+async def test_every_answer_is_heard_without_the_token(world: World) -> None:
+    world.entsoe.say(f"token {TOKEN} is unknown".encode(), status=401)
+    heard: list[Heard] = []
+    await check_sources(world.settings, heard.append, clock=StillClock(EVENING))
+    assert {one.source for one in heard} == {"elering", "entsoe", "open-meteo"}
+    [refusal] = [one for one in heard if one.status == 401]
+    assert refusal.text == "token *** is unknown"
+    assert "securityToken=***" in refusal.url
+    assert TOKEN not in repr(heard)
+    assert json.loads(next(one.text for one in heard if one.source == "elering"))["success"]
