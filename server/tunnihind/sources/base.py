@@ -18,12 +18,16 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """All quotes of one zone for one delivery day as one source gave them, in order of time, unjudged."""
+    """All quotes of one zone for one delivery day as one source gave them, in order of time, unjudged.
+
+    `fault` says what could not be read of them; it is empty where all could.
+    """
 
     source: str
     zone: Zone
     day: date
     quotes: tuple[Quote, ...]
+    fault: str = ""
 
 
 class PriceSource(Protocol):
@@ -34,7 +38,8 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` for which there is any quote.
 
-        A day that isn't published yet has no sheet. Raises SourceError.
+        A day that isn't published yet has no sheet. What can't be read of one zone or day is the `fault` of its
+        sheets alone. Raises SourceError.
         """
 
 

@@ -5,21 +5,24 @@ seconds. Quarters since delivery day 2025-10-01, hours before: nothing in an ans
 """
 
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
-import msgspec
 from aiohttp import ClientSession
-from msgspec import Meta, Struct
+from msgspec import DecodeError, Meta, Raw, Struct
+from msgspec.json import Decoder
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer
 from tunnihind.market import ZONES, Zone, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.sheets import day_sheets, spans
+from tunnihind.sources.sheets import Fault, day_sheets, spans, with_faults
 from tunnihind.sources.upstream import Manners, Upstream
 
 _MAX_DAYS: Final = 365
 _MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=8 * 1024 * 1024)
+
+_MOST_BYTES: Final = 2_500_000
+"""A year of one zone's quarters takes 1.5 MB. Row by row, unreadable ones take a multiple of their length in memory."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -33,26 +36,40 @@ class _Row(Struct):
     price: float
 
 
-class ZoneRows(Struct):
-    """The rows of an answer by zone; a zone that is not in it has none."""
+class _Stamp(Struct):
+    timestamp: _UnixSeconds
 
-    ee: tuple[_Row, ...] = ()
-    lv: tuple[_Row, ...] = ()
-    lt: tuple[_Row, ...] = ()
-    fi: tuple[_Row, ...] = ()
 
-    def of(self, zone: Zone) -> list[Quote]:
-        """Return one zone's rows as quotes."""
-        rows: tuple[_Row, ...] = getattr(self, zone)
-        return [Quote(row.timestamp, row.price) for row in rows]
+class ZoneRows(NamedTuple):
+    """One zone's rows as quotes, and those that can't be read."""
+
+    quotes: list[Quote]
+    faults: list[Fault]
+
+
+class _ZonesRows(Struct):
+    """Each zone's rows unread; a zone that is not in the answer has none."""
+
+    ee: Raw = Raw()
+    lv: Raw = Raw()
+    lt: Raw = Raw()
+    fi: Raw = Raw()
+
+    def of(self, zone: Zone) -> Raw:
+        rows: Raw = getattr(self, zone)
+        return rows
 
 
 class _PriceAnswer(Struct):
     success: bool
-    data: ZoneRows | None = None
+    data: _ZonesRows | None = None
 
 
-_DECODER: Final = msgspec.json.Decoder(_PriceAnswer)
+_ANSWER: Final = Decoder(_PriceAnswer)
+_ROWS: Final = Decoder(tuple[_Row, ...])
+_RAW_ROWS: Final = Decoder(tuple[Raw, ...])
+_ROW: Final = Decoder(_Row)
+_STAMP: Final = Decoder(_Stamp)
 
 
 class EleringPrices:
@@ -71,17 +88,58 @@ class EleringPrices:
             # `end` is included, and a day's last second belongs to no period's start.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
-            for zone in ZONES:
-                sheets += day_sheets(self.name, zone, zones.of(zone), start, end)
+            for zone, rows in zones.items():
+                readable = day_sheets(self.name, zone, rows.quotes, start, end)
+                sheets += with_faults(readable, rows.faults, self.name, zone, start, end)
         return sheets
 
 
-def parse_prices(body: bytes) -> ZoneRows:
-    """Read an answer's rows. Raises BadAnswer, naming the place, on anything but numbers where they belong."""
+def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
+    """Read an answer's rows by zone; what is no row is a fault of its own zone alone.
+
+    Raises BadAnswer where there is no telling the zones apart.
+    """
     try:
-        answer = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        answer = _ANSWER.decode(body)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
     if not answer.success or answer.data is None:
         raise BadAnswer(EleringPrices.name, "it says that it has no success, and gives no prices")
-    return answer.data
+    given = {zone: answer.data.of(zone) for zone in ZONES}
+    return {zone: _zone_rows(rows) for zone, rows in given.items() if bytes(rows)}
+
+
+def _zone_rows(raw: Raw) -> ZoneRows:
+    try:
+        return ZoneRows([Quote(row.timestamp, row.price) for row in _ROWS.decode(raw)], [])
+    except DecodeError, UnicodeDecodeError, RecursionError:
+        return _readable_rows(raw)
+
+
+def _readable_rows(raw: Raw) -> ZoneRows:
+    """Read row by row what can't be read in one go, up to a row that could be any day's."""
+    if len(memoryview(raw)) > _MOST_BYTES:
+        return ZoneRows([], [Fault(None, f"its rows can't be read, and are more than {_MOST_BYTES} bytes")])
+    try:
+        rows = _RAW_ROWS.decode(raw)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return ZoneRows([], [Fault(None, f"its rows can't be read: {error}")])
+    found = ZoneRows([], [])
+    for number, row in enumerate(rows):
+        try:
+            read = _ROW.decode(row)
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            fault = Fault(_stamp(row), f"row {number} can't be read: {error}")
+            found.faults.append(fault)
+            if fault.ts is None:
+                break
+        else:
+            found.quotes.append(Quote(read.timestamp, read.price))
+    return found
+
+
+def _stamp(row: Raw) -> int | None:
+    try:
+        return _STAMP.decode(row).timestamp
+    except DecodeError, UnicodeDecodeError, RecursionError:
+        return None

@@ -14,11 +14,11 @@ from typing import Final
 from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, SourceRefused
-from tunnihind.market import ZONES, Zone, day_end, day_start
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
+from tunnihind.market import ZONE, ZONES, Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
-from tunnihind.sources.sheets import day_sheets, days, spans
+from tunnihind.sources.sheets import Fault, day_sheets, days, spans, with_faults
 from tunnihind.sources.upstream import Answer, Manners, Upstream
 
 AREAS: Final[Mapping[str, str]] = {
@@ -84,19 +84,38 @@ class EntsoePrices:
         self._platform = platform
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError."""
-        sheets = []
-        for start, end in spans(first, last, _MAX_DAYS):
-            for zone in ZONES:
-                query = {
-                    "documentType": "A44",
-                    "in_Domain": AREAS[zone],
-                    "out_Domain": AREAS[zone],
-                    "contract_MarketAgreement.type": "A01",
-                }
-                series = await self._platform.series(query, start, end)
-                sheets += price_sheets(zone, series, start, end)
+        """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError.
+
+        Every zone is a question of its own. Where Estonia's is refused or none can be read the source has failed;
+        otherwise what is wrong with a zone is told on its own sheets.
+        """
+        return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
+
+    async def _all_zones(self, first: date, last: date) -> list[DaySheet]:
+        sheets: list[DaySheet] = []
+        failures: list[SourceError] = []
+        for zone in ZONES:
+            try:
+                sheets += await self._zone_prices(zone, first, last)
+            except SourceError as error:
+                failures.append(error)
+                if zone == ZONE.lower() and not isinstance(error, BadAnswer):
+                    raise
+                sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
+                if isinstance(error, SourceUnreachable | RateLimited):
+                    break  # the zones that are left would only fail in the same way
+        if len(failures) == len(ZONES):
+            raise failures[0]
         return sheets
+
+    async def _zone_prices(self, zone: Zone, first: date, last: date) -> list[DaySheet]:
+        query = {
+            "documentType": "A44",
+            "in_Domain": AREAS[zone],
+            "out_Domain": AREAS[zone],
+            "contract_MarketAgreement.type": "A01",
+        }
+        return price_sheets(zone, await self._platform.series(query, first, last), first, last)
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:

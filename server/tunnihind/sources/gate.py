@@ -6,7 +6,7 @@ is judged alone by `judge`, and against a second source's by `reconcile`. All of
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -23,15 +23,16 @@ from tunnihind.market import (
     market_time_unit,
 )
 from tunnihind.sources.base import DaySheet, Quote
+from tunnihind.sources.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices, fit, in_words
 
 _ZERO_HOURS: Final = 20
-_TOLERANCE_EUR_MWH: Final = 0.01
 _TOLERATED_HOURS: Final = 2
 
 
 class Reason(StrEnum):
     """Why a sheet does not count as settled."""
 
+    UNREADABLE = "unreadable"
     NOT_FINITE = "not-finite"
     OUT_OF_BOUNDS = "out-of-bounds"
     OFF_GRID = "off-grid"
@@ -42,6 +43,7 @@ class Reason(StrEnum):
     FLAT = "flat"
     DISAGREEMENT = "disagreement"
     SHIFTED = "shifted"
+    CORRECTION = "correction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Settled:
     def hours(self) -> dict[int, float]:
         """Return the hourly prices, means of quarters where the step is one, in full precision."""
         return hourly_prices(self.prices) if self.step_s == QUARTER_S else self.prices
+
+    def zone_prices(self) -> ZonePrices:
+        """Return the prices as quarters or hours, whichever they are."""
+        return ZonePrices(quarters=self.prices) if self.step_s == QUARTER_S else ZonePrices(whole_hours=self.prices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +86,21 @@ type Verdict = Settled | Refused
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What two sources' verdicts on one zone and day come to."""
+    """What two sources' verdicts on one zone and day come to.
+
+    Where it `only_fills`, the prices were doubted and a second source says the same: good enough for a gap, not to
+    replace what is settled.
+    """
 
     settled: Settled | None
     refused: tuple[Refused, ...]
+    only_fills: bool = False
 
 
 def judge(sheet: DaySheet, limits: Limits) -> Verdict:
     """Judge one sheet by itself. The step is inferred from its spacing: a whole hourly day passes at any time."""
+    if sheet.fault:
+        return Refused(sheet.source, sheet.zone, sheet.day, Reason.UNREADABLE, sheet.fault)
     step_s = _step(sheet)
     fault = _impossible(sheet.quotes, limits) or _off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet, step_s)
     if fault:
@@ -102,7 +115,7 @@ def reconcile(first: Verdict, second: Verdict) -> Ruling:
     """Rule on two verdicts on the same zone and day, given in the order of trust.
 
     The first source's prices stand; where they were refused, the second's do. What contradicts them is refused. Zeros
-    and flat days stand when both sources say the same.
+    and flat days fill a gap when both sources say the same.
     """
     trusted, other = _prices(first), _prices(second)
     if isinstance(first, Settled):
@@ -113,7 +126,7 @@ def reconcile(first: Verdict, second: Verdict) -> Ruling:
     if isinstance(second, Settled):
         return Ruling(second, (first,))
     if trusted and other and not _differing(trusted.hours(), other.hours()):
-        return Ruling(trusted, ())
+        return Ruling(trusted, (), only_fills=True)
     return Ruling(None, (first, second))
 
 
@@ -180,35 +193,28 @@ def _unbelievable(prices: Iterable[float], step_s: int) -> tuple[Reason, str] | 
     return None
 
 
-def _contradicts(first: Settled, second: Settled) -> Refused | None:
-    ours, theirs = first.hours(), second.hours()
-    differing = _differing(ours, theirs)
+def contradiction(day: Settled, hours: dict[int, float], whose: str) -> Refused | None:
+    """Refuse a day that differs from hourly prices that are trusted more, in more hours than are tolerated."""
+    given = day.hours()
+    differing = _differing(hours, given)
     if len(differing) <= _TOLERATED_HOURS:
         return None
-    shift = _shift(ours, theirs, differing)
-    if shift:
-        direction = "late" if shift > 0 else "early"
-        detail = f"{len(differing)} hours hold the prices of {first.source} an hour too {direction}"
-        return Refused(second.source, second.zone, second.day, Reason.SHIFTED, detail)
-    worst = max(abs(ours[hour] - theirs[hour]) for hour in differing)
-    detail = f"{len(differing)} hours differ from {first.source}, by up to {worst:.2f} EUR/MWh"
-    return Refused(second.source, second.zone, second.day, Reason.DISAGREEMENT, detail)
+    worst = max(abs(hours[hour] - given[hour]) for hour in differing)
+    detail = f"{len(differing)} hours differ from {whose}, by up to {worst:.2f} EUR/MWh"
+    return Refused(day.source, day.zone, day.day, Reason.DISAGREEMENT, detail)
 
 
-def _shift(ours: dict[int, float], theirs: dict[int, float], differing: list[int]) -> int:
-    """Return by how many seconds their prices stand too late where they differ; 0 where a shift is no explanation.
-
-    A clock change handled wrongly moves all hours after it, and puts something else into the hour that it opens.
-    """
-    for shift in (HOUR_S, -HOUR_S):
-        moved = {hour: ours[hour - shift] for hour in differing if hour - shift in ours}
-        explained = len(moved) - len(_differing(moved, theirs))
-        if len(differing) - explained <= _TOLERATED_HOURS:
-            return shift
-    return 0
+def _contradicts(first: Settled, second: Settled) -> Refused | None:
+    refused = contradiction(second, first.hours(), first.source)
+    if refused is None:
+        return None
+    shift_s = fit({first.zone: first.zone_prices()}, {first.zone: second.zone_prices()}).shift_s
+    if not shift_s:
+        return refused
+    detail = f"its hours hold the prices of {first.source} {in_words(shift_s)}"
+    return replace(refused, reason=Reason.SHIFTED, detail=detail)
 
 
 def _differing(ours: dict[int, float], theirs: dict[int, float]) -> list[int]:
     """Return the hours in both whose prices differ by more than a rounding."""
-    # Half a cent's worth of float dust must not make 0.01 into more than 0.01.
-    return [hour for hour in ours if hour in theirs and abs(ours[hour] - theirs[hour]) > _TOLERANCE_EUR_MWH + 1e-9]
+    return [hour for hour in ours if hour in theirs and abs(ours[hour] - theirs[hour]) > PRICE_TOLERANCE_EUR_MWH]

@@ -1,15 +1,23 @@
 """From a source's loose quotes to one sheet per delivery day."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
-from tunnihind.market import Zone, day_end, day_start
+from tunnihind.market import Zone, day_end, day_start, delivery_day
 from tunnihind.sources.base import DaySheet, Quote
 
 _MOST_QUOTES: Final = 500
 """The longest day has 100 quarters. With so many quotes some contradict each other, and more of them tell no more."""
+
+
+class Fault(NamedTuple):
+    """Something of a zone that can't be read: the start of its period where that much can, and what is wrong."""
+
+    ts: int | None
+    problem: str
 
 
 def days(first: date, last: date) -> Iterator[date]:
@@ -41,3 +49,25 @@ def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, la
         if low < high:
             sheets.append(DaySheet(source, zone, day, tuple(ordered[low : min(high, low + _MOST_QUOTES)])))
     return sheets
+
+
+def with_faults(
+    sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
+) -> list[DaySheet]:
+    """Return a zone's sheets of the days from `first` to `last` with what can't be read noted on them.
+
+    A fault whose period is known counts against its delivery day alone, another one against all of the zone.
+    """
+    by_day = {sheet.day: sheet for sheet in sheets}
+    for fault in faults:
+        for day in _doubtful_days(fault, first, last):
+            sheet = by_day.get(day) or DaySheet(source, zone, day, ())
+            by_day[day] = replace(sheet, fault=sheet.fault or fault.problem)
+    return [by_day[day] for day in sorted(by_day)]
+
+
+def _doubtful_days(fault: Fault, first: date, last: date) -> Iterable[date]:
+    if fault.ts is None:
+        return days(first, last)
+    day = delivery_day(fault.ts)
+    return [day] if first <= day <= last else []

@@ -1,4 +1,5 @@
 import json
+import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -121,16 +122,65 @@ async def test_rows_may_come_in_any_order(session: ClientSession) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stamp", "price", "place"),
+    [
+        ("1765753200", '"12.5"', r"row 1 .*\$\.price"),
+        ("1765753200", "null", r"row 1 .*\$\.price"),
+        ("1765753200", "1e999", r"row 1 .*\$\.price"),
+        ("1765753200000", "12.5", r"row 1 .*\$\.timestamp"),
+        ("0", "12.5", r"row 1 .*\$\.timestamp"),
+        ('"2025-12-15T00:00:00Z"', "12.5", r"row 1 .*\$\.timestamp"),
+    ],
+)
+@pytest.mark.parametrize("broken", ["ee", "fi"])
+async def test_a_bad_row_is_named_and_costs_its_own_zone_alone(
+    session: ClientSession, broken: str, stamp: str, price: str, place: str
+) -> None:
+    quotes = flat_quotes(DAY, DAY, HOUR_S)
+    rows = {zone: [{"timestamp": ts, "price": value} for ts, value in quotes[zone].items()] for zone in ZONES}
+    body = json.dumps({"success": True, "data": {zone: ["BAD", "BAD", *rows[zone][2:]] for zone in ZONES}})
+    for zone in ZONES:
+        bad = f'{{"timestamp":{stamp},"price":{price}}}' if zone == broken else json.dumps(rows[zone][1])
+        body = body.replace('"BAD"', json.dumps(rows[zone][0]), 1).replace('"BAD"', bad, 1)
+    async with FakeElering({}) as server:
+        server.say(body.encode())
+        sheets = {sheet.zone: sheet for sheet in await fetch(session, server, DAY, DAY)}
+    assert set(sheets) == set(ZONES)
+    for zone, sheet in sheets.items():
+        verdict = judge(sheet, Limits(-500, 4000))
+        if zone == broken:
+            assert isinstance(verdict, Refused)
+            assert verdict.reason == "unreadable"
+            assert re.search(place, verdict.detail)
+        else:
+            assert isinstance(verdict, Settled)
+
+
+async def test_a_row_without_a_price_costs_its_own_day_alone(session: ClientSession) -> None:
+    tomorrow = DAY + timedelta(days=1)
+    quotes = flat_quotes(DAY, tomorrow, HOUR_S)["fi"]
+    rows = [{"timestamp": ts, "price": None if ts == day_start(DAY) else price} for ts, price in quotes.items()]
+    async with FakeElering({}) as server:
+        server.say(json.dumps({"success": True, "data": {"fi": rows}}).encode())
+        sheets = await fetch(session, server, DAY, tomorrow)
+    assert {sheet.day: bool(sheet.fault) for sheet in sheets} == {DAY: True, tomorrow: False}
+
+
+async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for(session: ClientSession) -> None:
+    async with FakeElering({}) as server:
+        server.say(b'{"success":true,"data":{"fi":{}}}')
+        sheets = await fetch(session, server, DAY, DAY + timedelta(days=1))
+    assert [(sheet.zone, sheet.day.day, "rows can't be read" in sheet.fault) for sheet in sheets] == [
+        ("fi", 15, True),
+        ("fi", 16, True),
+    ]
+
+
+@pytest.mark.parametrize(
     ("body", "place"),
     [
-        (ROW % ("1765753200", '"12.5"'), r"\$\.data\.ee\[0\]\.price"),
-        (ROW % ("1765753200", "null"), r"\$\.data\.ee\[0\]\.price"),
         (ROW % ("1765753200", "NaN"), "malformed"),
-        (ROW % ("1765753200", "1e999"), r"\$\.data\.ee\[0\]\.price"),
-        (ROW % ("1765753200000", "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
-        (ROW % ("0", "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
-        (ROW % ('"2025-12-15T00:00:00Z"', "12.5"), r"\$\.data\.ee\[0\]\.timestamp"),
-        ('{"success":true,"data":{"ee":{}}}', r"\$\.data\.ee"),
+        ('{"success":true,"data":[]}', r"\$\.data"),
         ('{"success":false,"messages":[]}', "no success"),
         ('{"success":true}', "no prices"),
         ("{}", "success"),

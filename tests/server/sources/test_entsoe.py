@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientSession, web
 
 from tests.server.upstream import FakeEntsoe
 from tests.server.upstream.elering import flat_quotes
@@ -108,6 +108,35 @@ async def test_a_zone_without_data_does_not_cost_the_others_theirs(session: Clie
     del quotes["lv"]
     async with FakeEntsoe(quotes) as server:
         assert [sheet.zone for sheet in await fetch(session, server, DAY, DAY)] == ["ee", "lt", "fi"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, b"<html>"), (400, b"<Acknowledgement_MarketDocument/>"), (500, b"error")]
+)
+async def test_a_neighbours_failure_does_not_cost_estonia_its_prices(
+    session: ClientSession, status: int, body: bytes
+) -> None:
+    class FailingForLatvia(FakeEntsoe):
+        def answer(self, path: str, query: Mapping[str, str]) -> web.Response:
+            if query["in_Domain"] == AREAS["lv"]:
+                return web.Response(body=body, status=status)
+            return super().answer(path, query)
+
+    async with FailingForLatvia(flat_quotes(DAY, DAY, QUARTER_S)) as server:
+        sheets = await fetch(session, server, DAY, DAY)
+    assert [(sheet.zone, bool(sheet.fault)) for sheet in sheets] == [
+        ("ee", False),
+        ("lv", True),
+        ("lt", False),
+        ("fi", False),
+    ]
+
+
+async def test_an_answer_of_which_no_zone_can_be_read_is_a_failure(session: ClientSession) -> None:
+    async with FakeEntsoe({}) as server:
+        server.say(b"<html>", times=4)
+        with pytest.raises(BadAnswer, match="not XML"):
+            await fetch(session, server, DAY, DAY)
 
 
 async def test_a_range_that_is_too_long_for_the_platform_is_halved(session: ClientSession) -> None:

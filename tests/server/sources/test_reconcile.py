@@ -107,11 +107,11 @@ def test_a_refused_second_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("price", [0.0, 55.5])
-def test_zeros_and_flat_days_settle_when_the_second_source_says_the_same(price: float) -> None:
+def test_zeros_and_flat_days_fill_a_gap_when_the_second_source_says_the_same(price: float) -> None:
     first = refused("elering", whole_day(DAY, HOUR_S, lambda _: price))
     second = refused("entsoe", whole_day(DAY, QUARTER_S, lambda _: price))
     ruling = reconcile(first, second)
-    assert ruling == Ruling(first.doubted, ())
+    assert ruling == Ruling(first.doubted, (), only_fills=True)
 
 
 def test_zeros_that_the_second_source_does_not_confirm_stay_refused() -> None:
