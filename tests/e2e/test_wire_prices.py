@@ -68,11 +68,13 @@ async def test_an_afternoon_of_zeros_half_a_day_and_errors_ends_with_tomorrows_p
 
     elering.zero(TOMORROW)
     clock.jump(6 * 60)
-    await server.until_logged(f"elering's prices of EE for {TOMORROW} are held back: 24 hours are exactly 0.00")
+    await server.until_logged(
+        f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00"
+    )
     elering.quotes = deepcopy(true_quotes)
     elering.cut(TOMORROW, 80)
     clock.jump(60)
-    await server.until_logged(f"elering's prices of EE for {TOMORROW} are held back: 80 of 96 quarters")
+    await server.until_logged(f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 80 of 96 quarters")
     body = (await server.get("/api/v1/forecast")).json()
     assert body["dayAhead"][-1]["ts"] == today_s_last, "what is held back must not be served"
     assert [hour["ts"] for hour in body["forecast"] if hour["ts"] > today_s_last], "the forecast covers it meanwhile"
@@ -134,6 +136,50 @@ async def test_recorded_answers_are_served_where_they_make_a_whole_day(
         assert {(case["zone"], case["day"], case["detail"]) for case in held} == {
             (zone, "2025-12-04", "92 of 96 quarters") for zone in ZONES
         }
+
+
+async def test_prices_an_hour_late_overwrite_nothing_and_the_source_that_is_right_fills_in(
+    launch: Launch, clock: ShiftedClock, elering: FakeElering, tunnihind: Tunnihind
+) -> None:
+    true_quotes = deepcopy(elering.quotes)
+    entsoe_quotes = {
+        zone: {ts: price for ts, price in prices.items() if ts < day_end(TODAY)} for zone, prices in true_quotes.items()
+    }
+    clock.set(BEFORE_PUBLICATION)
+    async with FakeEntsoe(entsoe_quotes) as entsoe:
+        server = launch(
+            *("--elering-url", elering.url, "--entsoe-url", f"{entsoe.url}/api", "--entsoe-token", TOKEN),
+            *("--history-start", "2026"),
+            clock=clock,
+        )
+        await server.until_ready()
+        for prices in elering.quotes.values():
+            prices |= {ts: prices[ts - HOUR_S] for ts in sorted(prices, reverse=True) if ts - HOUR_S in prices}
+        entsoe.quotes = true_quotes
+        clock.jump(6 * 60)
+        await server.until("/api/v1/forecast", settled_through(day_end(TOMORROW) - HOUR_S), say="tomorrow's prices")
+        await server.until_logged("elering: its prices stand an hour too late, compared with what is settled")
+        await assert_served(server, true_quotes, TODAY - timedelta(days=13), TOMORROW)
+        status = (await tunnihind("status", clock=clock)).output
+        assert "an hour too late" in status
+        assert status.count("\nheld back ") == 1, "one line for all zones and days of an answer"
+
+
+async def test_a_source_that_hangs_at_the_first_start_keeps_prices_for_half_a_minute_at_most(
+    launch: Launch, clock: ShiftedClock, elering: FakeElering, tunnihind: Tunnihind
+) -> None:
+    clock.set(BEFORE_PUBLICATION)
+    async with FakeEntsoe(elering.quotes) as entsoe:
+        entsoe.hang(times=1000)
+        server = launch(
+            *("--elering-url", elering.url, "--entsoe-url", f"{entsoe.url}/api", "--entsoe-token", TOKEN),
+            *("--history-start", "2026"),
+            clock=clock,
+        )
+        await server.until("/api/v1/forecast", settled_through(day_end(TODAY) - HOUR_S), within=60, say="prices")
+        warnings = (await server.get("/readyz")).json()["warnings"]
+        assert any("unconfirmed" in warning for warning in warnings)
+        assert "unconfirmed" in (await tunnihind("status", clock=clock)).output
 
 
 async def test_the_second_source_serves_while_the_first_is_down_and_its_token_stays_secret(

@@ -42,6 +42,7 @@ def judge(view: View, now: int, *, pipeline_expected: bool, troubles: Iterable[s
         forecast_age_s=_age(view.run.made_at if view.run else None, now),
         refresh_age_s=_age(view.last_refresh, now),
         reasons=reasons,
+        warnings=[view.unconfirmed] if view.unconfirmed else [],
     )
 
 
@@ -56,6 +57,8 @@ def _age(instant: int | None, now: int) -> int | None:
 
 
 def _reasons(view: View, now: int, *, pipeline_expected: bool) -> Iterator[str]:
+    if view.withdrawn:
+        yield view.withdrawn
     if floor_hour(now) not in view.settled:
         yield "there is no settled price for the current hour"
     if view.run is None:

@@ -19,6 +19,7 @@ def read_view(store: Store, now: int) -> View:
     newest = store.prices.newest("ee") or since
     prices = store.prices.archive(min(since, newest - DAY_S), zones=("ee",)).everything()
     runs = store.runs.since(since, as_of=now)
+    doubt = store.confirmation.doubt()
     return View(
         version=str(store.journal.version()),
         settled=served(prices, now),
@@ -27,6 +28,8 @@ def read_view(store: Store, now: int) -> View:
         last_refresh=store.journal.last_refresh(),
         backtest=store.runs.score(),
         accuracy=store.runs.accuracy(),
+        unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
+        withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
     )
 
 

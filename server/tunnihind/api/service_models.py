@@ -87,6 +87,14 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     reasons: Annotated[
         list[str], Meta(description="What is missing or stale, in plain words; empty when ready.", examples=[[]])
     ]
+    warnings: Annotated[
+        list[str],
+        Meta(
+            description="What is served with a reservation, in plain words: prices of the first fill that no second "
+            "source has confirmed yet. Usually empty.",
+            examples=[[]],
+        ),
+    ]
 
 
 class Problem(Struct, frozen=True, rename="camel", kw_only=True):
@@ -127,3 +135,4 @@ class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
             min_length=1,
         ),
     ]
+    warnings: Annotated[list[str], Meta(description="As in Readiness.", examples=[[]])]

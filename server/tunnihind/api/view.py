@@ -24,7 +24,8 @@ class View:
     `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time: 14 days back, all that is known
     ahead, and the newest known ones however old. `issued` holds for each hour, past or to come, the freshest
     forecast made before that hour, exactly as issued. `run` is the newest forecast run,
-    `accuracy` how the runs of the last weeks did. `version` changes whenever
+    `accuracy` how the runs of the last weeks did. `unconfirmed` and `withdrawn` say in words that no second source
+    has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
     any of them does.
     """
 
@@ -35,6 +36,8 @@ class View:
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
     accuracy: tuple[WindowScores, ...] = ()
+    unconfirmed: str = ""
+    withdrawn: str = ""
 
     @property
     def newest_settled(self) -> int | None:

@@ -1,5 +1,6 @@
 """What `status` shows."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,7 @@ class Status:
     sources: Sequence[SourceHealth]
     quarantine: Sequence[Quarantined]
     pipeline: Holder | None
+    doubt: str
 
 
 def read_status(store: Store, now: int, *, is_past: bool) -> Status:
@@ -54,6 +56,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         sources=() if is_past else tuple(store.health.all().values()),
         quarantine=tuple(case for case in store.quarantine.held() if case.first_seen_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
+        doubt="" if is_past or (doubt := store.confirmation.doubt()) is None else str(doubt),
     )
 
 
@@ -62,6 +65,8 @@ def describe(status: Status) -> Iterator[str]:
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"settled     {_until_text(status.settled_until)}"
+    if status.doubt:
+        yield f"doubt       {status.doubt}"
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
     yield f"forecast    {_forecast(status)}"
     yield f"covariates  {_covariates(status)}"
@@ -69,10 +74,22 @@ def describe(status: Status) -> Iterator[str]:
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age(source.ok_ts, status.now)}{trouble}"
-    for case in status.quarantine:
-        yield f"held back   {case.zone.upper()} {case.day} from {case.source}: {case.detail} ({case.reason})"
+    for line in _held_back(status.quarantine):
+        yield f"held back   {line}"
     if not status.quarantine:
         yield "held back   nothing"
+
+
+def _held_back(quarantine: Sequence[Quarantined]) -> Iterator[str]:
+    """Yield a line for each thing that is wrong with a source's prices, however many zones and days it concerns."""
+    groups: dict[tuple[str, str, str], list[Quarantined]] = defaultdict(list)
+    for case in quarantine:
+        groups[case.source, case.detail, case.reason].append(case)
+    for (source, detail, reason), cases in groups.items():
+        zones = " ".join(dict.fromkeys(case.zone.upper() for case in cases))
+        first, last = min(case.day for case in cases), max(case.day for case in cases)
+        days = f"{first}" if first == last else f"{first} to {last}"
+        yield f"{zones} {days} from {source}: {detail} ({reason})"
 
 
 def _until(instant: int | None, now: int) -> int | None:

@@ -16,17 +16,18 @@ _SURPLUS_S: Final = 14 * DAY_S
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What tells one content of a store from another: prices are only added, covariates merged and thinned too."""
+    """What tells one content of a store from another: prices are added and sometimes withdrawn, covariates merged."""
 
     instance: str
     address: str
-    prices: int
+    prices: tuple[int, int | None]
     covariates: tuple[int, int]
 
     @classmethod
     def of(cls, store: Store) -> _State:
         """Look at a store. Raises StoreError."""
-        return cls(store.journal.instance_id(), str(store.database), store.prices.count(), store.covariates.changes())
+        prices = store.prices.count(), store.journal.prices_stored_at()
+        return cls(store.journal.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
 class History:

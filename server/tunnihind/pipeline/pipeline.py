@@ -62,21 +62,28 @@ class Pipeline:
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._is_blind = False
+        self._on_change: Callable[[], None] = lambda: None
 
     async def run(self, on_change: Callable[[], None]) -> None:
         """Work until cancelled, telling after every job that the store may have changed."""
-        while True:
-            if await self.step():
-                on_change()
-            else:
-                await self._clock.sleep(await self._nap())
+        self._on_change = on_change
+        try:
+            while True:
+                if await self.step():
+                    on_change()
+                else:
+                    await self._clock.sleep(await self._nap())
+        finally:
+            await self._prices.close()
 
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
         """Do all that is due once, `without` some jobs; return whether all of it went well."""
+        self._on_change = on_change
         while await self.step(without):
             on_change()
+        await self._prices.finish()
         return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
@@ -154,7 +161,7 @@ class Pipeline:
                 await asyncio.to_thread(self._store.thin, now)
 
     async def _fetch(self, first: date, last: date) -> None:
-        added = await self._prices.ingest(first, last)
+        added = await self._prices.ingest(first, last, self._on_change)
         if added.stored:
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 

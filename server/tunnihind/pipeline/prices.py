@@ -1,138 +1,173 @@
-"""Prices from the sources through the gate into the store."""
+"""Prices from the sources, which are asked side by side."""
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import SourceError
-from tunnihind.market import ZONES, Limits, Zone, day_start, floor_hour
+from tunnihind.errors import BadAnswer, SourceError
+from tunnihind.market import Limits
 from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.settling import Answer, Settling, Window
 from tunnihind.sources.base import DaySheet, PriceSource
-from tunnihind.sources.gate import Refused, Ruling, Settled, Verdict, judge, reconcile
-from tunnihind.store.prices import Added, Price
-from tunnihind.store.quarantine import Quarantined
+from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
+
+SECOND_SOURCE_S: Final = 30.0
+"""How long the others are waited for once a source has answered."""
 
 _NOTHING_YET: Final = (
     ". Until then there are no prices to serve; `tunnihind serve --demo` serves a simulated market without a network"
 )
 
-type _Day = tuple[Zone, date]
+type _Question = asyncio.Task[SourceError | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """A sheet and what the gate says of it."""
+@dataclass(slots=True)
+class _Round:
+    """One question to all sources, and what has come of it; over once nobody waits for the rest any longer."""
 
-    sheet: DaySheet
-    verdict: Verdict
+    window: Window
+    on_change: Callable[[], None]
+    answers: dict[str, Answer] = field(default_factory=dict)
+    added: Added = field(default_factory=Added)
+    has_usable: bool = False
+    is_over: bool = False
 
 
 class PriceIngest:
-    """Takes prices in; `sources` in the order of trust, of which at most the first two are compared."""
+    """Takes prices in; `sources` in the order of trust, of which at most the first two are compared.
+
+    Every answer is stored as it comes. A source that is much slower than another one goes on answering while the next
+    questions are asked, and is not asked anew before that.
+    """
 
     def __init__(
-        self, store: Store, sources: Sequence[PriceSource], limits: Limits, clock: Clock, observer: Observer
+        self,
+        store: Store,
+        sources: Sequence[PriceSource],
+        limits: Limits,
+        clock: Clock,
+        observer: Observer,
+        *,
+        patience_s: float = SECOND_SOURCE_S,
     ) -> None:
         self._store = store
         self._sources = sources
-        self._limits = limits
         self._clock = clock
-        self._observer = observer
+        self._patience_s = patience_s
+        self._settling = Settling(store, [source.name for source in sources], limits, observer)
         self._exchange = Exchange(store, clock, observer)
+        self._asking: dict[str, _Question] = {}
+        self._one_at_a_time = asyncio.Lock()
 
-    async def ingest(self, first: date, last: date) -> Added:
+    async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Ask all sources for the delivery days from `first` to `last` and keep what passes the gate.
 
-        Raises SourceError when none answers, StoreError.
+        Tells `on_change` of every answer that brought something. Returns what came in while it was waited for.
+        Raises the first source's SourceError when no source gave a usable answer, StoreError.
         """
-        asked = await asyncio.gather(*(self._ask(source, first, last) for source in self._sources))
-        answers = [answer for answer in asked if not isinstance(answer, SourceError)]
-        if not answers:
-            raise next(answer for answer in asked if isinstance(answer, SourceError))
-        return await asyncio.to_thread(self._keep, answers)
-
-    async def _ask(self, source: PriceSource, first: date, last: date) -> Sequence[DaySheet] | SourceError:
+        round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
+        idle = [source for source in self._sources if source.name not in self._asking]
+        if not idle:
+            await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
+            return Added()
+        questions = {source.name: self._begin(source, round_) for source in idle}
         try:
-            question = partial(source.prices, first, last)
-            return await self._exchange.ask(source.name, question, advice=await self._advice())
+            failures = await self._wait(questions.values(), round_)
+        except BaseException:
+            await self.close()
+            raise
+        if not round_.has_usable and failures:
+            raise failures[0]
+        return round_.added
+
+    async def finish(self) -> None:
+        """Wait for the sources that are still answering."""
+        while self._asking:
+            await asyncio.wait(self._asking.values())
+
+    async def close(self) -> None:
+        """Hear no further answer."""
+        for question in self._asking.values():
+            question.cancel()
+        await self.finish()
+
+    def _begin(self, source: PriceSource, round_: _Round) -> _Question:
+        question = asyncio.create_task(self._ask(source, round_))
+        self._asking[source.name] = question
+
+        def ended(_: _Question) -> None:
+            del self._asking[source.name]
+            if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
+                _LOG.error("what %s answered late could not be kept: %s", source.name, error)
+
+        question.add_done_callback(ended)
+        return question
+
+    async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
+        """Wait for the answers, not for long once there is one; return the failures in the order of trust."""
+        pending = set(questions)
+        deadline: float | None = None
+        while pending:
+            left_s = None if deadline is None else max(deadline - asyncio.get_running_loop().time(), 0.0)
+            done, pending = await asyncio.wait(pending, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                break
+            for question in done:
+                question.result()
+            if deadline is None and round_.has_usable:
+                # Real time, not the clock's: it is a network that is waited for.
+                deadline = asyncio.get_running_loop().time() + self._patience_s
+        async with self._one_at_a_time:
+            round_.is_over = True
+            if round_.window.is_unknown and round_.answers:
+                await self._keep(round_, self._in_order_of_trust(round_))
+        results = (question.result() for question in questions if question.done())
+        return [error for error in results if error is not None]
+
+    async def _ask(self, source: PriceSource, round_: _Round) -> SourceError | None:
+        try:
+            await self._exchange.ask(source.name, partial(self._take, source, round_), advice=await self._advice())
         except SourceError as error:
             return error
+        return None
+
+    async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
+        """Get an answer and keep it beside those that are in hand. Raises SourceError, StoreError."""
+        answer = Answer(source.name, await source.prices(round_.window.first, round_.window.last))
+        async with self._one_at_a_time:
+            await asyncio.to_thread(self._settling.examine, answer, self._now())
+            if round_.is_over:
+                # What the others said has been taken in, and may be older by now than what is settled.
+                await self._keep(round_, [answer])
+            else:
+                round_.answers[source.name] = answer
+                if not round_.window.is_unknown:
+                    await self._keep(round_, self._in_order_of_trust(round_))
+        if answer.estonian_fault:
+            raise BadAnswer(source.name, answer.estonian_fault)
+        round_.has_usable = True
+        return answer.sheets
+
+    async def _keep(self, round_: _Round, answers: Sequence[Answer]) -> None:
+        added = await asyncio.to_thread(self._settling.keep, answers, self._now())
+        round_.added += added
+        round_.on_change()
+
+    def _in_order_of_trust(self, round_: _Round) -> list[Answer]:
+        return [round_.answers[source.name] for source in self._sources if source.name in round_.answers]
 
     async def _advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.journal.prices_stored_at) is not None
         return "" if has_prices else _NOTHING_YET
 
-    def _keep(self, answers: Sequence[Sequence[DaySheet]]) -> Added:
-        now = int(self._clock.now())
-        judged = self._judge(sheet for answer in answers for sheet in answer)
-        rulings = {day: _rule(verdicts) for day, verdicts in judged.items()}
-        added = self._keep_settled((ruling.settled for ruling in rulings.values() if ruling.settled), now)
-        self._keep_refused(judged, rulings, now)
-        self._store.journal.refreshed(now)
-        return added
-
-    def _judge(self, sheets: Iterable[DaySheet]) -> dict[_Day, list[_Judged]]:
-        judged: dict[_Day, list[_Judged]] = defaultdict(list)
-        for sheet in sheets:
-            judged[sheet.zone, sheet.day].append(_Judged(sheet, judge(sheet, self._limits)))
-        return judged
-
-    def _keep_settled(self, days: Iterable[Settled], now: int) -> Added:
-        """Keep the prices of settled days; those of a fallback fill gaps and correct nothing."""
-        by_source: dict[str, list[Settled]] = defaultdict(list)
-        for day in days:
-            by_source[day.source].append(day)
-        added = Added()
-        for source, given in by_source.items():
-            is_fallback = source != self._sources[0].name
-            taken = self._hours_since(min(day.day for day in given)) if is_fallback else frozenset()
-            prices = (
-                Price(day.zone, ts, day.step_s, price)
-                for day in given
-                for ts, price in day.prices.items()
-                if (day.zone, floor_hour(ts)) not in taken
-            )
-            added += self._store.prices.add(prices, source=source, seen_ts=now)
-        return added
-
-    def _hours_since(self, day: date) -> frozenset[tuple[Zone, int]]:
-        """Return the hours of all zones that are settled already."""
-        history = self._store.prices.archive(day_start(day)).everything()
-        return frozenset((zone, hour) for zone in ZONES for hour in history.settled(zone))
-
-    def _keep_refused(self, judged: dict[_Day, list[_Judged]], rulings: dict[_Day, Ruling], now: int) -> None:
-        held = {(case.source, case.zone, case.day) for case in self._store.quarantine.held()}
-        for (zone, day), verdicts in judged.items():
-            refused = {case.source: case for case in rulings[zone, day].refused}
-            for sheet in (one.sheet for one in verdicts):
-                if sheet.source in refused:
-                    self._quarantine(sheet, refused[sheet.source], now)
-                elif (sheet.source, zone, day) in held:
-                    self._store.quarantine.release(sheet.source, zone, day, now)
-                    _LOG.info("%s's prices of %s for %s have passed after all", sheet.source, zone.upper(), day)
-
-    def _quarantine(self, sheet: DaySheet, case: Refused, now: int) -> None:
-        quotes = tuple((quote.ts, quote.eur_mwh) for quote in sheet.quotes)
-        kept = Quarantined(sheet.source, sheet.zone, sheet.day, case.reason, case.detail, quotes, now, now)
-        if self._store.quarantine.put(kept):
-            self._observer.gate_refused(case.source, case.reason)
-            _LOG.warning(
-                "%s's prices of %s for %s are held back: %s", case.source, case.zone.upper(), case.day, case.detail
-            )
-
-
-def _rule(judged: Sequence[_Judged]) -> Ruling:
-    first = judged[0].verdict
-    if len(judged) > 1:
-        return reconcile(first, judged[1].verdict)
-    return Ruling(None, (first,)) if isinstance(first, Refused) else Ruling(first, ())
+    def _now(self) -> int:
+        return int(self._clock.now())

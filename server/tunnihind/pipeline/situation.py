@@ -99,6 +99,11 @@ def note_filled(journal: Journal, key: str, chunk: str, at: int) -> None:
     journal.write(key, {**_filled(journal, key), chunk: at})
 
 
+def forget_filled(journal: Journal, key: str, since_ts: int) -> None:
+    """Note that the chunks filled from an instant on are to be filled again. Raises StoreError."""
+    journal.write(key, {chunk: at for chunk, at in _filled(journal, key).items() if at < since_ts})
+
+
 def _filled(journal: Journal, key: str) -> dict[str, int]:
     """Return when each chunk was last filled."""
     found = journal.read(key)

@@ -42,6 +42,10 @@ class Journal:
             _write(connection, key, value)
             self.advance(connection)
 
+    def put(self, connection: Connection, key: str, value: Fact) -> None:
+        """Replace a fact within a transaction."""
+        _write(connection, key, value)
+
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
         _write(connection, _VERSION, _count(connection, _VERSION) + 1)

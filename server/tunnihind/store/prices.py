@@ -94,6 +94,15 @@ class PriceBook:
             eur_mwh=rows[:, 4],
         )
 
+    def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], float]:
+        """Return the newest version of each price that begins from `first_ts` to `last_ts`, EUR/MWh.
+
+        By zone, start and step of its period. Raises StoreError.
+        """
+        with self._database.reading() as connection:
+            found = _newest_versions(connection, first_ts, last_ts)
+        return {key: version.eur_mwh for key, version in found.items()}
+
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period that has a price. Raises StoreError."""
         with self._database.reading() as connection:
@@ -145,7 +154,7 @@ def _add(connection: Connection, prices: Sequence[Price], source: str, seen_ts: 
     return Added(len(rows) - corrected, corrected, unchanged)
 
 
-def _newest_versions(connection: Connection, first_ts: int, last_ts: int) -> dict[tuple[str, int, int], _Version]:
+def _newest_versions(connection: Connection, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], _Version]:
     """Return the newest version of each price in a span of time."""
     query = (
         select(table.c.zone, table.c.ts, table.c.step_s, table.c.seen_ts, table.c.known_ts, table.c.eur_mwh)

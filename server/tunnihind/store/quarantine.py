@@ -1,11 +1,11 @@
 """Delivery days that failed the plausibility gate, kept with their reason until they pass."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from tunnihind.store.database import Database
 from tunnihind.store.schema import quarantine as table
@@ -31,31 +31,20 @@ class Quarantine:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, case: Quarantined) -> bool:
-        """Keep a case; return whether it is news: a new day, or another reason than before. Raises StoreError."""
-        key = (table.c.source == case.source, table.c.zone == case.zone, table.c.day == case.day)
-        with self._database.writing() as connection:
-            earlier = connection.execute(select(table).where(*key)).one_or_none()
-            connection.execute(delete(table).where(*key))
-            connection.execute(
-                insert(table).values(
-                    source=case.source,
-                    zone=case.zone,
-                    day=case.day,
-                    reason=case.reason,
-                    detail=case.detail,
-                    quotes=json.dumps(list(case.quotes)),
-                    first_seen_ts=case.first_seen_ts if earlier is None else earlier.first_seen_ts,
-                    last_seen_ts=case.last_seen_ts,
-                )
-            )
-        return earlier is None or earlier.released_ts is not None or earlier.reason != case.reason
+    def put(self, *cases: Quarantined) -> list[Quarantined]:
+        """Keep cases, all in one transaction; return those that are news. Raises StoreError.
 
-    def release(self, source: str, zone: str, day: date, at: int) -> None:
-        """Note that a day has passed after all. Raises StoreError."""
-        held = (table.c.source == source, table.c.zone == zone, table.c.day == day, table.c.released_ts.is_(None))
+        News is a new day, or another reason than before.
+        """
         with self._database.writing() as connection:
-            connection.execute(update(table).where(*held).values(released_ts=at))
+            return [case for case in cases if _put(connection, case)]
+
+    def release(self, keys: Iterable[tuple[str, str, date]], at: int) -> None:
+        """Note that days, by source, zone and day, have passed after all. Raises StoreError."""
+        with self._database.writing() as connection:
+            for source, zone, day in keys:
+                held = (*_is(source, zone, day), table.c.released_ts.is_(None))
+                connection.execute(update(table).where(*held).values(released_ts=at))
 
     def held(self) -> list[Quarantined]:
         """Return the cases that are still held, newest delivery day first. Raises StoreError."""
@@ -74,3 +63,26 @@ class Quarantine:
                 )
                 for row in connection.execute(query)
             ]
+
+
+def _put(connection: Connection, case: Quarantined) -> bool:
+    key = _is(case.source, case.zone, case.day)
+    earlier = connection.execute(select(table).where(*key)).one_or_none()
+    connection.execute(delete(table).where(*key))
+    connection.execute(
+        insert(table).values(
+            source=case.source,
+            zone=case.zone,
+            day=case.day,
+            reason=case.reason,
+            detail=case.detail,
+            quotes=json.dumps(list(case.quotes)),
+            first_seen_ts=case.first_seen_ts if earlier is None else earlier.first_seen_ts,
+            last_seen_ts=case.last_seen_ts,
+        )
+    )
+    return earlier is None or earlier.released_ts is not None or earlier.reason != case.reason
+
+
+def _is(source: str, zone: str, day: date) -> tuple[ColumnElement[bool], ...]:
+    return table.c.source == source, table.c.zone == zone, table.c.day == day

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.known import Archive
 from tunnihind.store.backtests import BacktestBook
+from tunnihind.store.confirmation import Confirmation
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
@@ -41,6 +42,7 @@ class Store:
         self.runs = RunArchive(self.database, self.journal)
         self.backtests = BacktestBook(self.database, self.journal)
         self.quarantine = Quarantine(self.database)
+        self.confirmation = Confirmation(self.database, self.journal)
         self.health = HealthBook(self.database)
 
     def archive(self, since_ts: int | None = None) -> Archive:

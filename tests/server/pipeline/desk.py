@@ -26,14 +26,26 @@ DOWN = SourceUnreachable("first", "no answer within 60 s")
 class Desk:
     """A store with some sources' prices coming in at a time of the test's own."""
 
-    def __init__(self, store: Store, *sources: PriceSource, now: int = NOW) -> None:
+    def __init__(self, store: Store, *sources: PriceSource, now: int = NOW, patience_s: float = 30.0) -> None:
         self.clock = JumpingClock(now)
         self.witness = Witness()
-        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.witness)
+        self.changes = 0
+        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.witness, patience_s=patience_s)
 
     async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
         self.clock.instant += after_s
-        return await self._ingest.ingest(first, last)
+        return await self._ingest.ingest(first, last, self._changed)
+
+    async def finish(self) -> None:
+        """Wait for the sources that are still answering."""
+        await self._ingest.finish()
+
+    async def close(self) -> None:
+        """Hear no source any longer."""
+        await self._ingest.close()
+
+    def _changed(self) -> None:
+        self.changes += 1
 
 
 def elering(session: ClientSession, server: FakeElering) -> EleringPrices:

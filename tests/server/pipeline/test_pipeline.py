@@ -60,8 +60,8 @@ async def test_with_all_well_one_pass_ends_and_says_so(
     changes: list[int] = []
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
     assert await pipeline.catch_up(lambda: changes.append(store.journal.version()))
-    # Prices, weather, forecast, backtest, thinning: a word after each.
-    assert len(changes) == 5
+    # Prices, weather, forecast, backtest, thinning: a word after each, and one as soon as the prices are in.
+    assert len(changes) == 6
     assert changes[0] < changes[-1]
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
 
@@ -262,13 +262,13 @@ async def test_held_days_are_asked_for_again_one_by_one_until_they_pass(store: S
     pipeline = pipeline_of(store, clock, prices=[source])
     await live(pipeline, clock, NOW + HOUR_S)
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == [held]
-    assert source.asked.count((held, held)) == 1
+    assert source.asked.count((held - timedelta(days=1), held)) == 1
     source.quotes["ee"] = good
     await live(pipeline, clock, NOW + 6 * HOUR_S + 5 * MINUTE)
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
-    assert source.asked.count((held, held)) == 2
+    assert source.asked.count((held - timedelta(days=1), held)) == 2
     await live(pipeline, clock, NOW + 13 * HOUR_S)
-    assert source.asked.count((held, held)) == 2
+    assert source.asked.count((held - timedelta(days=1), held)) == 2
 
 
 async def test_a_cancelled_pipeline_stops_at_once(store: Store, clock: JumpingClock, source: ScriptedPrices) -> None:

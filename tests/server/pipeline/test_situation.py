@@ -114,7 +114,7 @@ def test_held_days_are_retried_for_a_month_unless_the_ordinary_fetches_reach_the
 
 def test_a_released_day_is_not_retried(store: Store) -> None:
     hold(store, TODAY - timedelta(days=5))
-    store.quarantine.release("first", "ee", TODAY - timedelta(days=5), NOW)
+    store.quarantine.release([("first", "ee", TODAY - timedelta(days=5))], NOW)
     assert situation(store).held_days == ()
 
 

@@ -1,6 +1,6 @@
 """What two sources' prices come to when they differ, or when one has none."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from aiohttp import ClientSession
@@ -32,7 +32,9 @@ async def test_a_second_source_an_hour_off_after_the_clock_change_is_told_from_o
     store: Store, session: ClientSession
 ) -> None:
     day = date(2025, 10, 26)
-    quotes = flat_quotes(day, day, QUARTER_S)
+    before = day - timedelta(days=1)
+    quotes = flat_quotes(before, day, QUARTER_S)
+    keep(store, {zone: {ts: p for ts, p in quotes[zone].items() if ts < day_start(day)} for zone in ZONES}, NOW)
     change = day_start(day) + 3 * HOUR_S
     shifted: Quotes = {
         zone: {ts: prices[ts - HOUR_S] if ts >= change else price for ts, price in prices.items()}
@@ -41,7 +43,7 @@ async def test_a_second_source_an_hour_off_after_the_clock_change_is_told_from_o
     async with FakeElering(quotes) as first, FakeEntsoe(shifted) as second:
         desk = Desk(store, elering(session, first), entsoe(session, second), now=publication_time(day))
         await desk.ingest(day, day)
-    assert held(store) == {("entsoe", zone, day, "shifted") for zone in ZONES}
+    assert {case for case in held(store) if case[2] == day} == {("entsoe", zone, day, "shifted") for zone in ZONES}
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
 
 
@@ -99,12 +101,13 @@ async def test_a_fallback_fills_only_the_hours_that_are_missing(store: Store) ->
     assert hourly_prices(half).items() <= hourly(store).items()
 
 
-async def test_the_first_source_has_the_last_word_over_what_its_fallback_gave(store: Store) -> None:
+async def test_the_first_source_has_the_last_word_over_what_its_fallback_gave_once_it_stands(store: Store) -> None:
     first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
     second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
     desk = Desk(store, first, second)
     first.is_down = DOWN
     await desk.ingest()
     first.is_down = None
-    assert (await desk.ingest(after_s=60)).corrected == 96
+    assert (await desk.ingest(after_s=60)).corrected == 0
+    assert (await desk.ingest(after_s=3600)).corrected == 96
     assert hourly(store) == pytest.approx(hourly_prices(first.quotes["ee"]))

@@ -29,7 +29,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "no prices": lambda store: store.prices.add([], source="a", seen_ts=NOW),
     "covariates": lambda store: store.covariates.add({"ee_wind_mw": [series(NOW, [1.0])]}),
     "a held day": lambda store: store.quarantine.put(CASE),
-    "a released day": lambda store: store.quarantine.release("elering", "ee", DAY, NOW),
+    "a released day": lambda store: store.quarantine.release([("elering", "ee", DAY)], NOW),
     "a failure": lambda store: store.health.failed("elering", NOW, "no answer"),
     "a good answer": lambda store: store.health.succeeded("elering", NOW),
     "a claim": lambda store: store.lease().claim(NOW),

@@ -36,7 +36,7 @@ def test_the_same_reason_in_other_words_is_no_news_but_the_words_are_kept(store:
 
 def test_a_released_day_is_held_no_more_and_news_if_it_fails_again(store: Store) -> None:
     store.quarantine.put(CASE)
-    store.quarantine.release("elering", "ee", DAY, SEEN + 60)
+    store.quarantine.release([("elering", "ee", DAY)], SEEN + 60)
     assert store.quarantine.held() == []
     assert store.quarantine.put(seen(SEEN + 120))
     assert [case.day for case in store.quarantine.held()] == [DAY]
@@ -46,8 +46,8 @@ def test_a_release_frees_only_that_source_zone_and_day(store: Store) -> None:
     others = [replace(CASE, source="entsoe"), replace(CASE, zone="lv"), replace(CASE, day=date(2025, 12, 16))]
     for case in [CASE, *others]:
         assert store.quarantine.put(case)
-    store.quarantine.release("elering", "ee", DAY, SEEN)
-    store.quarantine.release("nobody", "ee", DAY, SEEN)
+    store.quarantine.release([("elering", "ee", DAY)], SEEN)
+    store.quarantine.release([("nobody", "ee", DAY)], SEEN)
     assert sorted(map(repr, store.quarantine.held())) == sorted(map(repr, others))
 
 

@@ -1,0 +1,329 @@
+"""From the sources' answers to settled prices in the store: what is taken, what is held back, and why."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Final
+
+from tunnihind.errors import BadAnswer
+from tunnihind.market import ZONE, ZONES, Limits, Zone, day_end, day_start, hours_of
+from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.situation import YEARS_FILLED, forget_filled
+from tunnihind.sources.base import DaySheet
+from tunnihind.sources.correction import Decision, Pending, decide, is_agreed, split
+from tunnihind.sources.gate import Reason, Refused, Ruling, Settled, Verdict, contradiction, judge, reconcile
+from tunnihind.sources.shift import ZonePrices, answer_prices, fit, in_words
+from tunnihind.store.confirmation import Doubt
+from tunnihind.store.prices import Added, Price
+from tunnihind.store.quarantine import Quarantined
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+_PENDING: Final = "pending_correction"
+_DAY: Final = timedelta(days=1)
+
+type _Day = tuple[Zone, date]
+type _Known = Mapping[Zone, ZonePrices]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a source said of some delivery days."""
+
+    source: str
+    sheets: Sequence[DaySheet]
+
+    @property
+    def has_estonia(self) -> bool:
+        """Whether there is anything about Estonia in it."""
+        return any(sheet.zone == ZONE.lower() and sheet.quotes for sheet in self.sheets)
+
+    @property
+    def estonian_fault(self) -> str:
+        """What makes all that it says of Estonia unreadable; empty where something can be read, or nothing is said."""
+        estonian = [sheet.fault for sheet in self.sheets if sheet.zone == ZONE.lower()]
+        return estonian[0] if estonian and all(estonian) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The delivery days to ask for; `is_unknown` where none of them has a settled price to compare an answer with."""
+
+    first: date
+    last: date
+    is_unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A sheet and what the gate says of it."""
+
+    sheet: DaySheet
+    verdict: Verdict
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What is to be stored, by source, and what is held back."""
+
+    prices: dict[str, list[Price]] = field(default_factory=lambda: defaultdict(list))
+    changes: dict[_Day, dict[int, float]] = field(default_factory=dict)
+    agreed: set[_Day] = field(default_factory=set)
+    refused: list[Refused] = field(default_factory=list)
+
+
+class Settling:
+    """Settles prices; `sources` are named in the order of trust, of which at most the first two are compared.
+
+    Nothing is asked and nobody is waited for here: all of it is work on the store, for a thread.
+    """
+
+    def __init__(self, store: Store, sources: Sequence[str], limits: Limits, observer: Observer) -> None:
+        self._store = store
+        self._sources = sources
+        self._limits = limits
+        self._observer = observer
+
+    def window(self, first: date, last: date) -> Window:
+        """Return the days to ask for so that a shift can be seen: a settled day is among them where there is one.
+
+        Raises StoreError.
+        """
+        known = {day for _, day in _days_known(self._known(first - _DAY, last + _DAY), first - _DAY, last + _DAY)}
+        if any(first <= day <= last for day in known):
+            return Window(first, last, is_unknown=False)
+        if first - _DAY in known:
+            return Window(first - _DAY, last, is_unknown=False)
+        if last + _DAY in known:
+            return Window(first, last + _DAY, is_unknown=False)
+        return Window(first, last, is_unknown=True)
+
+    def examine(self, answer: Answer, now: int) -> None:
+        """Hold the whole of an answer back that fits what is settled better when it is moved.
+
+        Where the settled prices are unconfirmed themselves, and another source's, these are withdrawn. An answer that
+        fits confirms them. Raises BadAnswer for an answer that is held back, StoreError.
+        """
+        result = fit(self._known_of([answer]), answer_prices(answer.sheets))
+        doubt = self._store.confirmation.doubt()
+        is_second = doubt is not None and doubt.kind == "unconfirmed" and doubt.source != answer.source
+        if result.shift_s == 0:
+            if is_second and result.agrees:
+                self._store.confirmation.doubted(None)
+            return
+        how = in_words(result.shift_s)
+        if doubt is not None and is_second:
+            dispute = Doubt("disputed", doubt.source, now, answer.source, how)
+            self._hold(answer, str(dispute), now)
+            self._store.confirmation.withdraw(dispute, doubt.since_ts, now)
+            forget_filled(self._store.journal, YEARS_FILLED, doubt.since_ts)
+            raise BadAnswer(answer.source, str(dispute))
+        problem = f"its prices stand {how}, compared with what is settled; the whole answer is held back"
+        self._hold(answer, problem, now)
+        raise BadAnswer(answer.source, problem)
+
+    def keep(self, answers: Sequence[Answer], now: int) -> Added:
+        """Keep what passes of answers about the same days, given in the order of trust.
+
+        Raises BadAnswer where nothing is settled yet and the two answers differ by a shift, StoreError.
+        """
+        known = self._known_of(answers)
+        speaking = [answer for answer in answers if answer.has_estonia]
+        is_unknown = not any(prices.quarters or prices.whole_hours for prices in known.values())
+        if is_unknown:
+            self._require_agreement(speaking, now)
+        judged = self._judge(sheet for answer in answers for sheet in answer.sheets)
+        rulings = {day: _rule(verdicts) for day, verdicts in judged.items()}
+        outcome = self._outcome(judged, rulings, known)
+        self._correct(judged, outcome, now)
+        added = Added()
+        for source, prices in outcome.prices.items():
+            added += self._store.prices.add(prices, source=source, seen_ts=now)
+        self._keep_refused(judged, outcome.refused, known, now)
+        self._note_doubt(speaking, added, is_unknown=is_unknown, now=now)
+        self._store.journal.refreshed(now)
+        return added
+
+    def _known(self, first: date, last: date) -> _Known:
+        """Return the settled prices of some delivery days by zone."""
+        zones = {zone: ZonePrices() for zone in ZONES}
+        for (zone, ts, step_s), price in self._store.prices.between(day_start(first), day_end(last) - 1).items():
+            zones[zone].of(step_s)[ts] = price
+        return zones
+
+    def _known_of(self, answers: Iterable[Answer]) -> _Known:
+        days = {sheet.day for answer in answers for sheet in answer.sheets}
+        return self._known(min(days), max(days)) if days else {}
+
+    def _require_agreement(self, answers: Sequence[Answer], now: int) -> None:
+        """Take nothing from two sources that differ by a shift, nor later from one of them alone."""
+        doubt = self._store.confirmation.doubt()
+        if len(answers) > 1:
+            first, second = answers[:2]
+            shift_s = fit(answer_prices(first.sheets), answer_prices(second.sheets)).shift_s
+            if shift_s == 0:
+                self._store.confirmation.doubted(None)
+                return
+            dispute = Doubt("disputed", first.source, now, second.source, in_words(shift_s))
+            self._store.confirmation.doubted(dispute)
+        elif answers and doubt is not None and doubt.kind == "disputed":
+            dispute = doubt
+            if not {doubt.source, doubt.other} <= set(self._sources):
+                return
+        else:
+            return
+        for answer in answers:
+            self._hold(answer, str(dispute), now)
+        raise BadAnswer(answers[-1].source, str(dispute))
+
+    def _note_doubt(self, answers: Sequence[Answer], added: Added, *, is_unknown: bool, now: int) -> None:
+        """Note prices that came from one of two sources alone; what has been settled since ends a dispute."""
+        doubt = self._store.confirmation.doubt()
+        if len(self._sources) < 2:  # noqa: PLR2004  there is nobody to confirm or to contradict
+            self._store.confirmation.doubted(None)
+        elif is_unknown and len(answers) == 1 and added.stored:
+            if doubt is None or doubt.kind == "disputed":
+                self._store.confirmation.doubted(Doubt("unconfirmed", answers[0].source, now))
+        elif doubt is not None and doubt.kind == "disputed" and not is_unknown:
+            self._store.confirmation.doubted(None)
+
+    def _judge(self, sheets: Iterable[DaySheet]) -> dict[_Day, list[_Judged]]:
+        judged: dict[_Day, list[_Judged]] = defaultdict(list)
+        for sheet in sheets:
+            judged[sheet.zone, sheet.day].append(_Judged(sheet, judge(sheet, self._limits)))
+        return judged
+
+    def _outcome(self, judged: Mapping[_Day, list[_Judged]], rulings: Mapping[_Day, Ruling], known: _Known) -> _Outcome:
+        """Tell what fills gaps from what would change settled prices, which only the first source's may."""
+        outcome = _Outcome()
+        for (zone, day), ruling in rulings.items():
+            outcome.refused += ruling.refused
+            if ruling.settled is None:
+                continue
+            settled = known[zone].between(day_start(day), day_end(day))
+            parts = split(ruling.settled, settled)
+            outcome.prices[ruling.settled.source] += _prices(ruling.settled, parts.fills)
+            if not parts.changes:
+                continue
+            if ruling.only_fills:
+                outcome.refused += [one.verdict for one in judged[zone, day] if isinstance(one.verdict, Refused)]
+            elif ruling.settled.source == self._sources[0]:
+                outcome.changes[zone, day] = parts.changes
+                others = [one.verdict for one in judged[zone, day][1:2] if isinstance(one.verdict, Settled)]
+                if any(is_agreed(parts.changes, ruling.settled, other) for other in others):
+                    outcome.agreed.add((zone, day))
+            elif refused := contradiction(ruling.settled, settled.hours(), "what is settled"):
+                outcome.refused.append(refused)
+        return outcome
+
+    def _correct(self, judged: Mapping[_Day, list[_Judged]], outcome: _Outcome, now: int) -> None:
+        """Add the corrections to the outcome that may come in by now, and hold the others back."""
+        mine = {key: verdicts[0] for key, verdicts in judged.items() if verdicts[0].sheet.source == self._sources[0]}
+        answered = {day for (_, day), one in mine.items() if isinstance(one.verdict, Settled)}
+        pending = Pending.of(self._store.journal.read(_PENDING))
+        decision = decide(outcome.changes, outcome.agreed, answered, pending, now)
+        for key, changes in outcome.changes.items():
+            verdict = mine[key].verdict
+            if not isinstance(verdict, Settled):
+                continue
+            if key in decision.allowed:
+                outcome.prices[verdict.source] += _prices(verdict, changes)
+            else:
+                outcome.refused.append(_held_correction(verdict, decision))
+        if decision.pending != pending:
+            self._store.journal.write(_PENDING, None if decision.pending is None else decision.pending.fact())
+
+    def _hold(self, answer: Answer, problem: str, now: int) -> None:
+        """Put all of an answer into quarantine; whoever asked tells why."""
+        self._quarantine(
+            [
+                _case(sheet, Refused(sheet.source, sheet.zone, sheet.day, Reason.SHIFTED, problem), now)
+                for sheet in answer.sheets
+            ]
+        )
+
+    def _keep_refused(
+        self, judged: Mapping[_Day, list[_Judged]], refused: Iterable[Refused], known: _Known, now: int
+    ) -> None:
+        reasons = {(case.source, case.zone, case.day): case for case in refused}
+        held = {(case.source, case.zone, case.day) for case in self._store.quarantine.held()}
+        cases, passed = [], []
+        for (zone, day), verdicts in judged.items():
+            for sheet in (one.sheet for one in verdicts):
+                key = sheet.source, zone, day
+                case = reasons.get(key)
+                if case is None:
+                    if key in held:
+                        passed.append(key)
+                # A part of a day that is settled as a whole says nothing, and nothing is lost by it.
+                elif case.reason is not Reason.INCOMPLETE or not _is_whole(known[zone], day):
+                    cases.append(_case(sheet, case, now))
+        for line in _told(self._quarantine(cases)):
+            _LOG.warning(line)
+        if passed:
+            self._store.quarantine.release(passed, now)
+            for source in dict.fromkeys(source for source, _, _ in passed):
+                days = [(zone, day) for other, zone, day in passed if other == source]
+                _LOG.info("%s's prices of %s have passed after all", source, _days_in_words(days))
+
+    def _quarantine(self, cases: Sequence[Quarantined]) -> list[Quarantined]:
+        """Keep cases and return those that are news."""
+        news = self._store.quarantine.put(*cases) if cases else []
+        for case in news:
+            self._observer.gate_refused(case.source, case.reason)
+        return news
+
+
+def _rule(judged: Sequence[_Judged]) -> Ruling:
+    first = judged[0].verdict
+    if len(judged) > 1:
+        return reconcile(first, judged[1].verdict)
+    return Ruling(None, (first,)) if isinstance(first, Refused) else Ruling(first, ())
+
+
+def _prices(day: Settled, prices: Mapping[int, float]) -> list[Price]:
+    return [Price(day.zone, ts, day.step_s, price) for ts, price in prices.items()]
+
+
+def _held_correction(day: Settled, decision: Decision) -> Refused:
+    return Refused(day.source, day.zone, day.day, Reason.CORRECTION, decision.reason)
+
+
+def _case(sheet: DaySheet, case: Refused, now: int) -> Quarantined:
+    quotes = tuple((quote.ts, quote.eur_mwh) for quote in sheet.quotes)
+    return Quarantined(sheet.source, sheet.zone, sheet.day, case.reason, case.detail, quotes, now, now)
+
+
+def _is_whole(known: ZonePrices, day: date) -> bool:
+    return len(known.between(day_start(day), day_end(day)).hours()) == len(hours_of(day))
+
+
+def _days_known(known: _Known, first: date, last: date) -> Iterator[_Day]:
+    for zone, prices in known.items():
+        starts = prices.quarters.keys() | prices.whole_hours.keys()
+        for offset in range((last - first).days + 1):
+            day = first + timedelta(days=offset)
+            if not starts.isdisjoint(hours_of(day)):
+                yield zone, day
+
+
+def _told(cases: Iterable[Quarantined]) -> Iterator[str]:
+    """Say in one line for each source and reason what is held back."""
+    groups: dict[tuple[str, str], list[Quarantined]] = defaultdict(list)
+    for case in cases:
+        groups[case.source, case.reason].append(case)
+    for (source, _), group in groups.items():
+        details = list(dict.fromkeys(case.detail for case in group))
+        more = f", and {len(details) - 1} more like it" if len(details) > 1 else ""
+        days = _days_in_words([(case.zone, case.day) for case in group])
+        yield f"{source}'s prices of {days} are held back: {details[0]}{more}"
+
+
+def _days_in_words(held: Collection[tuple[str, date]]) -> str:
+    """Name zones and days in short: `EE, LV for 2025-12-15 to 2025-12-16`."""
+    zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in held})
+    first, last = min(day for _, day in held), max(day for _, day in held)
+    return f"{zones} for {first}" + ("" if first == last else f" to {last}")
