@@ -84,15 +84,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self.about.attribution if self.about else ATTRIBUTION
 
     async def async_start(self) -> None:
-        """Begin with what was kept, then ask the server.
+        """Begin with what was kept, however old, then ask the server: only what has begun can say what is wrong.
 
-        Raises ConfigEntryNotReady where the server doesn't answer and what was kept doesn't cover the current hour.
+        Raises ConfigEntryNotReady where the server doesn't answer and nothing was kept.
         """
         kept = (await self._storage.load()).of_server(self._server)
         self.about = kept.about
         self._told_by = self._instance_id
         self.planner.restore(self.config_entry.subentries.values(), kept.outcomes)
-        if kept.answer and kept.answer.covers(_now()):
+        if kept.answer:
             self.data, self.heard_at = kept.answer, kept.answer.now
             self._look()
             await self.async_refresh()

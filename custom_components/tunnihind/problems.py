@@ -28,6 +28,7 @@ class Problem(StrEnum):
     SERVER_UNREACHABLE = "server_unreachable"
     PRICES_LATE = "prices_late"
     FORECAST_STALE = "forecast_stale"
+    FORECAST_MISSING = "forecast_missing"
     NO_PRICE = "no_price"
 
 
@@ -47,8 +48,9 @@ def silence_s(view: View, *, heard_at: int) -> int:
 
 def _old(view: View) -> list[Problem]:
     late = Problem.PRICES_LATE if _prices_are_late(view) else None
-    stale = Problem.FORECAST_STALE if _forecast_is_stale(view) else None
-    return [problem for problem in (late, stale) if problem]
+    missing = Problem.FORECAST_MISSING if _forecast_is_missing(view) else None
+    stale = Problem.FORECAST_STALE if _forecast_is_stale(view) and not missing else None
+    return [problem for problem in (late, stale, missing) if problem]
 
 
 def _prices_are_late(view: View) -> bool:
@@ -58,6 +60,11 @@ def _prices_are_late(view: View) -> bool:
 def _published_day(view: View) -> Day:
     """Return the newest day whose prices should be known."""
     return view.tomorrow if view.now >= instant_of(view.today.date, PUBLISHED_BY) else view.today
+
+
+def _forecast_is_missing(view: View) -> bool:
+    """Look for hours that have not begun: of those that have, forecasts are kept here."""
+    return max(view.answer.forecast, default=view.now) <= view.now
 
 
 def _forecast_is_stale(view: View) -> bool:

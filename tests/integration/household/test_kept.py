@@ -77,7 +77,7 @@ async def test_who_the_server_is_is_known_without_it(
     assert float(world.value("current_price")) == round(world.price_of(hour) / 1000 * 1.24, 4)
 
 
-async def test_prices_that_do_not_cover_the_hour_are_no_start(
+async def test_a_start_with_prices_that_do_not_cover_the_hour_says_what_is_wrong(
     hass: HomeAssistant, make_world: MakeWorld, hass_storage: Files
 ) -> None:
     world = await make_world()
@@ -89,7 +89,11 @@ async def test_prices_that_do_not_cover_the_hour_are_no_start(
     assert await start(hass, world) is ConfigEntryState.LOADED
     await hass.config_entries.async_unload(world.entry.entry_id)
     world.set_clock(instant("2026-01-15T01:00:00+02:00"))
-    assert await start(hass, world) is ConfigEntryState.SETUP_RETRY
+    assert await start(hass, world) is ConfigEntryState.LOADED
+    assert world.value("current_price") == "unavailable"
+    problem = world.state("binary_sensor", "data_problem")
+    assert problem.state == "on"
+    assert problem.attributes["problems"] == ["server_unreachable", "no_price"]
 
 
 def _without(*path: str) -> Any:  # noqa: ANN401  any JSON

@@ -156,3 +156,15 @@ async def test_retry_after_is_honoured(world: World, status: HTTPStatus) -> None
     await world.at(world.now + 900)
     assert len(asked) == 1
     await runner.cleanup()
+
+
+async def test_a_server_without_a_forecast_is_a_problem_until_it_has_one(make_world: MakeWorld) -> None:
+    world = await make_world()
+    forecast_of, world.forecast_of = world.forecast_of, None
+    world.serve()
+    await world.add()
+    assert world.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_missing"]
+    world.forecast_of = forecast_of
+    world.serve()
+    await world.poll()
+    assert world.state("binary_sensor", "data_problem").state == "off"

@@ -204,7 +204,7 @@ async def test_a_server_that_comes_back_with_an_empty_database_leaves_published_
     await relayed.poll()
     await check_that_prices_stand(relayed)
     assert relayed.value("forecast") == "unknown"
-    assert not relayed.is_on("data_problem")
+    assert relayed.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_missing"]
 
 
 async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_place(
