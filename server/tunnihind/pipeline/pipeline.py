@@ -35,6 +35,10 @@ _LOG: Final = logging.getLogger(__name__)
 LONGEST_NAP_S: Final = 10.0
 """The plan is looked at again at least so often: the clock may jump, and `import` may bring prices."""
 
+WAIT_FOR_COVARIATES_S: Final = 30.0
+"""For so long other tasks wait for a source of covariates, because the forecast is better with its answer. One that
+takes longer answers while they go on."""
+
 
 class Pipeline:
     """Keeps the store's prices, covariates and forecasts fresh."""
@@ -61,6 +65,7 @@ class Pipeline:
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
+        self._being_asked: dict[str, asyncio.Task[None]] = {}
         self._is_blind = False
         self._on_change: Callable[[], None] = lambda: None
 
@@ -74,6 +79,7 @@ class Pipeline:
                 else:
                     await self._clock.sleep(await self._nap())
         finally:
+            await self._ask_no_more()
             await self._prices.close()
 
     async def catch_up(
@@ -81,9 +87,12 @@ class Pipeline:
     ) -> bool:
         """Do all that is due once, `without` some jobs; return whether all of it went well."""
         self._on_change = on_change
-        while await self.step(without):
-            on_change()
-        await self._prices.finish()
+        try:
+            while await self.step(without) or await self._answered():
+                on_change()
+            await self._prices.finish()
+        finally:
+            await self._ask_no_more()
         return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
@@ -99,8 +108,31 @@ class Pipeline:
         self._is_blind = False
         due = [task for task in due_tasks(situation, now) if task.job not in without]
         if due:
-            await self._try(due[0], situation, now)
+            await self._begin(due[0], situation, now)
         return bool(due)
+
+    async def _begin(self, task: Task, situation: Situation, now: int) -> None:
+        """Do a task; one that asks a slow source of covariates goes on beside the next tasks."""
+        if not task.source:
+            await self._try(task, situation, now)
+            return
+        asking = asyncio.create_task(self._try(task, situation, now))
+        self._being_asked[task.source] = asking
+        asking.add_done_callback(lambda _: self._being_asked.pop(task.source))
+        await asyncio.wait([asking], timeout=WAIT_FOR_COVARIATES_S)
+
+    async def _answered(self) -> bool:
+        """Wait until one of the sources that are being asked has answered; return whether there was one."""
+        if not self._being_asked:
+            return False
+        await asyncio.wait(self._being_asked.values(), return_when=asyncio.FIRST_COMPLETED)
+        return True
+
+    async def _ask_no_more(self) -> None:
+        being_asked = tuple(self._being_asked.values())
+        for asking in being_asked:
+            asking.cancel()
+        await asyncio.gather(*being_asked, return_exceptions=True)
 
     async def _nap(self) -> float:
         now = self._now()
@@ -114,7 +146,8 @@ class Pipeline:
         return await asyncio.to_thread(
             read_situation,
             self._store,
-            tuple(self._covariate_sources.values()),
+            # A source that is being asked needs nothing.
+            tuple(source for name, source in self._covariate_sources.items() if name not in self._being_asked),
             self._history_start,
             self._model,
             dict(self._tries),

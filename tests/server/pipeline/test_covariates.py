@@ -1,7 +1,8 @@
 """What becomes of weather and other covariates."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,9 @@ from tests.server.pipeline.support import (
     JumpingClock,
     ScriptedPrices,
     ScriptedWeather,
+    StubModeller,
     Witness,
+    estonian_quotes,
     live,
     local,
     pipeline_of,
@@ -20,6 +23,7 @@ from tests.server.pipeline.support import (
 from tests.server.sources.conftest import StillClock
 from tests.server.upstream import FakeOpenMeteo
 from tunnihind.errors import SourceRefused, SourceUnreachable
+from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 from tunnihind.pipeline.covariates import CovariateIngest
@@ -113,6 +117,57 @@ async def test_a_covariate_that_the_forecast_does_not_use_is_told_once(
         await ingest.ingest(ScriptedWeather(point="nowhere"))
     (told,) = caplog.messages
     assert told.startswith("weather gives covariates that the forecast does not use: wind_speed_100m@nowhere; it uses ")
+
+
+class SlowWeather(ScriptedWeather):
+    """Answers only once it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = asyncio.Event()
+        self.was_cancelled = False
+
+    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+        self.asked_at.append(now)
+        try:
+            await self.let.wait()
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
+        return await super().current(now)
+
+
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.WAIT_FOR_COVARIATES_S", 0)
+
+
+@pytest.mark.usefixtures("no_wait")
+async def test_a_source_that_does_not_answer_keeps_neither_prices_nor_forecasts_waiting(store: Store) -> None:
+    clock, modeller = JumpingClock(NOW, nap_s=300), StubModeller()
+    prices = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TODAY), clock=clock)
+    weather = SlowWeather()
+    pipeline = pipeline_of(store, clock, prices=[prices], weather=[weather], modeller=modeller)
+    await live(pipeline, clock, NOW + 2 * HOUR_S)
+    assert len(prices.asked) >= 3
+    assert len(modeller.made_at) >= 3
+    assert weather.asked_at == [NOW]
+    assert weather.was_cancelled
+
+
+@pytest.mark.usefixtures("no_wait")
+async def test_one_pass_ends_only_when_the_slowest_source_has_answered(store: Store) -> None:
+    weather = SlowWeather()
+
+    class Modeller(StubModeller):
+        async def run(self, as_of: int) -> Run | None:
+            weather.let.set()
+            return await super().run(as_of)
+
+    prices = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TODAY))
+    pipeline = pipeline_of(store, JumpingClock(NOW), prices=[prices], weather=[weather], modeller=Modeller())
+    assert await pipeline.catch_up()
+    assert len(kept(store, weather.covariate)) == 1
 
 
 class DayByDay(ScriptedWeather):
