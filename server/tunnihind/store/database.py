@@ -46,6 +46,9 @@ class Database:
         self._anchor: sqlite3.Connection | None = None
         self._trouble = ""
         self._lock = threading.Lock()
+        self._use = threading.Condition()
+        self._users = 0
+        self._is_closed = False
 
     @property
     def is_sqlite(self) -> bool:
@@ -65,7 +68,7 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """Open a consistent view of the data. Raises StoreError."""
         self._require_file()
-        with self._plain_errors("read"), self._engine.connect() as connection:
+        with self._used(), self._plain_errors("read"), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -74,7 +77,8 @@ class Database:
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         self._require_file()
-        with self._plain_errors("write"), self._engine.execution_options(**{_WRITES: True}).begin() as connection:
+        engine = self._engine.execution_options(**{_WRITES: True})
+        with self._used(), self._plain_errors("write"), engine.begin() as connection:
             yield connection
 
     def go_on_only_if(self, recognise: Recognise) -> None:
@@ -89,10 +93,30 @@ class Database:
         earlier.dispose()
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Wait for the transactions that are open in other threads, and give all connections back.
+
+        A task that is cancelled leaves its thread behind, which would open files again in a folder that is about to go.
+        """
+        with self._use:
+            self._is_closed = True
+            self._use.wait_for(lambda: not self._users)
         self._engine.dispose()
         if self._anchor is not None:
             self._anchor.close()
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        """Hold `close` up. Raises StoreError once the database is closed."""
+        with self._use:
+            if self._is_closed:
+                raise StoreError(f"the database {self} is closed")
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._use:
+                self._users -= 1
+                self._use.notify_all()
 
     def _open(self) -> Engine:
         if not self.is_sqlite:
