@@ -20,14 +20,32 @@ COMMAND = str(Path(sys.executable).with_name("tunnihind"))
 PATIENCE_S = 30.0
 """How long a test waits for a thing that takes a second or two on an idle machine."""
 
+_TIMES_ANEW = 10
+
 _SHOWN_BYTES = 1000
 """How much of an answer a failed test shows."""
 
 
-async def until[Found](look: Callable[[], Awaitable[Found]], *, within: float = PATIENCE_S) -> Found | None:
-    """Return what `look` finds as soon as that is something, None when there is nothing in time."""
-    deadline = time.monotonic() + within
+def _no_progress() -> None:
+    """Tell of none: time alone counts."""
+
+
+async def until[Found](
+    look: Callable[[], Awaitable[Found]],
+    *,
+    within: float = PATIENCE_S,
+    progress: Callable[[], object] = _no_progress,
+) -> Found | None:
+    """Return what `look` finds as soon as that is something, None when there is nothing in time.
+
+    The time begins anew whenever `progress` tells something else, up to ten times as long in all: what works its way
+    through much on a busy machine is slow, not stuck.
+    """
+    last_deadline = time.monotonic() + _TIMES_ANEW * within
+    deadline, reached = time.monotonic() + within, progress()
     while not (found := await look()):
+        if (now_reached := progress()) != reached:
+            deadline, reached = min(time.monotonic() + within, last_deadline), now_reached
         if time.monotonic() > deadline:
             return None
         await asyncio.sleep(0.05)
@@ -184,7 +202,10 @@ class Server(Process):
                 return None
             return last[0] if holds(last[0]) else None
 
-        found = await until(look, within=within)
+        def progress() -> tuple[int, int]:
+            return len(self.log), len(last[0].body) if last else 0
+
+        found = await until(look, within=within, progress=progress)
         assert found is not None, f"{path} never came to {say or 'what was awaited'}; last: {last}\n{self.log}"
         return found
 
