@@ -18,11 +18,14 @@ from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.sheets import Fault, day_sheets, spans, with_faults
 from tunnihind.sources.upstream import Manners, Upstream
 
-_MAX_DAYS: Final = 365
-_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=8 * 1024 * 1024)
+_MAX_DAYS: Final = 92
+"""A year is allowed, and takes four times the memory."""
 
-_MOST_BYTES: Final = 2_500_000
-"""A year of one zone's quarters takes 1.5 MB. Row by row, unreadable ones take a multiple of their length in memory."""
+# 92 days of all zones' quarters take 1.5 MB.
+_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=3 * 1024 * 1024)
+
+_MOST_BYTES: Final = 800_000
+"""92 days of one zone's quarters take 0.4 MB. Row by row, unreadable ones take a multiple of their length in memory."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800

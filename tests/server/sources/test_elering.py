@@ -62,13 +62,13 @@ async def test_days_of_a_clock_change_are_whole(session: ClientSession, day: dat
     assert [len(sheet.quotes) for sheet in sheets] == [quotes] * len(ZONES)
 
 
-async def test_years_are_asked_for_in_pieces_that_the_source_allows(session: ClientSession) -> None:
+async def test_years_are_asked_for_in_quarters(session: ClientSession) -> None:
     first, last = date(2021, 1, 1), date(2025, 3, 1)
     async with FakeElering(flat_quotes(first, last, HOUR_S)) as server:
         sheets = await fetch(session, server, first, last)
     spans = [[datetime.fromisoformat(query[edge]) for edge in ("start", "end")] for query in server.requests]
-    assert len(spans) == 5
-    assert all(end - start < timedelta(days=365) for start, end in spans)
+    assert len(spans) == 17
+    assert all(end - start <= timedelta(days=92, hours=1) for start, end in spans)
     estonian = [sheet.day for sheet in sheets if sheet.zone == "ee"]
     assert estonian == [first + timedelta(days=n) for n in range((last - first).days + 1)]
 

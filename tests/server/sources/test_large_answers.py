@@ -61,9 +61,9 @@ def much(head: bytes, piece: bytes, tail: bytes, *, size: int) -> Pieces:
 
 
 def different_rows() -> Iterator[bytes]:
-    """Yield as many rows of a zone as an answer can hold, for one day and each with a price of its own."""
+    """Yield about as many rows of a zone as an answer can hold, for one day and each with a price of its own."""
     yield b'{"success":true,"data":{"ee":['
-    for thousand in range(200):
+    for thousand in range(70):
         rows = (b'{"timestamp":1765792800,"price":%d},' % (1000 * thousand + one) for one in range(1000))
         yield b"".join(rows)
     yield b'{"timestamp":1765792800,"price":1}]}}'
@@ -82,8 +82,10 @@ ANSWERS: Final[Mapping[str, Pieces]] = {
         b'{"success":true,"data":{"ee":[',
         b'{"timestamp":1765792800,"price":1},',
         b'{"timestamp":1765792800,"price":1}]}}',
-        size=7 * MB,
+        size=2 * MB,
     ),
+    "unreadable rows": much(b'{"success":true,"data":{"ee":[', b'{"timestamp":"1","price":1},', b"{}]}}", size=2 * MB),
+    "short unreadable rows": lambda: [b'{"success":true,"data":{"ee":[', b"{}," * 260_000, b"{}]}}"],
     "different rows": different_rows,
     "numbers": much(b'{"hourly_units":{},"hourly":{"time":[', b"1,", b"1]}}", size=MB),
     "many numbers": much(b'{"hourly_units":{},"hourly":{"time":[', b"1,", b"1]}}", size=100 * MB),
