@@ -12,7 +12,7 @@ from yarl import URL
 
 from .address import without_password
 from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
-from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited
+from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Today and a bit: all that the day's statistics look at.
@@ -71,6 +71,8 @@ class Client:
                 body = await response.read()
         except TimeoutError as error:
             raise CannotConnect(url=self._shown_url, reason="no answer within 10 seconds") from error
+        except aiohttp.TooManyRedirects as error:
+            raise RedirectLoop(url=self._shown_url, reason=f"{len(error.history)} redirects") from error
         except aiohttp.ClientError as error:
             raise CannotConnect(url=self._shown_url, reason=_in_plain_words(error)) from error
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body

@@ -30,6 +30,12 @@ class RateLimited(CannotConnect):
     key = "rate_limited"
 
 
+class RedirectLoop(CannotConnect):
+    """The address leads in a circle. Placeholders: `url`, `reason`."""
+
+    key = "redirect_loop"
+
+
 class NotTunnihind(TunnihindError):
     """Something answers at the address, but it isn't this API. Placeholders: `url`, `reason`."""
 

@@ -30,7 +30,7 @@ class PlanFlow(ConfigSubentryFlow):
         """Take a new plan."""
         if user_input is None:
             return self._form("user", suggested("", NEW_PLAN))
-        if errors := errors_of(user_input):
+        if errors := errors_of(user_input, self._titles()):
             return self._form("user", user_input, errors)
         return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan_of(user_input))
 
@@ -39,11 +39,16 @@ class PlanFlow(ConfigSubentryFlow):
         subentry = self._get_reconfigure_subentry()
         if user_input is None:
             return self._form("reconfigure", suggested(subentry.title, subentry.data))
-        if errors := errors_of(user_input):
+        # Plans of one name that there are already stay, and may be changed.
+        if errors := errors_of(user_input, self._titles() - {subentry.title}):
             return self._form("reconfigure", user_input, errors)
         return self.async_update_and_abort(
             self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan_of(user_input)
         )
+
+    def _titles(self) -> set[str]:
+        plans = self._get_entry().subentries.values()
+        return {plan.title for plan in plans if plan.subentry_type == SUBENTRY_PLAN}
 
     def _form(self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None) -> SubentryFlowResult:
         schema = self.add_suggested_values_to_schema(SCHEMA, values)

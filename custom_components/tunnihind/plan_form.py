@@ -1,7 +1,7 @@
 """The form of a plan, and what of it the plan's subentry keeps."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -149,16 +149,25 @@ def plan_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in plan.items() if value is not None}
 
 
-def errors_of(user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong, by field or, inside a section, by section: that is where the form shows it."""
+def errors_of(user_input: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, str]:
+    """Return what is wrong, by field or, inside a section, by section: that is where the form shows it.
+
+    `others` are the names that a plan can't take.
+    """
     plan = plan_of(user_input)
     found = {
-        CONF_NAME: None if user_input[CONF_NAME].strip() else "no_name",
+        CONF_NAME: _wrong_name(user_input[CONF_NAME], others),
         DURATION: _wrong_duration(plan),
         PIECES: _wrong_piece(plan) if plan[SPLIT] else None,
         WHEN: None if plan[CHOSEN_DAYS] else "no_weekday",
     }
     return {field: error for field, error in found.items() if error}
+
+
+def _wrong_name(name: str, others: Iterable[str]) -> str | None:
+    if not name.strip():
+        return "no_name"
+    return "name_taken" if name.strip().casefold() in {other.casefold() for other in others} else None
 
 
 def _wrong_duration(plan: Mapping[str, Any]) -> str | None:

@@ -1,5 +1,6 @@
 """Actions that answer: prices of any hours, and the cheapest time for a job that is no plan."""
 
+import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,7 +19,7 @@ from .coordinator import TunnihindConfigEntry
 from .plans.outcome import NoWindow, Outcome
 from .plans.plan import window_in
 from .plans.saving import Saving
-from .plans.settings import Horizon, PlanSettings
+from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
 from .plans.spans import Span
 from .prices.days import iso_bounds
 from .prices.timeline import Hour
@@ -39,6 +40,13 @@ ATTR_DEADLINE: Final = "deadline"
 ATTR_HORIZON: Final = "horizon"
 ATTR_PRICE_CAP: Final = "price_cap"
 
+
+def _finite(cents: float) -> float:
+    if not math.isfinite(cents):
+        raise vol.Invalid("expected a price in cents per kWh")
+    return cents
+
+
 _ENTRY: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
 _GET_PRICES: Final = vol.Schema(
     {
@@ -57,7 +65,7 @@ _FIND_CHEAPEST_HOURS: Final = vol.Schema(
         vol.Optional(ATTR_EARLIEST): cv.datetime,
         vol.Optional(ATTR_DEADLINE): cv.datetime,
         vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),
-        vol.Optional(ATTR_PRICE_CAP): vol.Coerce(float),
+        vol.Optional(ATTR_PRICE_CAP): vol.All(vol.Coerce(float), _finite),
     }
 )
 
@@ -130,24 +138,27 @@ def _instant(moment: datetime) -> int:
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
     """Read the job as a plan for once."""
+    duration = _minutes(data, ATTR_DURATION, LONGEST_DURATION_MIN)
     wanted: dict[str, Any] = {
-        ATTR_DURATION: _minutes(data[ATTR_DURATION]),
+        ATTR_DURATION: duration,
         ATTR_SPLIT: data[ATTR_SPLIT],
         ATTR_HORIZON: data[ATTR_HORIZON],
         ATTR_PRICE_CAP: data.get(ATTR_PRICE_CAP),
     }
     if ATTR_MIN_PIECE in data:
-        wanted[ATTR_MIN_PIECE] = _minutes(data[ATTR_MIN_PIECE])
-    try:
-        return PlanSettings.from_mapping(wanted)
-    except ValueError as error:
+        wanted[ATTR_MIN_PIECE] = _minutes(data, ATTR_MIN_PIECE, duration)
+    return PlanSettings.from_mapping(wanted)
+
+
+def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
+    minutes: float = data[field] / timedelta(minutes=1)
+    if minutes % QUARTER_MIN or not QUARTER_MIN <= minutes <= most:
         raise ServiceValidationError(
-            translation_domain=DOMAIN, translation_key="invalid_job", translation_placeholders={"reason": str(error)}
-        ) from error
-
-
-def _minutes(length: timedelta) -> float:
-    return length / timedelta(minutes=1)
+            translation_domain=DOMAIN,
+            translation_key="invalid_length",
+            translation_placeholders={"field": field, "given": f"{minutes:g}", "most": f"{most:g}"},
+        )
+    return minutes
 
 
 def _price(hour: Hour) -> JsonObjectType:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
+from urllib.parse import unquote
 
 import hass_frontend
 import pytest
@@ -218,3 +219,14 @@ def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
     for named in (re.findall('"([^"]+)"', rules[name]["comment"]) for name in rules if name.startswith("docs-")):
         assert named
         assert titles.issuperset(named)
+
+
+@both_languages
+def test_every_blueprint_has_a_button_that_imports_it_from_its_own_address(language: str) -> None:
+    buttons = re.findall(
+        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", readme.section("Automations", language)
+    )
+    blueprints = (INTEGRATION.parents[1] / "blueprints").rglob("*.yaml")
+    addresses = {re.search(r"source_url: (\S+)", path.read_text()) for path in blueprints}
+    assert sorted(map(unquote, buttons)) == sorted(address[1] for address in addresses if address)
+    assert len(buttons) == len(addresses) > 0

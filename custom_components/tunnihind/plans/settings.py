@@ -18,7 +18,7 @@ DEFAULT_MIN_PIECE_MIN: Final = 60
 MOST_DAYS: Final = 3
 
 _MINUTE_S: Final = 60
-_QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
+QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
 # Enough for any cap, and without what dividing adds, so that a price equal to the cap is not above it.
 _CAP_DECIMALS: Final = 6
@@ -75,9 +75,9 @@ class PlanSettings:
 
 
 def _minutes(data: Mapping[str, Any], field: str, default: int, most: int) -> int:
-    minutes = _whole(data, field, default, _QUARTER_MIN, most)
-    if minutes % _QUARTER_MIN:
-        raise ValueError(f"{field}: {minutes} minutes are not a multiple of {_QUARTER_MIN}")
+    minutes = _whole(data, field, default, QUARTER_MIN, most)
+    if minutes % QUARTER_MIN:
+        raise ValueError(f"{field}: {minutes} minutes are not a multiple of {QUARTER_MIN}")
     return minutes
 
 

@@ -80,6 +80,8 @@ async def imitate() -> AsyncIterator[Imitate]:
             return json_of(about) if about else web.Response(status=404)
 
         async def tell_prices(request: web.Request) -> web.Response:
+            if isinstance(forecast, web.HTTPFound):
+                raise web.HTTPFound(forecast.location)  # one that has been sent can't be sent again
             if isinstance(forecast, web.HTTPException):
                 raise forecast
             return json_of(forecast)

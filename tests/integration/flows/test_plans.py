@@ -1,11 +1,13 @@
 """Adding and changing plans."""
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from homeassistant.config_entries import (
     SOURCE_RECONFIGURE,
     SOURCE_USER,
+    ConfigSubentry,
     ConfigSubentryDataWithId,
     SubentryFlowContext,
     SubentryFlowResult,
@@ -39,6 +41,7 @@ CAR_DATA: dict[str, Any] = {
     "horizon": "cautious",
     "price_cap": 12.5,
 }
+NEW_CAR: dict[str, Any] = {**CAR, "name": "Second car"}
 
 
 @pytest.fixture
@@ -79,10 +82,27 @@ async def test_the_form_of_a_new_plan_starts_with_three_hours_in_one_piece(
 
 
 async def test_a_plan_is_added(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    result = await submit(hass, await add(hass, entry), {**CAR, "name": " Car of ours "})
+    result = await submit(hass, await add(hass, entry), {**NEW_CAR, "name": " Car of ours "})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert (result["title"], result["data"]) == ("Car of ours", CAR_DATA)
     assert len(entry.subentries) == 2
+
+
+async def test_a_name_that_another_plan_has_is_refused_for_a_new_one(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    result = await submit(hass, await add(hass, entry), {**CAR, "name": " car "})
+    assert result["errors"] == {"name": "name_taken"}
+
+
+async def test_a_plan_that_has_its_name_with_another_stays_and_may_be_changed(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    twin = ConfigSubentry(data=MappingProxyType(CAR_DATA), subentry_type="plan", title="Car", unique_id=None)
+    hass.config_entries.async_add_subentry(entry, twin)
+    result = await submit(hass, await change(hass, entry), {**CAR, "duration": {"hours": 2}})
+    assert result["type"] is FlowResultType.ABORT
+    assert entry.subentries["car"].data["duration"] == 120
 
 
 async def test_what_is_left_blank_is_absent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -92,7 +112,7 @@ async def test_what_is_left_blank_is_absent(hass: HomeAssistant, entry: MockConf
 
 
 async def test_a_blank_shortest_piece_is_an_hour(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    result = await submit(hass, await add(hass, entry), {**CAR, "pieces": {"split": "split"}})
+    result = await submit(hass, await add(hass, entry), {**NEW_CAR, "pieces": {"split": "split"}})
     assert result["data"]["min_piece"] == 60
 
 
@@ -149,11 +169,11 @@ WRONG = [
 async def test_an_error_stands_at_its_field_and_what_was_typed_stays(
     hass: HomeAssistant, entry: MockConfigEntry, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    typed = {**CAR, **change}
+    typed = {**NEW_CAR, **change}
     form = await submit(hass, await add(hass, entry), typed)
     assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "user", errors)
     assert shown(form) == typed
-    assert (await submit(hass, form, CAR))["type"] is FlowResultType.CREATE_ENTRY
+    assert (await submit(hass, form, NEW_CAR))["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_a_change_that_is_wrong_is_refused_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -83,6 +83,7 @@ FAILURES = [
     pytest.param({"forecast": web.HTTPServiceUnavailable()}, "cannot_connect", "HTTP 503", id="not-ready"),
     pytest.param({"forecast": web.HTTPTooManyRequests()}, "rate_limited", "HTTP 429", id="asked-too-often"),
     pytest.param({"forecast": web.HTTPNotFound()}, "not_tunnihind", "HTTP 404", id="no-such-page"),
+    pytest.param({"forecast": web.HTTPFound("/api/v1/forecast")}, "redirect_loop", "redirects", id="in-a-circle"),
     pytest.param({"forecast": "<html>"}, "not_tunnihind", "not JSON", id="a-page"),
     pytest.param({"forecast": '{"prices": []}'}, "not_tunnihind", "price document", id="other-json"),
     pytest.param({"forecast": MALFORMED}, "invalid_response", "currency", id="another-currency"),

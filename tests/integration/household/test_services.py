@@ -101,8 +101,11 @@ async def test_no_window_is_found_and_the_reason_said(hass: HomeAssistant, world
 async def test_a_job_that_cannot_be_is_refused_with_what_is_wrong(hass: HomeAssistant, world: World) -> None:
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "find_cheapest_hours", duration={"minutes": 20})
-    assert refusal.value.translation_key == "invalid_job"
-    assert "duration" in (refusal.value.translation_placeholders or {})["reason"]
+    assert refusal.value.translation_key == "invalid_length"
+    assert refusal.value.translation_placeholders == {"field": "duration", "given": "20", "most": "1440"}
+    with pytest.raises(ServiceValidationError) as refusal:
+        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, split=True, min_piece={"hours": 2})
+    assert refusal.value.translation_placeholders == {"field": "min_piece", "given": "120", "most": "60"}
 
 
 async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, world: World) -> None:
