@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final
 
 import voluptuous as vol
@@ -33,6 +34,16 @@ class Backtest:
     horizon_h: int
 
 
+class Mode(StrEnum):
+    """What a server serves."""
+
+    LIVE = "live"
+    DEMO = "demo"
+    """A simulated market, whose prices are made up."""
+    REHEARSAL = "rehearsal"
+    """A past day as it was known then, by a clock that runs on from that day."""
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """Who the server is. `vat_rate` is a fraction."""
@@ -41,6 +52,7 @@ class About:
     instance_id: str
     vat_rate: float
     attribution: str
+    mode: Mode = Mode.LIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +86,13 @@ class ForeignDocument(ValueError):
 def about_from(document: object) -> About:
     """Read the answer of `GET /api/about`. Raises Malformed."""
     fields = _checked(_ABOUT, document)
-    return About(fields["version"], fields["instanceId"], fields["vatRate"], fields["attribution"])
+    return About(
+        version=fields["version"],
+        instance_id=fields["instanceId"],
+        vat_rate=fields["vatRate"],
+        attribution=fields["attribution"],
+        mode=_mode_from(fields.get("mode")),
+    )
 
 
 def forecast_from(document: object) -> ForecastAnswer:
@@ -101,6 +119,11 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     if fields is None:
         return None
     return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
+
+
+def _mode_from(told: object) -> Mode:
+    """Read what is served; servers of an older version tell none, and those to come may tell others."""
+    return next((mode for mode in Mode if mode == told), Mode.LIVE)
 
 
 def _number(value: object) -> float:

@@ -104,7 +104,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
     @property
     def _problems(self) -> list[str]:
-        return list(problems(self.view, heard_at=self.coordinator.heard_at))
+        return list(problems(self.view, self.coordinator.contact))
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):

@@ -33,7 +33,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     @override
     def event(self) -> CalendarEvent | None:
         """The piece that runs, or the next one of any plan."""
-        now = self.view.now
+        now = self.coordinator.clock.at_home(self.view.now)
         ahead = (event for event in self._events() if event.end_datetime_local.timestamp() > now)
         return min(ahead, key=lambda event: event.start_datetime_local, default=None)
 
@@ -53,14 +53,15 @@ class PlanCalendar(DataEntity, CalendarEntity):
         for plan_id, outcome in self.view.outcomes.items():
             plan = self.coordinator.config_entry.subentries.get(plan_id)
             if plan and isinstance(outcome, Decision):
-                yield from (_event(plan, outcome, start, end) for start, end in outcome.pieces)
+                yield from (self._event(plan, outcome, start, end) for start, end in outcome.pieces)
 
-
-def _event(plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-    return CalendarEvent(
-        start=datetime.fromtimestamp(start, UTC),
-        end=datetime.fromtimestamp(end, UTC),
-        summary=plan.title,
-        description=f"{decision.average:.4f} EUR/kWh",
-        uid=f"{plan.subentry_id}-{start}",
-    )
+    def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
+        """Return a piece as an event, at the time at which it runs by Home Assistant's clock, which calendars go by."""
+        clock = self.coordinator.clock
+        return CalendarEvent(
+            start=datetime.fromtimestamp(clock.at_home(start), UTC),
+            end=datetime.fromtimestamp(clock.at_home(end), UTC),
+            summary=plan.title,
+            description=f"{decision.average:.4f} EUR/kWh",
+            uid=f"{plan.subentry_id}-{start}",
+        )

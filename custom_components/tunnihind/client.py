@@ -15,6 +15,9 @@ from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_fr
 from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
+# Many times what any answer of the API needs; who streams without an end gets no more of Home Assistant's memory.
+_MOST_BYTES: Final = 1_000_000
+_CHUNK_BYTES: Final = 65_536
 # Today and a bit: all that the day's statistics look at.
 _HISTORY_DAYS: Final = "2"
 
@@ -68,7 +71,7 @@ class Client:
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._judge(response)
-                body = await response.read()
+                body = await self._body(response)
         except TimeoutError as error:
             raise CannotConnect(url=self._shown_url, reason="no answer within 10 seconds") from error
         except aiohttp.TooManyRedirects as error:
@@ -76,6 +79,15 @@ class Client:
         except aiohttp.ClientError as error:
             raise CannotConnect(url=self._shown_url, reason=_in_plain_words(error)) from error
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """Return the body; the connection is closed over one that is too long, as soon as it is."""
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
+            body += chunk
+            if len(body) > _MOST_BYTES:
+                raise InvalidResponse(url=self._shown_url, reason="the answer is longer than 1 MB")
+        return bytes(body)
 
     def _judge(self, response: aiohttp.ClientResponse) -> None:
         status = response.status

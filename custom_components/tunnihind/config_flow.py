@@ -15,6 +15,7 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_URL
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.data_entry_flow import AbortFlow
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
 from homeassistant.helpers.service_info.hassio import HassioServiceInfo
@@ -22,13 +23,14 @@ from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
 from .address import server_url, without_password
+from .answers import Mode
 from .client import Client
-from .const import CONF_INSTANCE_ID, DOMAIN, SUBENTRY_PLAN
-from .errors import TunnihindError
+from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
+from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
+from .marks import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 
-NAME: Final = "Tunnihind"
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.
 LOCAL_URL: Final = "http://localhost:8080"
@@ -42,6 +44,7 @@ class Server:
 
     url: str
     instance_id: str | None
+    mode: Mode
 
     @property
     def host(self) -> str:
@@ -49,19 +52,34 @@ class Server:
         return URL(self.url).host or ""
 
     @property
-    def unique_id(self) -> str:
-        """What the server is known by: never its path, rate or version."""
-        return self.instance_id or self.host
+    def place(self) -> str:
+        """Where it is, as it is told from others on the same host."""
+        url = URL(self.url)
+        return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
     @property
-    def title(self) -> str:
-        """What its config entry is called."""
-        return NAME if self.instance_id else self.host
+    def is_rehearsal(self) -> bool:
+        """Whether it shows a past day."""
+        return self.mode is Mode.REHEARSAL
+
+    @property
+    def unique_id(self) -> str:
+        """What the server is known by: never its path, rate or version.
+
+        A rehearsal has the identity of the live server whose data it reads, and is known by another.
+        """
+        identity = self.instance_id or self.host
+        return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
+
+    def name(self, language: str) -> str:
+        """Return what it is called."""
+        return name_of(self.mode, language) if self.instance_id else self.host
 
     @property
     def data(self) -> dict[str, Any]:
         """The data of its config entry."""
-        return {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
+        address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
+        return {**address, CONF_REHEARSAL: True} if self.is_rehearsal else address
 
 
 async def ask(hass: HomeAssistant, url: str) -> Server:
@@ -69,7 +87,7 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
     await client.forecast()
-    return Server(url, about.instance_id if about else None)
+    return Server(url, about.instance_id, about.mode) if about else Server(url, None, Mode.LIVE)
 
 
 class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
@@ -107,8 +125,13 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
             return self._address_form("user", user_input or {CONF_URL: LOCAL_URL})
         await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         self._abort_if_unique_id_configured()
-        self._async_abort_entries_match({CONF_URL: server.url})
-        return self._create(server)
+        self._abort_if_address_is_taken(server)
+        self._found = server
+        return await self.async_step_rehearsal() if server.is_rehearsal else self._create()
+
+    async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say what a rehearsal is before it is added: its day is past, but what automations switch is not."""
+        return self._confirm("rehearsal", user_input, {"url": without_password(self._found.url)})
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Take a new address of the same server."""
@@ -116,10 +139,14 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         server = await self._server_at(user_input)
         if server is None:
             return self._address_form("reconfigure", user_input or dict(entry.data))
+        if server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
+            error = ServerIsRehearsal if server.is_rehearsal else RehearsalOver
+            self._errors[CONF_URL] = error.key
+            return self._address_form("reconfigure", user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
             return self.async_abort(reason="already_configured")
-        self._async_abort_entries_match({CONF_URL: server.url})
+        self._abort_if_address_is_taken(server, but=entry)
         self._found = server
         if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
             return self._move()
@@ -140,7 +167,8 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
 
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether the server that was found shall be added."""
-        return self._confirm("zeroconf_confirm", user_input, {"url": self._found.url})
+        name = self._found.name(self.hass.config.language)
+        return self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
@@ -164,16 +192,17 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
             return self.async_abort(reason="already_configured")
         # The entry's own update listener reloads it.
         self._abort_if_unique_id_configured(updates=server.data, reload_on_update=False)
-        self._async_abort_entries_match({CONF_URL: server.url})
+        self._abort_if_address_is_taken(server)
         self._found = server
-        self.context["title_placeholders"] = {"name": server.title, "host": server.host}
-        return None
+        name = server.name(self.hass.config.language)
+        self.context["title_placeholders"] = {"name": name, "host": server.place}
+        return await self.async_step_rehearsal() if server.is_rehearsal else None
 
     def _confirm(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
         if user_input is not None:
-            return self._create(self._found)
+            return self._create()
         self._set_confirm_only()
         return self.async_show_form(step_id=step_id, description_placeholders=placeholders)
 
@@ -212,9 +241,19 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
             description_placeholders=self._tried,
         )
 
-    def _create(self, server: Server) -> ConfigFlowResult:
-        plan = first_plan(self.hass.config.language)
-        return self.async_create_entry(title=server.title, data=server.data, subentries=[plan])
+    def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry | None = None) -> None:
+        """End the flow where an entry of the same kind has that address; a live server and a rehearsal may share it."""
+        for entry in self._async_current_entries(include_ignore=False):
+            same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
+            if entry is not but and same_kind and entry.data[CONF_URL] == server.url:
+                raise AbortFlow("already_configured")
+
+    def _create(self) -> ConfigFlowResult:
+        language = self.hass.config.language
+        name = self._found.name(language)
+        taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
+        title = f"{name} ({self._found.place})" if name in taken else name
+        return self.async_create_entry(title=title, data=self._found.data, subentries=[first_plan(language)])
 
     def _move(self) -> ConfigFlowResult:
         """Store the new address. A loaded entry reloads itself when its data changes; one that waits is woken."""

@@ -7,6 +7,7 @@ DOMAIN: Final = "tunnihind"
 LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
+CONF_REHEARSAL: Final = "rehearsal"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 SUBENTRY_PLAN: Final = "plan"
 

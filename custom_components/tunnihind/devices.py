@@ -8,6 +8,7 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from .address import without_password
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .marks import name_of
 from .version import KNOWS_VIA_DEVICE_ID
 
 
@@ -18,6 +19,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
         identifiers={(DOMAIN, coordinator.config_entry.entry_id)},
         name=coordinator.config_entry.title,
         manufacturer="Tunnihind",
+        model=_model(coordinator),
         sw_version=about.version if about else None,
         configuration_url=without_password(coordinator.url),
         entry_type=DeviceEntryType.SERVICE,
@@ -29,6 +31,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
+        model=_model(coordinator),
         entry_type=DeviceEntryType.SERVICE,
     )
     if KNOWS_VIA_DEVICE_ID:
@@ -36,6 +39,11 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
     else:
         device["via_device"] = DOMAIN, coordinator.config_entry.entry_id  # type: ignore[typeddict-unknown-key]
     return device
+
+
+def _model(coordinator: TunnihindCoordinator) -> str:
+    """Return what marks a device whose prices are made up or of a past day, whatever it is renamed to."""
+    return name_of(coordinator.mode, coordinator.hass.config.language)
 
 
 @callback

@@ -24,9 +24,9 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
         {
             "entry": entry.as_dict(),
             "about": asdict(coordinator.about) if coordinator.about else None,
-            "heard_at": coordinator.heard_at,
+            "contact": asdict(coordinator.contact),
             "last_update_success": coordinator.last_update_success,
-            "problems": problems(view, heard_at=coordinator.heard_at),
+            "problems": problems(view, coordinator.contact),
             "now": view.now,
             "answer": asdict(view.answer),
             "household": [asdict(hour) for hour in view.timeline.hours],

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, override
 
+from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
@@ -56,6 +57,17 @@ class DataEntity(HubEntity):
     @override
     def available(self) -> bool:
         return True
+
+
+class StatisticsSensor(SensorEntity):
+    """A sensor with long-term statistics, but for a rehearsal: what is only played does not become history."""
+
+    coordinator: TunnihindCoordinator
+
+    @property
+    @override
+    def state_class(self) -> SensorStateClass | None:
+        return None if self.coordinator.clock.is_rehearsal else super().state_class
 
 
 class PlanEntity(_Entity):

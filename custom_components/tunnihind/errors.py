@@ -45,6 +45,24 @@ class NotTunnihind(TunnihindError):
         super().__init__(url=url, reason=reason)
 
 
+class ServerIsRehearsal(TunnihindError):
+    """A live server has become a rehearsal of a past day. Placeholder: `url`."""
+
+    key = "server_is_rehearsal"
+
+    def __init__(self, *, url: str) -> None:
+        super().__init__(url=url)
+
+
+class RehearsalOver(TunnihindError):
+    """A server that rehearsed a past day no longer does. Placeholder: `url`."""
+
+    key = "rehearsal_over"
+
+    def __init__(self, *, url: str) -> None:
+        super().__init__(url=url)
+
+
 class InvalidResponse(TunnihindError):
     """The answer isn't what the API's specification says. Placeholders: `url`, `reason`."""
 

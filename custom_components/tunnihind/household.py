@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Final
 
 from .answers import Band, ForecastAnswer
@@ -12,22 +13,24 @@ from .prices.timeline import HOUR_S, Hour, Timeline
 KEEP_S: Final = 48 * HOUR_S
 
 
-def merged(
-    older: ForecastAnswer | None, newer: ForecastAnswer, history: Mapping[int, float] | None = None
-) -> ForecastAnswer:
+def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the hours that it no longer tells of: settled prices are facts, and stay known.
 
-    Of the older forecasts only those of hours that have begun stay: a server forecasts strictly future hours, and the
-    current one may not be published. `history` is settled prices by hour start.
+    What is too old to be of use is dropped, by the household's clock: `now` (UTC seconds), whatever the server takes
+    for now. Of the older forecasts only those of hours that have begun stay, by either clock: a server forecasts
+    strictly future hours, and the current one may not be published. But one whose clock is behind takes none away.
     """
-    since = newer.now - KEEP_S
-    settled = {**(older.settled if older else {}), **(history or {}), **newer.settled}
-    begun = {start: band for start, band in older.forecast.items() if start <= newer.now} if older else {}
-    return replace(
-        newer,
-        settled={start: settled[start] for start in sorted(settled) if start >= since},
-        forecast={start: band for start, band in {**begun, **newer.forecast}.items() if start >= since},
-    )
+    began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
+    begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
+    forecast = {**begun, **newer.forecast}
+    known = replace(newer, forecast={start: forecast[start] for start in sorted(forecast) if start >= now - KEEP_S})
+    return with_settled(known, {**(older.settled if older else {}), **newer.settled}, now)
+
+
+def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
+    """Return what is known with these settled prices too, EUR/MWh by hour start, without those too old at `now`."""
+    both = {**known.settled, **settled}
+    return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
 
 
 def timeline_of(answer: ForecastAnswer, tariff: Tariff) -> Timeline:

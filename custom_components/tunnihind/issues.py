@@ -10,10 +10,17 @@ from homeassistant.helpers import issue_registry as ir
 from .address import without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems, silence_s
+from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems
 
 SERVER_TOO_OLD: Final = "server_too_old"
-_LASTING: Final = (Problem.SERVER_UNREACHABLE, Problem.PRICES_LATE, Problem.FORECAST_STALE)
+_LASTING: Final = (
+    Problem.SERVER_UNREACHABLE,
+    Problem.PRICES_LATE,
+    Problem.FORECAST_STALE,
+    Problem.SERVER_CLOCK,
+    Problem.SERVER_IS_REHEARSAL,
+    Problem.REHEARSAL_OVER,
+)
 KEYS: Final = (*_LASTING, SERVER_TOO_OLD)
 
 
@@ -48,8 +55,8 @@ def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
 
 
 def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
-    found: set[str] = set(problems(coordinator.view, heard_at=coordinator.heard_at))
-    if silence_s(coordinator.view, heard_at=coordinator.heard_at) < UNREACHABLE_FOR_LONG_S:
+    found: set[str] = set(problems(coordinator.view, coordinator.contact))
+    if coordinator.contact.silence_s(coordinator.view.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(SERVER_TOO_OLD)

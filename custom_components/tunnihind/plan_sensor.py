@@ -15,7 +15,7 @@ from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.typing import StateType
 
 from .const import EUR_PER_KWH
-from .entity import PlanEntity
+from .entity import PlanEntity, StatisticsSensor
 from .plans.outcome import Decision
 from .plans.saving import Saving
 from .plans.status import Status
@@ -89,7 +89,7 @@ PLAN_SENSORS: Final = (
 )
 
 
-class PlanSensor(PlanEntity, SensorEntity):
+class PlanSensor(PlanEntity, StatisticsSensor):
     """What a plan's window is like; unknown while it has none."""
 
     entity_description: PlanSensorDescription

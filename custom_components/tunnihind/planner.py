@@ -29,6 +29,10 @@ class Planner:
         """Take up plans that are new or changed. A window that has begun is finished as it was planned."""
         self._settings = _settings_of(subentries)
 
+    def forget(self) -> None:
+        """Decide anew, as if nothing had run."""
+        self._outcomes = {}
+
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Return every plan's window as of `now` (UTC seconds), or why it has none."""
         self._outcomes = {

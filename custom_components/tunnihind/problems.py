@@ -1,5 +1,7 @@
 """What can be wrong with the prices, judged by the ages that the answers themselves tell."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from typing import Final
@@ -20,6 +22,8 @@ ANSWER_LIFE_S: Final = HOUR_S
 PUBLISHED_BY: Final = time(15, 30)
 # The forecast is made anew every hour.
 FORECAST_LIFE_S: Final = 6 * HOUR_S
+# A clock that is off by less shows the same day and hour, or the next one.
+CLOCK_OFF_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
@@ -29,28 +33,58 @@ class Problem(StrEnum):
     PRICES_LATE = "prices_late"
     FORECAST_STALE = "forecast_stale"
     FORECAST_MISSING = "forecast_missing"
+    HISTORY_MISSING = "history_missing"
+    SERVER_CLOCK = "server_clock"
+    SERVER_IS_REHEARSAL = "server_is_rehearsal"
+    REHEARSAL_OVER = "rehearsal_over"
     NO_PRICE = "no_price"
 
 
-def problems(view: View, *, heard_at: int) -> list[Problem]:
-    """Return what is wrong now. `heard_at` is when the server last answered, UTC seconds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """How it stands with the server. Instants are UTC seconds by the entry's clock.
 
-    As long as the server is out of reach nothing can be said of the market or of the forecast.
+    The server last answered at `heard_at`, 0 when it never did, and last made its answer anew at `told_at`. Its clock
+    is `clock_ahead_s` ahead of the entry's. `not_of_its_kind` is the problem where a rehearsal answers in place of a
+    live server, or the other way round.
     """
-    found = _old(view) if silence_s(view, heard_at=heard_at) < UNREACHABLE_S else [Problem.SERVER_UNREACHABLE]
+
+    heard_at: int
+    told_at: int
+    clock_ahead_s: int
+    is_history_missing: bool
+    not_of_its_kind: Problem | None
+
+    def silence_s(self, now: int) -> int:
+        """Return for how long nothing new has come from the server, caches in between notwithstanding."""
+        return now - min(self.heard_at, self.told_at + ANSWER_LIFE_S)
+
+
+def problems(view: View, contact: Contact) -> list[Problem]:
+    """Return what is wrong now.
+
+    As long as the server is out of reach, or is another one, nothing can be said of the market or of the forecast.
+    """
+    if contact.silence_s(view.now) >= UNREACHABLE_S:
+        found = [Problem.SERVER_UNREACHABLE]
+    elif contact.not_of_its_kind:
+        found = [contact.not_of_its_kind]
+    else:
+        found = list(_of_data(view, contact))
     return found if view.hour else [*found, Problem.NO_PRICE]
 
 
-def silence_s(view: View, *, heard_at: int) -> int:
-    """Return for how long nothing new has come from the server, caches in between notwithstanding."""
-    return view.now - min(heard_at, view.answer.now + ANSWER_LIFE_S)
-
-
-def _old(view: View) -> list[Problem]:
-    late = Problem.PRICES_LATE if _prices_are_late(view) else None
-    missing = Problem.FORECAST_MISSING if _forecast_is_missing(view) else None
-    stale = Problem.FORECAST_STALE if _forecast_is_stale(view) and not missing else None
-    return [problem for problem in (late, stale, missing) if problem]
+def _of_data(view: View, contact: Contact) -> Iterator[Problem]:
+    if abs(contact.clock_ahead_s) > CLOCK_OFF_S:
+        yield Problem.SERVER_CLOCK
+    if _prices_are_late(view):
+        yield Problem.PRICES_LATE
+    if _forecast_is_missing(view):
+        yield Problem.FORECAST_MISSING
+    elif _forecast_is_stale(view, contact.clock_ahead_s):
+        yield Problem.FORECAST_STALE
+    if contact.is_history_missing:
+        yield Problem.HISTORY_MISSING
 
 
 def _prices_are_late(view: View) -> bool:
@@ -67,6 +101,7 @@ def _forecast_is_missing(view: View) -> bool:
     return max(view.answer.forecast, default=view.now) <= view.now
 
 
-def _forecast_is_stale(view: View) -> bool:
-    """Judge a forecast that there is: a server may have none."""
-    return view.answer.made_at is not None and view.now - view.answer.made_at > FORECAST_LIFE_S
+def _forecast_is_stale(view: View, clock_ahead_s: int) -> bool:
+    """Judge a forecast that there is, by the clock of the server that made it: a server may have none."""
+    made_at = view.answer.made_at
+    return made_at is not None and view.now + clock_ahead_s - made_at > FORECAST_LIFE_S

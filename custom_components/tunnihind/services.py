@@ -14,8 +14,8 @@ from homeassistant.helpers.selector import ConfigEntrySelector
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from .const import DOMAIN
-from .coordinator import TunnihindConfigEntry
+from .const import CONF_REHEARSAL, DOMAIN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .plans.outcome import NoWindow, Outcome
 from .plans.plan import window_in
 from .plans.saving import Saving
@@ -83,29 +83,38 @@ def async_setup_services(hass: HomeAssistant) -> None:
 @callback
 def _get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices, by default of all hours from the current one on."""
-    view = _view(call)
+    coordinator = _coordinator(call)
+    view = coordinator.view
     start, end = _range(call.data, ATTR_START, ATTR_END, view)
     hours = (hour for hour in view.timeline.between(start, end) if hour.settled or call.data[ATTR_FORECAST])
-    return {"prices": [_price(hour) for hour in hours]}
+    return {"prices": [_price(hour) for hour in hours], **_mark(coordinator)}
 
 
 @callback
 def _find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest time for a job, or why there is none."""
-    view = _view(call)
+    coordinator = _coordinator(call)
+    view = coordinator.view
     span = Span(*_range(call.data, ATTR_EARLIEST, ATTR_DEADLINE, view))
-    return _window(window_in(_job(call.data), view.timeline, span, _instant(dt_util.utcnow())))
+    window = _window(window_in(_job(call.data), view.timeline, span, coordinator.clock.now()))
+    return {**window, **_mark(coordinator)}
 
 
-def _view(call: ServiceCall) -> View:
+def _coordinator(call: ServiceCall) -> TunnihindCoordinator:
     entry_id = call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass)
     entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, entry_id)
-    return entry.runtime_data.view
+    return entry.runtime_data
+
+
+def _mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
+    """Return what tells an answer about a day that is only rehearsed from one about today."""
+    return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only server's entry; older versions of Home Assistant leave that to us."""
-    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+    """Return the id of the only server's entry; who means a rehearsal beside a live server names it."""
+    added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+    entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
         raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_server")
     if len(entries) > 1:
@@ -166,7 +175,7 @@ def _price(hour: Hour) -> JsonObjectType:
     return {**_times(hour.start, hour.end), "price": hour.price, "settled": hour.settled, **band}
 
 
-def _window(outcome: Outcome) -> ServiceResponse:
+def _window(outcome: Outcome) -> JsonObjectType:
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

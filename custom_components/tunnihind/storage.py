@@ -7,7 +7,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import UnsupportedStorageVersionError
 from homeassistant.helpers.storage import Store
 
-from .answers import About, Backtest, Band, ForecastAnswer
+from .answers import About, Backtest, Band, ForecastAnswer, Mode
 from .const import DOMAIN, LOGGER
 
 _VERSION: Final = 1
@@ -19,13 +19,14 @@ _DELAY_S: Final = 15
 class Kept:
     """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry.
 
-    `server` is what the entry's server was known by: its unique id.
+    `server` is what the entry's server was known by: its unique id. Its clock was `server_ahead_s` ahead.
     """
 
     server: str | None = None
     about: About | None = None
     answer: ForecastAnswer | None = None
     outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    server_ahead_s: int = 0
 
     def of_server(self, server: str | None) -> Kept:
         """Return what of it holds with that server: another one, a demo perhaps, has other prices and another rate."""
@@ -76,11 +77,12 @@ def _kept_from(document: dict[str, Any]) -> Kept:
         about=_about_from(about) if about else None,
         answer=_answer_from(answer) if answer else None,
         outcomes=dict(document.get("outcomes", {})),
+        server_ahead_s=int(document.get("server_ahead_s", 0)),
     )
 
 
 def _about_from(fields: dict[str, Any]) -> About:
-    return About(**{**fields, "vat_rate": float(fields["vat_rate"])})
+    return About(**{**fields, "vat_rate": float(fields["vat_rate"]), "mode": Mode(fields.get("mode", Mode.LIVE))})
 
 
 def _answer_from(fields: dict[str, Any]) -> ForecastAnswer:

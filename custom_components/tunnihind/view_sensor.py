@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, override
 
-from homeassistant.components.sensor import SensorEntity, SensorEntityDescription
+from homeassistant.components.sensor import SensorEntityDescription
 from homeassistant.helpers.typing import StateType
 
-from .entity import HubEntity
+from .entity import HubEntity, StatisticsSensor
 from .prices.days import iso_bounds
 from .prices.timeline import Hour
 from .view import View
@@ -25,7 +25,7 @@ class ViewSensorDescription(SensorEntityDescription):
     attributes_fn: Callable[[View], Attributes] | None = None
 
 
-class ViewSensor(HubEntity, SensorEntity):
+class ViewSensor(HubEntity, StatisticsSensor):
     """A sensor that shows what the view answers."""
 
     entity_description: ViewSensorDescription

@@ -1,4 +1,7 @@
-"""A household's world: Home Assistant, a real server on the loopback, a market, and one clock for all."""
+"""A household's world: Home Assistant, a real server on the loopback, a market, and one clock for all.
+
+A server may be `ahead_s` seconds ahead of that clock: because it is wrong, or because it rehearses a past day.
+"""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -52,7 +55,9 @@ class World:
         now: int,
         settled_until: int,
         price_of: PriceOf = wavy,
+        ahead_s: int = 0,
     ) -> None:
+        self.ahead_s = ahead_s
         self.hass = hass
         self.server = server
         self.port = server.port
@@ -68,19 +73,31 @@ class World:
 
     @property
     def now(self) -> int:
+        return self.server_now - self.ahead_s
+
+    @property
+    def server_now(self) -> int:
         return int(self.server.clock.instant)
 
     def set_clock(self, now: int) -> None:
         """Let it be `now` for everybody, without anything being told."""
         self._freezer.move_to(datetime.fromtimestamp(now, UTC))
-        self.server.clock.instant = now
+        self.server.clock.instant = now + self.ahead_s
+
+    async def move_server_clock(self, ahead_s: int) -> None:
+        """Let the server's clock alone be so far ahead, and the next poll find out."""
+        now = self.now
+        self.ahead_s = ahead_s
+        self.set_clock(now)
+        self.serve()
+        await self.poll()
 
     def serve(self) -> None:
         """Let the server know what the market has published, and make a forecast of it."""
         self._version += 1
-        hour = self.now - self.now % HOUR_S
+        hour = self.server_now - self.server_now % HOUR_S
         settled = {start: self.price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, HOUR_S)}
-        made_at = self.now if self.forecast_made_at is None else self.forecast_made_at
+        made_at = self.server_now if self.forecast_made_at is None else self.forecast_made_at
         run = (
             make_run(map(self.forecast_of, range(hour, hour + 8 * DAY_S, HOUR_S)), start=hour, made_at=made_at)
             if (self.forecast_of)
@@ -115,14 +132,19 @@ class World:
         options: Mapping[str, Any] | None = None,
         plans: Mapping[str, Mapping[str, Any]] | None = None,
         entry_id: str = "entry",
+        rehearsal: bool = False,
     ) -> MockConfigEntry:
         """Set the integration up with this server; `plans` are the data of plans by subentry id."""
         self.entry = MockConfigEntry(
             domain=DOMAIN,
             title="Tunnihind",
             entry_id=entry_id,
-            unique_id="test",
-            data={"url": f"http://{self.user}127.0.0.1:{self.port}", "instance_id": "test"},
+            unique_id="test-rehearsal" if rehearsal else "test",
+            data={
+                "url": f"http://{self.user}127.0.0.1:{self.port}",
+                "instance_id": "test",
+                **({"rehearsal": True} if rehearsal else {}),
+            },
             options=dict(options or {}),
             subentries_data=[plan(name, data) for name, data in (plans or {PLAN_ID: DEFAULT_PLAN}).items()],
         )

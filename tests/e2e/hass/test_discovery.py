@@ -35,6 +35,7 @@ async def test_a_server_is_found_and_added_by_a_confirmation(hass: HassApi, laun
 
     found = await until(look)
     assert found is not None, "nothing was discovered"
+    assert found["context"]["title_placeholders"]["name"] == "Tunnihind demo"
     assert (found["handler"], found["context"]["source"], found["step_id"]) == (
         "tunnihind",
         "zeroconf",
@@ -42,5 +43,5 @@ async def test_a_server_is_found_and_added_by_a_confirmation(hass: HassApi, laun
     )
     assert (await hass.post(f"/api/config/config_entries/flow/{found['flow_id']}", {}))["type"] == "create_entry"
     await hass.until_state(
-        "sensor.tunnihind_current_price", lambda state: state.state not in {"unavailable", "unknown"}
+        "sensor.tunnihind_demo_current_price", lambda state: state.state not in {"unavailable", "unknown"}
     )

@@ -36,6 +36,11 @@ FORECAST: Final = json.dumps(
 MALFORMED: Final = FORECAST.replace('"EUR"', '"SEK"')
 
 
+def about_of(**fields: str) -> str:
+    """Return what a server tells of itself, in these fields otherwise."""
+    return json.dumps(json.loads(ABOUT) | fields)
+
+
 def json_of(text: str) -> web.Response:
     return web.Response(text=text, content_type="application/json")
 

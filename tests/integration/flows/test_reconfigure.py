@@ -9,7 +9,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import NOBODY, entry_of, shown, told
+from tests.integration.flows.support import NOBODY, about_of, entry_of, shown, told
 
 
 async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:
@@ -94,3 +94,31 @@ async def test_an_entry_that_waits_for_its_server_starts_at_once(
     await reconfigure(hass, entry, address)
     await hass.async_block_till_done()
     assert entry.state is ConfigEntryState.LOADED
+
+
+@pytest.mark.usefixtures("setup_entry")
+@pytest.mark.parametrize(
+    ("mode", "was_rehearsal", "error"),
+    [("rehearsal", False, "server_is_rehearsal"), ("live", True, "rehearsal_over"), ("demo", True, "rehearsal_over")],
+)
+async def test_a_live_entry_never_becomes_a_rehearsal_nor_a_rehearsal_a_live_one(
+    hass: HomeAssistant, imitate: Imitate, mode: str, was_rehearsal: bool, error: str
+) -> None:
+    entry = entry_of(NOBODY, "other", unique_id="other-rehearsal" if was_rehearsal else "other")
+    entry.add_to_hass(hass)
+    hass.config_entries.async_update_entry(entry, data={**entry.data, "rehearsal": was_rehearsal})
+    address = await imitate(about=about_of(mode=mode))
+    form = await reconfigure(hass, entry, address)
+    assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": error})
+    assert told(form)["url"] == address
+    assert entry.data["url"] == NOBODY
+
+
+@pytest.mark.usefixtures("setup_entry")
+async def test_a_rehearsal_that_moved_is_followed_and_stays_one(hass: HomeAssistant, imitate: Imitate) -> None:
+    entry = entry_of(NOBODY, "other", unique_id="other-rehearsal")
+    entry.add_to_hass(hass)
+    hass.config_entries.async_update_entry(entry, data={**entry.data, "rehearsal": True})
+    address = await imitate(about=about_of(mode="rehearsal"))
+    assert (await reconfigure(hass, entry, address))["reason"] == "reconfigure_successful"
+    assert entry.data == {"url": address, "instance_id": "other", "rehearsal": True}

@@ -10,7 +10,8 @@ from homeassistant.data_entry_flow import FlowResultType
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import FORECAST, MALFORMED, NOBODY, entry_of, shown, told
+from tests.integration.flows.support import FORECAST, MALFORMED, NOBODY, about_of, entry_of, shown, told
+from tests.integration.texts import texts
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 
@@ -137,4 +138,55 @@ async def test_an_address_is_added_only_once_whatever_its_server_now_says_it_is(
 ) -> None:
     address = await imitate(forecast=FORECAST)
     entry_of(address, "set up anew since").add_to_hass(hass)
+    assert (await type_address(hass, address))["reason"] == "already_configured"
+
+
+async def test_a_demo_is_called_one(hass: HomeAssistant, imitate: Imitate) -> None:
+    result = await type_address(hass, await imitate(about=about_of(mode="demo")))
+    assert result["title"] == "Tunnihind demo"
+
+
+async def test_a_mode_of_a_later_version_is_as_good_as_none(hass: HomeAssistant, imitate: Imitate) -> None:
+    result = await type_address(hass, await imitate(about=about_of(mode="replay")))
+    assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Tunnihind")
+
+
+async def test_titles_of_servers_differ_by_where_they_are(hass: HomeAssistant, imitate: Imitate) -> None:
+    titles, places = [], []
+    for identity in ("one", "two", "three"):
+        address = await imitate(about=about_of(instanceId=identity), prefix="/prices")
+        places.append(address.removeprefix("http://"))
+        titles.append((await type_address(hass, address))["title"])
+    assert titles == ["Tunnihind", *(f"Tunnihind ({place})" for place in places[1:])]
+
+
+async def test_a_rehearsal_is_added_once_it_is_clear_that_automations_fire_for_real(
+    hass: HomeAssistant, imitate: Imitate
+) -> None:
+    address = await imitate(about=about_of(mode="rehearsal"))
+    form = await type_address(hass, address)
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "rehearsal")
+    assert "for real" in texts("en")["config"]["step"]["rehearsal"]["description"]
+    assert told(form) == {"url": address}
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert (result["title"], result["result"].unique_id) == ("Tunnihind rehearsal", "other-rehearsal")
+    assert result["data"] == {"url": address, "instance_id": "other", "rehearsal": True}
+
+
+@pytest.mark.usefixtures("estonian")
+async def test_a_rehearsal_has_an_estonian_name_in_an_estonian_home(hass: HomeAssistant, imitate: Imitate) -> None:
+    form = await type_address(hass, await imitate(about=about_of(mode="rehearsal")))
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["title"] == "Tunnihind proov"
+
+
+async def test_a_rehearsal_gets_an_entry_beside_the_live_one_of_the_same_server_and_address(
+    hass: HomeAssistant, imitate: Imitate
+) -> None:
+    """The server was stopped, and started with --as-of on the same port and database."""
+    address = await imitate(about=about_of(mode="rehearsal"))
+    entry_of(address, "other").add_to_hass(hass)
+    form = await type_address(hass, address)
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
     assert (await type_address(hass, address))["reason"] == "already_configured"

@@ -8,7 +8,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import MALFORMED, NOBODY, announce, entry_of, told
+from tests.integration.flows.support import MALFORMED, NOBODY, about_of, announce, entry_of, told
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 
@@ -22,24 +22,45 @@ async def known(hass: HomeAssistant, entry: MockConfigEntry) -> MockConfigEntry:
 async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistant, address: str) -> None:
     form = await announce(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zeroconf_confirm")
-    assert told(form) == {"url": address}
+    assert told(form) == {"name": "Tunnihind", "url": address}
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"] == {"url": address, "instance_id": "test"}
     assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
 
 
-async def test_the_discovery_is_called_by_the_name_and_host_of_the_server(hass: HomeAssistant, address: str) -> None:
+async def test_the_discovery_is_called_by_the_name_and_place_of_the_server(hass: HomeAssistant, address: str) -> None:
     await announce(hass, address)
     [flow] = hass.config_entries.flow.async_progress()
-    assert flow["context"]["title_placeholders"] == {"name": "Tunnihind", "host": "127.0.0.1"}
+    assert flow["context"]["title_placeholders"] == {"name": "Tunnihind", "host": address.removeprefix("http://")}
     assert flow["context"]["confirm_only"] is True
+
+
+async def test_two_servers_on_one_host_are_two_cards_that_differ(hass: HomeAssistant, imitate: Imitate) -> None:
+    for identity in ("one", "two"):
+        await announce(hass, await imitate(about=about_of(instanceId=identity)))
+    cards = [flow["context"]["title_placeholders"] for flow in hass.config_entries.flow.async_progress()]
+    assert len({card["host"] for card in cards}) == 2
+
+
+async def test_a_demo_is_found_and_added_as_one(hass: HomeAssistant, imitate: Imitate) -> None:
+    form = await announce(hass, await imitate(about=about_of(mode="demo")))
+    [flow] = hass.config_entries.flow.async_progress()
+    assert flow["context"]["title_placeholders"]["name"] == told(form)["name"] == "Tunnihind demo"
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    assert result["title"] == "Tunnihind demo"
+    assert "rehearsal" not in result["data"]
+
+
+async def test_a_rehearsal_that_is_found_says_what_it_is(hass: HomeAssistant, imitate: Imitate) -> None:
+    form = await announce(hass, await imitate(about=about_of(mode="rehearsal")))
+    assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "rehearsal")
 
 
 async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant, imitate: Imitate) -> None:
     address = await imitate(prefix="/prices")
     form = await announce(hass, address, {"path": "/prices"})
-    assert told(form) == {"url": address}
+    assert told(form) == {"name": "Tunnihind", "url": address}
 
 
 async def test_what_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:

@@ -10,6 +10,7 @@ from homeassistant.core import HomeAssistant
 from tests.integration.household.relay import Relay
 from tests.integration.world import PriceOf, World, instant, wavy
 from tests.server.api.conftest import Serve
+from tunnihind.api.service_models import Mode
 
 type MakeWorld = Callable[..., Awaitable[World]]
 
@@ -31,9 +32,15 @@ async def make_world(
 ) -> MakeWorld:
     """Return what makes a world; by default a morning whose day's prices are published."""
 
-    async def make(now: str = MORNING, settled_until: str = PUBLISHED_TODAY, price_of: PriceOf = wavy) -> World:
-        server = await serve()
-        return World(hass, freezer, server, now=instant(now), settled_until=instant(settled_until), price_of=price_of)
+    async def make(
+        now: str = MORNING,
+        settled_until: str = PUBLISHED_TODAY,
+        price_of: PriceOf = wavy,
+        ahead_s: int = 0,
+        mode: Mode = "live",
+    ) -> World:
+        known = {"settled_until": instant(settled_until), "price_of": price_of}
+        return World(hass, freezer, await serve(mode=mode), now=instant(now), ahead_s=ahead_s, **known)  # type: ignore[arg-type]
 
     return make
 

@@ -1,5 +1,7 @@
 """Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant that is elsewhere."""
 
+from typing import Any
+
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
@@ -69,6 +71,55 @@ async def test_a_clock_that_was_years_ahead_does_not_stop_questions_for_years(re
     assert paths.ABOUT in [asked.path for asked in relay.asked]
     await relayed.at(now + HOUR_S)
     assert not relayed.is_on("data_problem")
+
+
+@pytest.mark.parametrize("ahead_s", [10 * DAY_S, 400 * DAY_S, -10 * DAY_S])
+async def test_a_server_whose_clock_is_days_off_erases_nothing_and_is_told(
+    hass: HomeAssistant, hass_storage: dict[str, Any], make_world: MakeWorld, ahead_s: int
+) -> None:
+    world = await make_world()
+    await world.add()
+    raw_today = world.state("sensor", "current_price").attributes["raw_today"]
+    await world.at(world.now + 20)
+    kept = set(hass_storage["tunnihind.entry"]["data"]["answer"]["settled"])
+    await world.move_server_clock(ahead_s)
+    assert world.state("sensor", "current_price").attributes["raw_today"] == raw_today
+    assert world.state("binary_sensor", "data_problem").attributes["problems"] == ["server_clock"]
+    assert ir.async_get(hass).async_get_issue(DOMAIN, "server_clock_entry") is not None
+    await world.at(instant("2026-01-14T13:10:00+02:00"))
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T13:00:00+02:00"))
+    assert world.state("binary_sensor", "data_problem").attributes["problems"] == ["server_clock"]
+    await world.at(world.now + 20)
+    recent = {start for start in kept if int(start) >= world.now - 2 * DAY_S}
+    assert recent <= set(hass_storage["tunnihind.entry"]["data"]["answer"]["settled"])
+    await world.move_server_clock(0)
+    assert not world.is_on("data_problem")
+    assert ir.async_get(hass).async_get_issue(DOMAIN, "server_clock_entry") is None
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "told"), [(HOUR_S, False), (HOUR_S + 1, True), (-HOUR_S, False), (-2 * HOUR_S, True)]
+)
+async def test_a_servers_clock_counts_as_wrong_when_it_is_off_by_more_than_an_hour(
+    world: World, ahead_s: int, told: bool
+) -> None:
+    await world.move_server_clock(ahead_s)
+    assert (world.state("binary_sensor", "data_problem").attributes["problems"] == ["server_clock"]) is told
+
+
+async def test_what_a_server_of_another_clock_told_lasts_over_a_restart_without_it(
+    hass: HomeAssistant, make_world: MakeWorld
+) -> None:
+    world = await make_world()
+    await world.add()
+    await world.move_server_clock(10 * DAY_S)
+    await hass.config_entries.async_unload("entry")
+    await world.server.runner.cleanup()
+    world.set_clock(world.now + HOUR_S)
+    await hass.config_entries.async_setup("entry")
+    await world.settle()
+    assert float(world.value("current_price")) == world.household(instant("2026-01-14T11:00:00+02:00"))
+    assert world.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
 
 
 async def test_a_clock_that_jumps_a_day_ahead_shows_what_is_known_of_that_day(make_world: MakeWorld) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from copy import deepcopy
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -102,18 +103,48 @@ async def test_todays_past_hours_are_asked_for_once(relayed: World, relay: Relay
     assert [asked.path for asked in relay.asked].count(paths.SERIES) == 1
 
 
-async def test_todays_past_hours_that_a_server_cannot_tell_are_asked_for_once_an_hour(
-    relayed: World, relay: Relay
+async def _minutes_of_questions(world: World, relay: Relay, minutes: int) -> list[int]:
+    """Return in which of the minutes to come past hours are asked for."""
+    relay.asked.clear()
+    asked = []
+    for minute in range(1, minutes + 1):
+        await minutes_go_by(world, 1)
+        asked += [minute for each in relay.asked if each.path == paths.SERIES]
+        relay.asked.clear()
+    return asked
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": HTTPStatus.INTERNAL_SERVER_ERROR},
+        {"status": HTTPStatus.NOT_FOUND},
+        {"text": "{"},
+        {"data": {"now": 0, "actuals": [], "forecast": []}},
+    ],
+)
+async def test_todays_past_hours_that_were_not_had_are_asked_for_with_the_next_polls_and_told_to_be_missing(
+    relayed: World, relay: Relay, answer: dict[str, Any]
 ) -> None:
-    relay.conditional = False  # so that every poll brings an answer to complete
-    relay.answer(paths.SERIES, status=HTTPStatus.NOT_FOUND)
+    relay.answer(paths.SERIES, **answer)
     await relayed.add()
     assert relayed.value("average_today") == "unknown"
-    await relayed.at(relayed.now + 3 * HOUR_S)
-    assert 3 <= [asked.path for asked in relay.asked].count(paths.SERIES) <= 4
+    assert relayed.state("binary_sensor", "data_problem").attributes["problems"] == ["history_missing"]
+    # Nothing else is new in these minutes.
+    assert await _minutes_of_questions(relayed, relay, 39) == [1, 3, 7, 15, 30]
     relay.pass_on()
-    await relayed.at(relayed.now + 2 * HOUR_S)
+    assert await _minutes_of_questions(relayed, relay, 20) == [6]
     assert relayed.value("average_today") != "unknown"
+    assert not relayed.is_on("data_problem")
+
+
+async def test_one_failure_of_the_history_costs_a_minute(relayed: World, relay: Relay) -> None:
+    relay.answer(paths.SERIES, status=HTTPStatus.BAD_GATEWAY)
+    await relayed.add()
+    relay.pass_on()
+    await minutes_go_by(relayed, 1)
+    assert relayed.value("average_today") != "unknown"
+    assert not relayed.is_on("data_problem")
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_FOUND])

@@ -1,5 +1,7 @@
 """Servers of all kinds: that answer nonsense, tell nothing of themselves, forget everything, or change their mind."""
 
+import contextlib
+import gzip
 import json
 import logging
 from http import HTTPStatus
@@ -123,6 +125,47 @@ async def test_nothing_new_from_a_server_that_was_asked_for_everything_is_no_ans
     assert relayed.entry.state is ConfigEntryState.SETUP_RETRY
     if KNOWS_TRIGGERS:  # older versions keep no reason
         assert relayed.entry.error_reason_translation_key == "not_tunnihind"
+
+
+async def test_an_endless_answer_is_read_no_further_than_a_megabyte_and_what_is_known_stands(
+    relayed: World, relay: Relay
+) -> None:
+    await relayed.add()
+    sent = []
+
+    async def stream(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await response.write(b" " * 65_536)
+                sent.append(65_536)
+        return response
+
+    relay._pass_on = stream  # type: ignore[assignment, method-assign]
+    assert "longer than 1 MB" in await poll_refused(relayed)
+    assert relayed.entry.runtime_data.last_exception.translation_key == "invalid_response"
+    # What is in flight between the two, in buffers of the system's, is not Home Assistant's memory.
+    assert sum(sent) < 20_000_000
+    del relay._pass_on
+    await relayed.poll()
+    await check_that_prices_stand(relayed)
+
+
+@pytest.mark.parametrize(("size", "accepted"), [(1_000_000, True), (1_000_001, False)])
+async def test_an_answer_may_have_a_megabyte(relayed: World, relay: Relay, size: int, accepted: bool) -> None:
+    await relayed.add()
+    document = (await relayed.server.ask(paths.FORECAST)).body
+    relay.answer(paths.FORECAST, body=document.ljust(size), content_type="application/json")
+    await relayed.poll()
+    assert relayed.entry.runtime_data.last_update_success is accepted
+
+
+async def test_an_answer_that_is_packed_small_counts_by_what_is_in_it(relayed: World, relay: Relay) -> None:
+    await relayed.add()
+    packed = gzip.compress(b" " * 50_000_000)
+    relay.answer(paths.FORECAST, body=packed, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
+    assert "longer than 1 MB" in await poll_refused(relayed)
 
 
 async def test_an_answer_cut_off_counts_as_no_connection(relayed: World, relay: Relay) -> None:

@@ -6,13 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.household import KEEP_S, merged, timeline_of
+from custom_components.tunnihind.household import KEEP_S, merged, timeline_of, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.integration.prices.strategies import HOURS, answers, eur_mwh
 from tests.integration.world import DAY_S
 
 NOW = HOURS.start + DAY_S
+AHEAD_S = st.sampled_from([0, 0, 60, -3 * HOUR_S, 10 * DAY_S, -10 * DAY_S])
+"""By how much the server's clock is ahead of the household's."""
 HISTORY = st.dictionaries(st.integers(-60, 60).map(lambda hours: NOW + hours * HOUR_S), eur_mwh, max_size=8)
 
 
@@ -21,65 +23,66 @@ def answer(**fields: object) -> ForecastAnswer:
     return replace(nothing, **fields)  # type: ignore[arg-type]
 
 
-@given(answers(), answers(), HISTORY)
-def test_the_newest_answer_wins_over_what_was_known(
-    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float]
-) -> None:
-    known = merged(older, newer, history)
-    recent = {start: price for start, price in newer.settled.items() if start >= newer.now - KEEP_S}
-    assert known.settled.items() >= recent.items()
-    assert known.forecast.items() >= newer.forecast.items()
+@given(answers(), answers(), AHEAD_S)
+def test_the_newest_answer_wins_over_what_was_known(older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int) -> None:
+    now = newer.now - ahead_s
+    known = merged(older, newer, now)
+    assert known.settled.items() >= {item for item in newer.settled.items() if item[0] >= now - KEEP_S}
+    assert known.forecast.items() >= {item for item in newer.forecast.items() if item[0] >= now - KEEP_S}
     assert (known.now, known.made_at, known.last_refresh) == (newer.now, newer.made_at, newer.last_refresh)
 
 
-@given(answers(), answers(), HISTORY)
-def test_settled_prices_stay_known_for_two_days_and_no_longer(
-    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float]
+@given(answers(), answers(), HISTORY, AHEAD_S)
+def test_settled_prices_stay_known_for_two_days_by_the_households_clock_and_no_longer(
+    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float], ahead_s: int
 ) -> None:
-    known = merged(older, newer, history)
+    now = newer.now - ahead_s
+    known = with_settled(merged(older, newer, now), history, now)
     told = older.settled.keys() | history.keys() | newer.settled.keys()
-    assert known.settled.keys() == {start for start in told if start >= newer.now - KEEP_S}
+    assert known.settled.keys() == {start for start in told if start >= now - KEEP_S}
 
 
-@given(answers(), answers())
-def test_of_older_forecasts_only_those_of_hours_that_have_begun_stay(
-    older: ForecastAnswer, newer: ForecastAnswer
+@given(answers(), answers(), AHEAD_S)
+def test_of_older_forecasts_only_those_of_hours_that_have_begun_by_either_clock_stay(
+    older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int
 ) -> None:
-    left = merged(older, newer).forecast.keys() - newer.forecast.keys()
-    assert left == {
-        start for start in older.forecast if newer.now - KEEP_S <= start <= newer.now and start not in newer.forecast
-    }
+    now = newer.now - ahead_s
+    left = merged(older, newer, now).forecast.keys() - newer.forecast.keys()
+    begun = {start for start in older.forecast if start <= max(now, newer.now) or newer.now < now - HOUR_S}
+    assert left == {start for start in begun - newer.forecast.keys() if start >= now - KEEP_S}
 
 
 @given(answers())
 def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> None:
-    once = merged(None, newer)
-    assert merged(once, newer) == once
+    once = merged(None, newer, newer.now)
+    assert merged(once, newer, newer.now) == once
 
 
 @given(answers(), HISTORY)
 def test_hours_are_in_the_order_of_time_so_that_equal_knowledge_is_kept_in_equal_files(
     newer: ForecastAnswer, history: dict[int, float]
 ) -> None:
-    settled = list(merged(None, newer, history).settled)
+    settled = list(with_settled(merged(None, newer, NOW), history, NOW).settled)
     assert settled == sorted(settled)
 
 
 def test_an_answer_of_a_server_that_lost_its_data_leaves_settled_prices_known() -> None:
     before = answer(settled={NOW: 50.0, NOW + HOUR_S: 60.0}, forecast={NOW + 2 * HOUR_S: Band(1, 2, 3)})
-    known = merged(before, answer(now=NOW + 60))
+    known = merged(before, answer(now=NOW + 60), NOW + 60)
     assert known.settled == before.settled
 
 
 def test_the_forecast_of_an_hour_that_began_unpublished_stays_known() -> None:
     before = answer(forecast={NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(4, 5, 6)})
-    known = merged(before, answer(now=NOW + HOUR_S, forecast={NOW + 2 * HOUR_S: Band(7, 8, 9)}))
+    newer = answer(now=NOW + HOUR_S, forecast={NOW + 2 * HOUR_S: Band(7, 8, 9)})
+    known = merged(before, newer, newer.now)
     assert known.forecast == {NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(7, 8, 9)}
 
 
 def test_a_corrected_settled_price_replaces_the_one_that_was_known() -> None:
-    known = merged(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), {NOW: 49.0})
+    known = merged(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), NOW)
     assert known.settled == {NOW: 51.0}
+    assert with_settled(known, {NOW: 52.0}, NOW).settled == {NOW: 52.0}
 
 
 @given(answers())
