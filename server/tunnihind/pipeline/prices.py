@@ -72,7 +72,8 @@ class PriceIngest:
         """Ask all sources for the delivery days from `first` to `last` and keep what passes the gate.
 
         Tells `on_change` of every answer that brought something. Returns what came in while it was waited for.
-        Raises the first source's SourceError when no source gave a usable answer, StoreError.
+        Raises the first source's SourceError when no source gave a usable answer or they contradict each other,
+        StoreError.
         """
         round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -85,7 +86,7 @@ class PriceIngest:
         except BaseException:
             await self.close()
             raise
-        if not round_.has_usable and failures:
+        if failures and (not round_.has_usable or await self._is_disputed()):
             raise failures[0]
         return round_.added
 
@@ -161,6 +162,11 @@ class PriceIngest:
         added = await asyncio.to_thread(self._settling.keep, answers, self._now())
         round_.added += added
         round_.on_change()
+
+    async def _is_disputed(self) -> bool:
+        """Return whether what came in has been withdrawn again, for one source contradicts the other."""
+        doubt = await asyncio.to_thread(self._store.confirmation.doubt)
+        return doubt is not None and doubt.kind == "disputed"
 
     def _in_order_of_trust(self, round_: _Round) -> list[Answer]:
         return [round_.answers[source.name] for source in self._sources if source.name in round_.answers]

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Fact, Journal
-from tunnihind.store.schema import prices, runs
+from tunnihind.store.schema import backtest_forecasts, prices, runs
 
 _KEY: Final = "price_doubt"
 
@@ -60,6 +60,7 @@ class Confirmation:
         with self._database.writing() as connection:
             count = connection.execute(withdrawn).rowcount
             connection.execute(delete(runs).where(runs.c.made_at >= since_ts))
+            connection.execute(delete(backtest_forecasts))
             self._journal.put(connection, _KEY, _fact(doubt))
             self._journal.stored_prices(connection, at)
         return count
