@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.market import Limits
 from tunnihind.store.store import Store
 
 # How long an example takes says more about the machine than about the code.
@@ -39,6 +40,10 @@ def store(database: Path) -> Iterator[Store]:
 @pytest.fixture
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
+
+    def quick(floor_eur_mwh: float, cap_eur_mwh: float) -> LastWeeksMean:
+        return LastWeeksMean(limits=Limits(floor_eur_mwh, cap_eur_mwh))
+
     for name in ("pipeline.modelling.forecaster", "pipeline.modelling._standing_forecaster", "rehearsal.forecaster"):
-        monkeypatch.setattr(f"tunnihind.{name}", LastWeeksMean, raising=False)
+        monkeypatch.setattr(f"tunnihind.{name}", quick, raising=False)
     monkeypatch.setattr("tunnihind.pipeline.modelling._WALKS", {})
