@@ -27,7 +27,7 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """What the plans have decided: the window that runs, or the next one, of each."""
+    """What the plans have decided: the window that runs, or the next one, of each, and those of two weeks that ran."""
 
     @property
     @override
@@ -50,10 +50,10 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(events, key=lambda event: event.start_datetime_local)
 
     def _events(self) -> Iterator[CalendarEvent]:
-        for plan_id, outcome in self.view.outcomes.items():
-            plan = self.coordinator.config_entry.subentries.get(plan_id)
-            if plan and isinstance(outcome, Decision):
-                yield from (self._event(plan, outcome, start, end) for start, end in outcome.pieces)
+        for plan_id in self.view.outcomes:
+            if plan := self.coordinator.config_entry.subentries.get(plan_id):
+                for window in self.coordinator.planner.windows(plan_id):
+                    yield from (self._event(plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
         """Return a piece as an event, at the time at which it runs by Home Assistant's clock, which calendars go by."""

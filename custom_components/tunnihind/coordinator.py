@@ -119,7 +119,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.about = kept.about
         self.clock.server_ahead_s = kept.server_ahead_s
         self._told_by = self._instance_id
-        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes)
+        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran)
         if kept.answer:
             self.data = kept.answer
             self._heard_at = self._told_at = self.clock.of_server(kept.answer.now)
@@ -290,5 +290,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             about=self.about,
             answer=self.data,
             outcomes=self.planner.kept(),
+            ran=self.planner.kept_ran(),
             server_ahead_s=self.clock.server_ahead_s,
         )

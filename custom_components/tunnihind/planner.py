@@ -1,16 +1,20 @@
 """The plans of one config entry and what they have decided."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from homeassistant.config_entries import ConfigSubentry
 
 from .const import LOGGER, SUBENTRY_PLAN
-from .plans.outcome import Outcome, outcome_from_dict
+from .plans.outcome import Decision, Outcome, outcome_from_dict
 from .plans.plan import decide
 from .plans.settings import PlanSettings
 from .plans.status import Status, status_of
-from .prices.timeline import Timeline
+from .prices.timeline import HOUR_S, Timeline
+
+# For how long the windows that ran are kept.
+KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
@@ -19,10 +23,17 @@ class Planner:
     def __init__(self) -> None:
         self._settings: dict[str, PlanSettings] = {}
         self._outcomes: dict[str, Outcome] = {}
+        self._ran: dict[str, list[Decision]] = {}
 
-    def restore(self, subentries: Iterable[ConfigSubentry], kept: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take up the plans, and what they had decided before Home Assistant went down."""
+    def restore(
+        self,
+        subentries: Iterable[ConfigSubentry],
+        kept: Mapping[str, Mapping[str, Any]],
+        ran: Mapping[str, Iterable[Mapping[str, Any]]],
+    ) -> None:
+        """Take up the plans, what they had decided before Home Assistant went down, and what had run."""
         self._settings = _settings_of(subentries)
+        self._ran = {plan: list(_windows_from(ran.get(plan, ()))) for plan in self._settings}
         self._outcomes = dict(_outcomes_from({plan: kept[plan] for plan in self._settings if plan in kept}))
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
@@ -38,7 +49,13 @@ class Planner:
         self._outcomes = {
             plan: decide(settings, timeline, now, self._outcomes.get(plan)) for plan, settings in self._settings.items()
         }
+        self._ran = {plan: self._ran_by(plan, outcome, now) for plan, outcome in self._outcomes.items()}
         return self._outcomes
+
+    def windows(self, plan: str) -> list[Decision]:
+        """Return the windows of the last two weeks that ran or run, and the one that is ahead."""
+        outcome, ran = self._outcomes.get(plan), self._ran.get(plan, [])
+        return [*ran, outcome] if isinstance(outcome, Decision) and not outcome.locked else ran
 
     def status(self, plan: str, now: int) -> Status | None:
         """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""
@@ -49,6 +66,18 @@ class Planner:
         """Return what is decided, as JSON."""
         return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
 
+    def kept_ran(self) -> dict[str, list[dict[str, Any]]]:
+        """Return what ran, as JSON."""
+        return {plan: [window.as_dict() for window in ran] for plan, ran in self._ran.items()}
+
+    def _ran_by(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
+        """Return the plan's windows that have begun; one that was known before may have got more pieces since."""
+        newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+        ran = {window.start: window for window in self._ran.get(plan, [])}
+        if newest is not None:
+            ran[newest.start] = replace(newest, last_run=None)
+        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]
+
 
 def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Outcome]]:
     """Yield what can be read of what was decided; the rest is decided anew."""
@@ -57,6 +86,15 @@ def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str,
             yield plan, outcome_from_dict(outcome)
         except (TypeError, ValueError) as error:
             LOGGER.warning("what a plan had decided can't be read and is decided anew: %s", error)
+
+
+def _windows_from(kept: Iterable[Mapping[str, Any]]) -> Iterator[Decision]:
+    """Yield what can be read of what ran."""
+    for window in kept:
+        try:
+            yield Decision.from_dict(window)
+        except (TypeError, ValueError) as error:
+            LOGGER.warning("a window that ran can't be read and is left out of the calendar: %s", error)
 
 
 def _settings_of(subentries: Iterable[ConfigSubentry]) -> dict[str, PlanSettings]:

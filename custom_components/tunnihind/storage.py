@@ -19,6 +19,7 @@ _DELAY_S: Final = 15
 class Kept:
     """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry.
 
+    `ran` is the windows that have begun in the last two weeks, in the same way.
     `server` is what the entry's server was known by: its unique id. Its clock was `server_ahead_s` ahead.
     """
 
@@ -26,11 +27,12 @@ class Kept:
     about: About | None = None
     answer: ForecastAnswer | None = None
     outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ran: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     server_ahead_s: int = 0
 
     def of_server(self, server: str | None) -> Kept:
         """Return what of it holds with that server: another one, a demo perhaps, has other prices and another rate."""
-        return self if server == self.server else Kept(server=server, outcomes=self.outcomes)
+        return self if server == self.server else Kept(server=server, outcomes=self.outcomes, ran=self.ran)
 
 
 class _Store(Store[dict[str, Any]]):
@@ -77,6 +79,7 @@ def _kept_from(document: dict[str, Any]) -> Kept:
         about=_about_from(about) if about else None,
         answer=_answer_from(answer) if answer else None,
         outcomes=dict(document.get("outcomes", {})),
+        ran={plan: list(windows) for plan, windows in document.get("ran", {}).items()},
         server_ahead_s=int(document.get("server_ahead_s", 0)),
     )
 

@@ -162,6 +162,26 @@ async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: 
         assert (busy.state("calendar", "plans").state == "on") is (hour in running)
 
 
+async def test_the_calendar_keeps_two_weeks_of_what_ran_over_a_restart(
+    hass: HomeAssistant, make_world: MakeWorld, hass_storage: dict[str, Any]
+) -> None:
+    begins = instant("2026-01-14T00:00:00+02:00")
+    world = await make_world("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
+    await world.add(plans={"car": TWO_HOURS})
+    ran = windows(world, "car")
+    await world.at(begins + 6 * HOUR_S)
+    assert await ask_calendar(world, begins, 6) == ran
+    await hass.config_entries.async_unload(world.entry.entry_id)
+    await hass.config_entries.async_setup(world.entry.entry_id)
+    await world.settle()
+    assert await ask_calendar(world, begins, 6) == ran
+    for days, kept in ((14, ran), (15, [])):
+        world.set_clock(begins + days * 24 * HOUR_S)
+        world.serve()
+        await world.poll()
+        assert await ask_calendar(world, begins, 6) == kept
+
+
 async def test_a_calendar_without_windows_is_empty(make_world: MakeWorld) -> None:
     world = await make_world()
     await world.add(plans={PLAN_ID: {"duration": 60, "price_cap": -9}})
