@@ -109,7 +109,7 @@ def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
     if not answer.success or answer.data is None:
         raise BadAnswer(EleringPrices.name, "it says that it has no success, and gives no prices")
     given = {zone: answer.data.of(zone) for zone in ZONES}
-    return {zone: _zone_rows(rows) for zone, rows in given.items() if bytes(rows)}
+    return {zone: _zone_rows(rows) for zone, rows in given.items() if memoryview(rows).nbytes}
 
 
 def _zone_rows(raw: Raw) -> ZoneRows:
@@ -121,7 +121,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 def _readable_rows(raw: Raw) -> ZoneRows:
     """Read row by row what can't be read in one go, up to a row that could be any day's."""
-    if len(memoryview(raw)) > _MOST_BYTES:
+    if memoryview(raw).nbytes > _MOST_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and are more than {_MOST_BYTES} bytes")])
     try:
         rows = _RAW_ROWS.decode(raw)
