@@ -26,8 +26,8 @@ from tunnihind.market import (
     hourly_prices,
     publication_time,
 )
+from tunnihind.price_checks.gate import Settled, judge
 from tunnihind.rehearsal import Rehearsal
-from tunnihind.sources.gate import Settled, judge
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 

@@ -16,11 +16,11 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
 from tunnihind.market import HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, market_time_unit, publication_time
+from tunnihind.price_checks.gate import Refused, judge
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
-from tunnihind.sources.gate import Refused, judge
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import Heard, listener, open_session
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name

@@ -1,4 +1,4 @@
-"""Upstream sources of prices and covariates, each behind one small Protocol, and the plausibility gate.
+"""Upstream sources of prices and covariates, each behind one small Protocol.
 
 `base` says what a source is to the pipeline, and `configured` which ones an operator's settings ask for:
 
@@ -8,6 +8,6 @@
 - `open_meteo`: weather as forecast now and 1 to 7 days ahead, at the places of `weather_points`;
 - `simulated`: a world of its own (`simulated_market`, `noise`), for the demo and for tests.
 
-All network goes through `upstream`. `sheets` orders quotes by delivery day; `gate` decides what counts as settled.
-None of them holds state, touches the store or decides when to ask: that is the pipeline's.
+All network goes through `upstream`. A source holds no state, does not touch the store and does not judge prices: the
+pipeline decides when to ask, and `tunnihind.price_checks` what counts as settled.
 """

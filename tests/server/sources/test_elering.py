@@ -13,9 +13,9 @@ from tests.server.upstream import FakeElering
 from tests.server.upstream.elering import csv_quotes, flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Limits, day_end, day_start, publication_time
+from tunnihind.price_checks.gate import Refused, Settled, judge
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.elering import EleringPrices, parse_prices
-from tunnihind.sources.gate import Refused, Settled, judge
 
 DAY = date(2025, 12, 15)
 ROW = '{"success":true,"data":{"ee":[{"timestamp":%s,"price":%s}]}}'

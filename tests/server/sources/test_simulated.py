@@ -7,8 +7,8 @@ import pytest
 from tests.server.sources.conftest import StillClock
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
+from tunnihind.price_checks.gate import Settled, judge
 from tunnihind.sources.base import DaySheet
-from tunnihind.sources.gate import Settled, judge
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
 from tunnihind.sources.weather_points import POINTS, VARIABLES

@@ -5,8 +5,8 @@ import pytest
 
 from tests.server.upstream.elering import csv_quotes
 from tunnihind.market import ZONES, Limits
+from tunnihind.price_checks.gate import Reason, Refused, judge
 from tunnihind.sources.base import Quote
-from tunnihind.sources.gate import Reason, Refused, judge
 from tunnihind.sources.sheets import day_sheets
 
 

@@ -12,8 +12,8 @@ from datetime import date
 from typing import Final, Self
 
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, floor_hour
-from tunnihind.sources.gate import Settled
-from tunnihind.sources.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices
+from tunnihind.price_checks.gate import Settled
+from tunnihind.price_checks.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices
 
 STANDS_S: Final = HOUR_S - 60
 """How long a correction has to stand: an hour, less what two hourly questions may be closer together."""

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start
-from tunnihind.sources.correction import STANDS_S, Pending, decide, is_agreed, split
-from tunnihind.sources.gate import Settled
-from tunnihind.sources.shift import ZonePrices
+from tunnihind.price_checks.correction import STANDS_S, Pending, decide, is_agreed, split
+from tunnihind.price_checks.gate import Settled
+from tunnihind.price_checks.shift import ZonePrices
 
 DAY = date(2025, 12, 15)
 NEXT = DAY + timedelta(days=1)

@@ -22,8 +22,8 @@ from tunnihind.market import (
     iso_utc,
     market_time_unit,
 )
+from tunnihind.price_checks.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices, fit, in_words
 from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices, fit, in_words
 
 _ZERO_HOURS: Final = 20
 _TOLERATED_HOURS: Final = 2

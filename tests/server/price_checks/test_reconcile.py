@@ -3,10 +3,10 @@ from datetime import date
 
 import pytest
 
-from tests.server.sources.test_gate import LIMITS, whole_day
+from tests.server.price_checks.test_gate import LIMITS, whole_day
 from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.price_checks.gate import Reason, Refused, Ruling, Settled, Verdict, judge, reconcile
 from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.gate import Reason, Refused, Ruling, Settled, Verdict, judge, reconcile
 
 DAY = date(2025, 12, 15)
 AUTUMN = date(2025, 10, 26)

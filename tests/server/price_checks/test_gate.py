@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, hourly_prices
+from tunnihind.price_checks.gate import Reason, Refused, Settled, Verdict, judge
 from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.gate import Reason, Refused, Settled, Verdict, judge
 
 LIMITS = Limits(-500.0, 4000.0)
 DAY = date(2025, 12, 15)
