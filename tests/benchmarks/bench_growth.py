@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import numpy as np
@@ -19,8 +19,11 @@ import numpy as np
 from tunnihind.forecast.run import Run
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time
+from tunnihind.sources.entsoe import AREAS
+from tunnihind.sources.entsoe_forecasts import deadline
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
+from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 
 FIRST: Final = date(2026, 1, 1)
@@ -29,16 +32,13 @@ RUN_HOURS: Final = 8 * 24 + 12
 WEATHER_EVERY_H: Final = 3
 WEATHER_HOURS: Final = 240
 LEADS: Final = range(1, 8)
-INPUTS: Final = {
-    "zones": ["ee"],
-    "newestSettledHour": 1_765_753_200,
-    "firstDay": "2024-11-10",
-    "lastDay": "2025-12-15",
-    "meanDays": 28,
-    "errorDays": 90,
-}
 
 NAMES: Final = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
+DECIMALS: Final = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
+"""With how many Open-Meteo tells each variable."""
+ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
+LARGEST_MW: Final = {"fi": 15_000, "se3": 14_000, "pl": 28_000}
+"""What made-up load, wind and solar power reach; 2,000 in the other zones."""
 RANDOM: Final = np.random.default_rng(0)
 
 type Fill = Callable[[Store, date], None]
@@ -52,20 +52,46 @@ def add_prices(store: Store, day: date) -> None:
 
 
 def add_runs(store: Store, day: date) -> None:
-    """A run an hour, and one more when the prices have come."""
-    made = [*range(day_start(day), day_end(day), HOUR_S), publication_time(day + timedelta(days=1)) + 600]
-    for made_at in sorted(made):
-        percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS)), axis=0)
+    """A run an hour, another one every three hours with new weather, and when the prices have come."""
+    published = publication_time(day + timedelta(days=1)) + 600
+    said: Run | None = None
+    for made_at in sorted([*range(day_start(day), day_end(day), HOUR_S), published]):
         start_ts = made_at // HOUR_S * HOUR_S + HOUR_S
-        store.runs.add(
-            Run.of(made_at=made_at, tier="benchmark", start_ts=start_ts, percentiles=percentiles, inputs=INPUTS)
-        )
+        is_news = made_at // HOUR_S % WEATHER_EVERY_H == 0 or made_at == published
+        run = None if is_news or said is None else said.repeated(made_at, start_ts)
+        if run is None:
+            percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS)), axis=0)
+            run = said = Run.of(
+                made_at=made_at, tier="weather", start_ts=start_ts, percentiles=percentiles, inputs=inputs()
+            )
+        store.runs.add(run)
+
+
+def inputs() -> dict[str, Any]:
+    """What a run with weather and ENTSO-E's forecasts says it rests on."""
+    ages = RANDOM.integers(0, 30, len(NAMES) + len(ENTSOE)) / 10
+    return {
+        "tier": "weather",
+        "zones": ["ee", "lv", "lt", "fi"],
+        "newestSettledHour": 1_765_753_200,
+        "firstDay": "2023-05-10",
+        "lastDay": "2025-12-15",
+        "historyDays": 951,
+        "drivers": {variable.name: [covariate_name(variable, point) for point in POINTS] for variable in VARIABLES},
+        "covariates": [
+            {"name": name, "ageH": float(age), "reachH": 200.0, "imputed": False}
+            for name, age in zip([*NAMES, *ENTSOE], ages, strict=True)
+        ],
+        "staleDays": 0,
+        "ignored": [],
+        "errorDays": 250,
+    }
 
 
 def add_weather(store: Store, day: date) -> None:
     """A forecast of ten days every three hours."""
     for issued_ts in range(day_start(day), day_end(day), WEATHER_EVERY_H * HOUR_S):
-        store.covariates.add({name: [_series(issued_ts, issued_ts, WEATHER_HOURS, 0)] for name in NAMES})
+        store.covariates.add({name: [_weather(name, issued_ts, issued_ts, WEATHER_HOURS, 0)] for name in NAMES})
 
 
 def add_previous_runs(store: Store, day: date) -> None:
@@ -75,11 +101,42 @@ def add_previous_runs(store: Store, day: date) -> None:
     start_ts = int(datetime(day.year, day.month, 1, tzinfo=UTC).timestamp())
     hours = ((day + timedelta(days=31)).replace(day=1) - day).days * 24
     leads = [lead * DAY_S for lead in LEADS]
-    store.covariates.add({name: [_series(start_ts - lead, start_ts, hours, lead) for lead in leads] for name in NAMES})
+    store.covariates.add(
+        {name: [_weather(name, start_ts - lead, start_ts, hours, lead) for lead in leads] for name in NAMES}
+    )
 
 
-def _series(issued_ts: int, start_ts: int, hours: int, lead_s: int) -> IssuedSeries:
-    return IssuedSeries(issued_ts, start_ts, RANDOM.random(hours, np.float32), lead_s)
+def add_entsoe(store: Store, day: date) -> None:
+    """The day-ahead forecasts of two delivery days, asked for every three hours."""
+    for issued_ts in range(day_start(day), day_end(day), WEATHER_EVERY_H * HOUR_S):
+        tomorrow = day + timedelta(days=1)
+        store.covariates.add({name: [_megawatts(name, issued_ts, day, tomorrow)] for name in ENTSOE})
+
+
+def add_entsoe_archive(store: Store, day: date) -> None:
+    """The day-ahead forecasts of a past day, as the archive has them."""
+    store.covariates.add({name: [_megawatts(name, deadline(name, day), day, day)] for name in ENTSOE})
+
+
+def add_held_days(store: Store, day: date) -> None:
+    """A source whose every answer fails the gate, of all four zones in quarters."""
+    for zone in ZONES:
+        quotes = [(ts, round(RANDOM.normal(90, 60), 2)) for ts in range(day_start(day), day_end(day), QUARTER_S)]
+        seen = publication_time(day) + 600
+        store.quarantine.put(Quarantined("elering", zone, day, "zeros", "24 hours are 0.00", quotes, seen, seen))
+
+
+def _weather(name: str, issued_ts: int, start_ts: int, hours: int, lead_s: int) -> IssuedSeries:
+    values = np.round(RANDOM.uniform(0, 40, hours), DECIMALS[name.partition("@")[0]])
+    return IssuedSeries(issued_ts, start_ts, values.astype(np.float32), lead_s)
+
+
+def _megawatts(name: str, issued_ts: int, first: date, last: date) -> IssuedSeries:
+    """Return means of four quarters in whole megawatts."""
+    hours = (day_end(last) - day_start(first)) // HOUR_S
+    largest = LARGEST_MW.get(name.partition("_")[0], 2_000)
+    means = RANDOM.integers(0, largest, (hours, 4)).mean(axis=1)
+    return IssuedSeries(issued_ts, day_start(first), means.astype(np.float32))
 
 
 KINDS: Final[dict[str, Fill]] = {
@@ -87,6 +144,9 @@ KINDS: Final[dict[str, Fill]] = {
     "forecast runs, hourly": add_runs,
     "weather, 42 series every 3 h": add_weather,
     "Previous Runs, when back-filled": add_previous_runs,
+    "ENTSO-E, 21 series every 3 h": add_entsoe,
+    "ENTSO-E, when back-filled": add_entsoe_archive,
+    "quarantine, all days held": add_held_days,
 }
 
 

@@ -29,6 +29,8 @@ RUN_DAYS: Final = 60
 COVARIATE_DAYS: Final = 14
 """For so long every issue of a covariate is kept: they are large, and all are in the model's memory."""
 QUARANTINE_DAYS: Final = 400
+QUARANTINE_CASES: Final = 1000
+"""So many days of sources and zones are held at most, those last seen: a source may be wrong for good."""
 
 type Looks = Callable[[date], tuple[int, ...]]
 """The instants of a delivery day, in order, at which somebody may ask what was the newest by then."""
@@ -40,7 +42,8 @@ def thin(database: Database, now: int) -> int:
         removed = _thin_runs(connection, now - RUN_DAYS * DAY_S)
         removed += _thin_covariates(connection, now - COVARIATE_DAYS * DAY_S)
         old = quarantine.c.last_seen_ts < now - QUARANTINE_DAYS * DAY_S
-        return removed + connection.execute(delete(quarantine).where(old)).rowcount
+        removed += connection.execute(delete(quarantine).where(old)).rowcount
+        return removed + _thin_quarantine(connection)
 
 
 def looks_at_runs(day: date) -> tuple[int, ...]:
@@ -84,6 +87,17 @@ def _thin_runs(connection: Connection, before: int) -> int:
     made_at = {row.id: row.made_at for row in connection.execute(query)}
     surplus = superfluous(made_at.values(), looks_at_runs)
     return delete_runs(connection, [number for number, made in made_at.items() if made in surplus])
+
+
+def _thin_quarantine(connection: Connection) -> int:
+    """Keep the cases that were last seen."""
+    key = (quarantine.c.source, quarantine.c.zone, quarantine.c.day)
+    order = (quarantine.c.last_seen_ts.desc(), quarantine.c.day.desc(), quarantine.c.source, quarantine.c.zone)
+    surplus = connection.execute(select(*key).order_by(*order).offset(QUARANTINE_CASES)).all()
+    if surplus:
+        one = delete(quarantine).where(*(column == bindparam(f"of_{column.name}") for column in key))
+        connection.execute(one, [{f"of_{name}": value for name, value in row._asdict().items()} for row in surplus])
+    return len(surplus)
 
 
 def _thin_covariates(connection: Connection, before: int) -> int:

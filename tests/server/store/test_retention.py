@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,6 +151,14 @@ def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
     store.prices.add(whole_day(date(2010, 1, 1), price=float), source="a", seen_ts=NOW + 1)
     assert store.thin(NOW + 50 * 365 * DAY_S) == 0
     assert store.prices.count() == 2 * 24 * 4
+
+
+def test_the_quarantine_keeps_the_cases_that_were_last_seen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.store.retention.QUARANTINE_CASES", 3)
+    for back in range(5):
+        store.quarantine.put(replace(CASE, day=DAY - timedelta(back), last_seen_ts=CASE.last_seen_ts + back // 4))
+    assert store.thin(CASE.last_seen_ts) == 2
+    assert [case.day for case in store.quarantine.held()] == [DAY, DAY - timedelta(1), DAY - timedelta(4)]
 
 
 def test_quarantine_is_cleared_after_its_time_counted_from_the_last_sight(store: Store) -> None:
