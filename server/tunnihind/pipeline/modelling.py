@@ -21,9 +21,11 @@ from tunnihind.store.store import Store
 _HISTORY: Final = History()
 
 SLICE_S: Final = 1.0
-"""For so long forecasts of past days are made at a time: an hourly run waits no longer than that for its turn."""
+"""For so long forecasts of past days are made at a time, before they are kept."""
 _STANDING_S: Final = 2 * DAY_S
 """Past days so near are forecast by the forecaster of the hourly runs."""
+_LEAST: Final = 19
+"""The niceness of what has time."""
 
 
 class Modeller(Protocol):
@@ -64,13 +66,14 @@ def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Forecasts of past days that a model's score lacked, as many as were made in a second or so; none: it lacks none.
+    """Forecasts of past days that a model's score lacked, as many as were made in a second or so; `lacking` are left.
 
     `past` is what `BacktestBook.state_of_past` said before they were made.
     """
 
     forecasts: tuple[NextDay, ...]
     past: int
+    lacking: int
 
 
 class _Walk:
@@ -84,10 +87,13 @@ class _Walk:
 _WALKS: Final[dict[Limits, _Walk]] = {}
 
 
-def score_slice(store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, slice_s: float = SLICE_S) -> ScoreSlice:
-    """Make some of the forecasts that the score of an instant lacks. Raises StoreError.
+def score_slice(
+    store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, of_late: bool, slice_s: float = SLICE_S
+) -> ScoreSlice:
+    """Make some of the forecasts that the score of an instant lacks: those `of_late`, or the older ones.
 
-    The oldest come first. At least one is made, and no other begun after `slice_s`.
+    The oldest come first. At least one is made, if there is one to make, and no other begun after `slice_s`.
+    Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -95,18 +101,21 @@ def score_slice(store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, sli
     missing = [instant for instant in score_instants(_recent_truth(store, as_of)) if instant not in kept]
     made: list[NextDay] = []
     for instant in missing:
+        if (instant > as_of - _STANDING_S) is not of_late:
+            continue
         if made and monotonic() >= ends:
             break
-        made.append(_next_day(store, instant, as_of, limits))
-    if len(made) == len(missing):
+        made.append(_next_day(store, instant, as_of if of_late else None, limits))
+    lacking = len(missing) - len(made)
+    if not lacking:
         _WALKS.clear()
-    return ScoreSlice(tuple(made), past)
+    return ScoreSlice(tuple(made), past, lacking)
 
 
-def _next_day(store: Store, instant: int, as_of: int, limits: Limits) -> NextDay:
-    if instant > as_of - _STANDING_S:
+def _next_day(store: Store, instant: int, of_late: int | None, limits: Limits) -> NextDay:
+    if of_late is not None:
         # The forecaster of the hourly runs has just learnt nearly all that this one needs.
-        known = _HISTORY.archive(store, as_of).as_of(instant)
+        known = _HISTORY.archive(store, of_late).as_of(instant)
         return NextDay.made_by(_standing_forecaster(limits.floor, limits.cap), known)
     walk = _WALKS.setdefault(limits, _Walk(limits))
     return NextDay.made_by(walk.make, walk.history.archive(store, instant).as_of(instant))
@@ -138,14 +147,26 @@ class ProcessModeller:
         self._database_url = database_url
         self._limits = limits
         self._worker = Worker()
+        self._walker = Worker(niceness=_LEAST)
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError."""
         return await self._work(partial(make_run, limits=self._limits), as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError."""
-        return await self._work(partial(score_slice, limits=self._limits), as_of)
+        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError.
+
+        Those of late are made by the process of the hourly runs, which has learnt all that it takes. The older ones
+        have a process of their own while there are any: it takes long to learn, and no hourly run waits for that.
+        """
+        late = await self._work(partial(score_slice, limits=self._limits, of_late=True), as_of)
+        if late.forecasts:
+            return late
+        if not late.lacking:
+            self._walker.close()
+            return late
+        older = partial(score_slice, limits=self._limits, of_late=False)
+        return await self._walker.do(partial(_with_store, self._database_url, older, as_of))
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
@@ -161,6 +182,7 @@ class ProcessModeller:
     def close(self) -> None:
         """Stop the process, whatever it is at: it only reads, and the server's end must not wait for a backtest."""
         self._worker.close()
+        self._walker.close()
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
-from tunnihind.pipeline.modelling import Modeller
+from tunnihind.pipeline.modelling import Modeller, ScoreSlice
 from tunnihind.pipeline.observer import Nobody, Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.schedule import (
@@ -31,6 +31,9 @@ from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
+
+SLICE_PATIENCE_S: Final = 1.0
+"""For so long a slice of the scores is waited for before what is more urgent is looked at again."""
 
 LONGEST_NAP_S: Final = 10.0
 """The plan is looked at again at least so often: the clock may jump, and `import` may bring prices."""
@@ -67,6 +70,7 @@ class Pipeline:
         self._tries: dict[Task, Tries] = {}
         self._being_asked: dict[str, asyncio.Task[None]] = {}
         self._is_blind = False
+        self._slice: asyncio.Future[ScoreSlice] | None = None
         self._on_change: Callable[[], None] = lambda: None
 
     async def run(self, on_change: Callable[[], None]) -> None:
@@ -79,6 +83,7 @@ class Pipeline:
                 else:
                     await self._clock.sleep(await self._nap())
         finally:
+            self._drop_slice()
             await self._ask_no_more()
             await self._prices.close()
 
@@ -92,6 +97,7 @@ class Pipeline:
                 on_change()
             await self._prices.finish()
         finally:
+            self._drop_slice()
             await self._ask_no_more()
         return not self._is_blind and not any(tries.failures for tries in self._tries.values())
 
@@ -205,11 +211,18 @@ class Pipeline:
             _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
 
     async def _score(self, now: int) -> None:
-        """Do a slice of the scores, so that what is more urgent comes in between; the last one notes that all is done.
+        """Do a slice of the scores, or wait for one for a second: what is more urgent comes in between.
 
-        The forecasts that a slice has made are kept, so the next one goes on from there, after a restart too.
+        The forecasts that a slice has made are kept, so the next one goes on from there, after a restart too. The last
+        one notes that all is done.
         """
-        part = await self._modeller.score_slice(now)
+        if self._slice is None:
+            self._slice = asyncio.ensure_future(self._modeller.score_slice(now))
+        await asyncio.wait({self._slice}, timeout=SLICE_PATIENCE_S)
+        if not self._slice.done():
+            return
+        finished, self._slice = self._slice, None
+        part = finished.result()
         if part.forecasts:
             await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
             return
@@ -218,6 +231,11 @@ class Pipeline:
         windows = await self._modeller.accuracy(now)
         await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
         await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
+
+    def _drop_slice(self) -> None:
+        if self._slice is not None:
+            self._slice.cancel()
+            self._slice = None
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))

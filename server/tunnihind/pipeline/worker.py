@@ -32,7 +32,8 @@ class Worker:
     A process that dies with nothing to do is replaced at once. Work at which it dies is begun again in another one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = _NICENESS) -> None:
+        self._niceness = niceness
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
 
@@ -82,7 +83,7 @@ class Worker:
 
     def _started(self) -> _Process:
         try:
-            return _Process(self._died_idle)
+            return _Process(self._niceness, self._died_idle)
         except OSError as error:
             raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
 
@@ -114,7 +115,7 @@ class _DiedError(Exception):
 class _Process:
     """One running process. A thread waits for what it says, and for its end."""
 
-    def __init__(self, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
+    def __init__(self, niceness: int, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
         self.has_worked = False
         self._on_idle_death = on_idle_death
         self._loop = asyncio.get_running_loop()
@@ -123,7 +124,7 @@ class _Process:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
         with theirs:
-            self._process = context.Process(target=_work_through, args=(theirs,), daemon=True)
+            self._process = context.Process(target=_work_through, args=(theirs, niceness), daemon=True)
             self._process.start()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -180,9 +181,9 @@ def _ignore(_process: _Process, _error: _DiedError) -> None:
     """Take no notice."""
 
 
-def _work_through(connection: Connection[_Outcome, Callable[[], object]]) -> None:
+def _work_through(connection: Connection[_Outcome, Callable[[], object]], niceness: int) -> None:
     """Do what comes through the connection, in the process itself, until the server ends."""
-    _settle_in()
+    _settle_in(niceness)
     with suppress(EOFError):
         while True:
             connection.send(_done(connection.recv()))
@@ -199,10 +200,10 @@ def _done(work: Callable[[], object]) -> _Outcome:
         return None, failure
 
 
-def _settle_in() -> None:
+def _settle_in(niceness: int) -> None:
     """Give way to the serving, leave Ctrl-C to it, and end with it, also when it is killed and can say nothing."""
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

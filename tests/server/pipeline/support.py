@@ -158,7 +158,7 @@ class StubModeller:
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
-        return ScoreSlice((), 0)
+        return ScoreSlice((), 0, 0)
 
     async def score(self, as_of: int) -> BacktestScore | None:
         assert self.scored_at[-1] == as_of
@@ -179,7 +179,8 @@ class InProcessModeller:
         return make_run(self._store, as_of, LIMITS)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        return score_slice(self._store, as_of, LIMITS)
+        late = score_slice(self._store, as_of, LIMITS, of_late=True)
+        return late if late.forecasts else score_slice(self._store, as_of, LIMITS, of_late=False)
 
     async def score(self, as_of: int) -> BacktestScore | None:
         return score(self._store, as_of, LIMITS)

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.server.pipeline.support import estonian_quotes, keep, local
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, day_end
+from tunnihind.forecast.backtest import NextDay
+from tunnihind.forecast.identity import model_identity
+from tunnihind.market import DAY_S, HOUR_S, MARKET_LIMITS, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
 from tunnihind.store.store import Store
 
@@ -34,6 +37,11 @@ def child_of(modeller: ProcessModeller) -> int:
     pid = modeller._worker.pid
     assert pid is not None
     return pid
+
+
+def walker_of(modeller: ProcessModeller) -> int | None:
+    """Return the process that forecasts past days for a modeller."""
+    return modeller._walker.pid
 
 
 def wait_for_end(pid: int) -> bool:
@@ -68,6 +76,29 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
         assert again.p50.tobytes() == here.p50.tobytes()
         last = child_of(modeller)
     assert wait_for_end(last)
+
+
+async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled: Store, database: Path) -> None:
+    def note_made(first: int) -> None:
+        made = [NextDay(ts, ts, *[np.empty(0)] * 3) for ts in instants if ts >= first]
+        assert filled.backtests.add(model_identity(MARKET_LIMITS), made, past=filled.backtests.state_of_past())
+
+    instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
+    async with process_modeller(f"sqlite:///{database}") as modeller:
+        late = await modeller.score_slice(NOW)
+        assert late.forecasts[0].issued_ts == instants[-2]
+        assert walker_of(modeller) is None
+        note_made(instants[-2])
+        older = await modeller.score_slice(NOW)
+        assert older.forecasts[0].issued_ts == instants[0]
+        assert len(older.forecasts) + older.lacking == 88
+        walker = walker_of(modeller)
+        assert walker not in {None, child_of(modeller)}
+        note_made(instants[0])
+        assert (await modeller.score_slice(NOW)).lacking == 0
+        assert walker_of(modeller) is None
+    assert walker is not None
+    assert wait_for_end(walker)
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The daily scores: in slices that let the urgent through, kept from day to day, anew where the past has changed."""
 
+import asyncio
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
     for name in ("forecaster", "_standing_forecaster"):
-        monkeypatch.setattr(modelling, name, CountingModel)
+        monkeypatch.setattr(modelling, name, lambda floor, cap: CountingModel(limits=Limits(floor, cap)))
     return instants
 
 
@@ -68,9 +69,10 @@ def filled(store: Store) -> Store:
 def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     """Make all the forecasts that the score lacks; return in how many slices."""
     slices = 0
-    while (part := score_slice(store, now, LIMITS, slice_s=slice_s)).forecasts:
-        assert store.backtests.add(MODEL, part.forecasts, past=part.past)
-        slices += 1
+    for of_late in (True, False):
+        while (part := score_slice(store, now, LIMITS, of_late=of_late, slice_s=slice_s)).forecasts:
+            assert store.backtests.add(MODEL, part.forecasts, past=part.past)
+            slices += 1
     return slices
 
 
@@ -102,7 +104,7 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
     long_ago = day_start(TODAY - timedelta(days=10))
     filled.prices.add([Price("lv", long_ago, HOUR_S, 1.0)], source="import", seen_ts=NOW)
     work_off(filled)
-    assert asked == [local("2025-12-05 11:00") + n * DAY_S for n in range(11)]
+    assert sorted(asked) == [local("2025-12-05 11:00") + n * DAY_S for n in range(11)]
 
 
 def test_a_correction_leaves_the_forecasts_from_before_it_and_changes_what_they_are_measured_by(
@@ -146,7 +148,7 @@ def test_new_weather_and_the_growth_of_previous_runs_cost_no_forecast(filled: St
 
 
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
-    part = score_slice(filled, NOW, LIMITS, slice_s=0.0)
+    part = score_slice(filled, NOW, LIMITS, of_late=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
     assert not filled.backtests.add(MODEL, part.forecasts, past=part.past)
     assert filled.backtests.kept(MODEL) == {}
@@ -196,7 +198,8 @@ class SlicingModeller(InProcessModeller):
 
     async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")
-        return score_slice(self.store, as_of, LIMITS, slice_s=self.slice_s)
+        late = score_slice(self.store, as_of, LIMITS, of_late=True, slice_s=self.slice_s)
+        return late if late.forecasts else score_slice(self.store, as_of, LIMITS, of_late=False, slice_s=self.slice_s)
 
 
 async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
@@ -235,3 +238,44 @@ async def test_a_pipeline_that_starts_again_goes_on_with_the_scores_and_then_has
     assert filled.runs.score() is not None
     assert await started(third).catch_up()
     assert "slice" not in third.done
+
+
+class SlowModeller(SlicingModeller):
+    """Never ends with a slice, and notes whether it was told to."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.was_ended = False
+
+    async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
+        self.done.append("slice")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.was_ended = True
+        raise AssertionError
+
+
+async def test_prices_and_forecasts_do_not_wait_for_a_slow_slice(
+    filled: Store, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.SLICE_PATIENCE_S", 0.0)
+    clock = JumpingClock(NOW)
+    source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TOMORROW), clock=clock)
+    modeller = SlowModeller(filled)
+    pipeline = pipeline_of(filled, clock, prices=[source], modeller=modeller)
+    while "slice" not in modeller.done:
+        await pipeline.step()
+    questions, runs = len(source.asked), modeller.done.count("run")
+    clock.instant += HOUR_S
+    for _ in range(5):
+        await pipeline.step()
+    assert (len(source.asked), modeller.done.count("run")) == (questions + 1, runs + 1)
+    assert modeller.done.count("slice") == 1
+    ending = asyncio.create_task(pipeline.run(lambda: None))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    await asyncio.sleep(0)
+    assert modeller.was_ended
