@@ -8,9 +8,9 @@ import numpy as np
 
 from tests.server.api.support import HOUR
 from tunnihind.api.view import Percentiles, View
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, DEFAULT_VAT_RATE, HOUR_S, consumer_price, day_end, day_start, delivery_day
 
 SPRING = date(2026, 3, 29)

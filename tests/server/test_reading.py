@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.server.pipeline.support import day_range, estonian_quotes, keep, plain_run
 from tunnihind.api.reading import as_issued, read_view
 from tunnihind.api.view import Percentiles, View
-from tunnihind.forecast.backtest import BacktestScore
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start, floor_hour, hourly_prices
 from tunnihind.store.store import Store
 

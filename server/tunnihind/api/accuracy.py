@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 
 from tunnihind.api.models import MadeAt, Now
 from tunnihind.api.view import View
-from tunnihind.forecast.live_scores import WindowScores
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 
 
 def _error(description: str, example: float) -> Meta:

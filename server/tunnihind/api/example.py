@@ -5,10 +5,10 @@ from typing import Final
 import numpy as np
 
 from tunnihind.api.view import Percentiles, View
-from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S
 
 _HOUR: Final = 1_765_792_800

@@ -17,7 +17,7 @@ from tunnihind.api.health import judge
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
-from tunnihind.forecast.live_scores import WindowScores
+from tunnihind.forecast.scoring.live_scores import WindowScores
 
 _SCORED_DAYS: Final = 30
 _BOUNDS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
 
 
 class Percentiles(NamedTuple):

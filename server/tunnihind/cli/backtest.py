@@ -14,9 +14,9 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.backtest import BacktestResult
-from tunnihind.forecast.backtest import backtest as walk_forward
-from tunnihind.forecast.report import BacktestReport
+from tunnihind.forecast.scoring.backtest import BacktestResult
+from tunnihind.forecast.scoring.backtest import backtest as walk_forward
+from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import day_start
 from tunnihind.pipeline.history import MEMORY_S
 from tunnihind.pipeline.modelling import forecaster

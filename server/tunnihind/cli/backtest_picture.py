@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from tunnihind.cli.chart import Chart, Mark, draw_mark, ticks_to, write
-from tunnihind.forecast.report import BacktestReport
+from tunnihind.forecast.scoring.report import BacktestReport
 
 _WIDTH: Final = 1000
 _HEIGHT: Final = 540

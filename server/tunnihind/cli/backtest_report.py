@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from tunnihind.forecast.report import BacktestReport, Comparison, Comparisons
-from tunnihind.forecast.scores import Scores
-from tunnihind.forecast.significance import ENOUGH_DAYS, LAGS
+from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
 
 _SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
 _TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")

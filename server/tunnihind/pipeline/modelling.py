@@ -7,11 +7,11 @@ from functools import cache, partial
 from time import monotonic
 from typing import Final, Protocol
 
-from tunnihind.forecast.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
+from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
 from tunnihind.pipeline.history import History

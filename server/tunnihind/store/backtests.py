@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select
 
-from tunnihind.forecast.backtest import SCORE_DAYS, NextDay
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.market import DAY_S
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal

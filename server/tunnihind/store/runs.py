@@ -9,9 +9,9 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 
 from tunnihind.errors import StoreError
-from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_prices

@@ -5,8 +5,8 @@ import json
 from tests.server.api.conftest import Serve
 from tunnihind.api.example import EXAMPLE_VIEW
 from tunnihind.api.view import View
-from tunnihind.forecast.live_scores import WindowScores
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 
 NAN = float("nan")
 

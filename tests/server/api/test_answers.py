@@ -18,8 +18,8 @@ from tunnihind.api.models import (
     SeriesResponse,
 )
 from tunnihind.api.view import Percentiles, View
-from tunnihind.forecast.backtest import BacktestScore
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
 from tunnihind.settings import Settings
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tunnihind.cli.backtest_picture import picture
 from tunnihind.cli.chart import ticks_to
-from tunnihind.forecast.report import BacktestReport, Comparison, Comparisons
-from tunnihind.forecast.scores import Scores
-from tunnihind.forecast.significance import DieboldMariano
+from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.forecast.scoring.significance import DieboldMariano
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEADS = range(1, 8)

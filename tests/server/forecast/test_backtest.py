@@ -6,7 +6,9 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import pytest
 
-from tunnihind.forecast.backtest import (
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.scoring.backtest import (
     ENOUGH_HOURS,
     BacktestResult,
     BacktestScore,
@@ -15,8 +17,6 @@ from tunnihind.forecast.backtest import (
     recent_score,
     score_instants,
 )
-from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, Known
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, floor_hour, publication_time
 

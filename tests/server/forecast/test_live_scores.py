@@ -5,8 +5,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tunnihind.forecast.live_scores import LEADS, WINDOWS_DAYS, live_scores, morning_runs
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.live_scores import LEADS, WINDOWS_DAYS, live_scores, morning_runs
 from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, ZONES, day_end, day_start, gate_closure
 

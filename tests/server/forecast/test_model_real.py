@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tunnihind.forecast.backtest import BacktestResult, backtest
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, publication_time
 

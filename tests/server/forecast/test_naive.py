@@ -6,9 +6,9 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tunnihind.forecast.backtest import backtest
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.naive import seven_day_mean
+from tunnihind.forecast.scoring.backtest import backtest
+from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.known import Archive
 from tunnihind.market import day_start, delivery_day, hours_of
 

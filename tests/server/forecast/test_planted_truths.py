@@ -16,9 +16,9 @@ from tests.server.forecast.simulated_history import (
     simulated_archive,
     with_weather,
 )
-from tunnihind.forecast.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, publication_time
 

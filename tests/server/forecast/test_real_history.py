@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tunnihind.forecast.backtest import BacktestResult, backtest
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
 from tunnihind.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.market import HOUR_S, delivery_day, publication_time
 

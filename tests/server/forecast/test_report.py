@@ -5,8 +5,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from tunnihind.forecast.backtest import BacktestResult, IssuedForecasts
-from tunnihind.forecast.report import BacktestReport
+from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.known import Floats, Instants
 from tunnihind.market import day_end, day_start
 

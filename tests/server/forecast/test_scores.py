@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.scores import (
+from tunnihind.forecast.scoring.scores import (
     Scores,
     coverage,
     mean_absolute_error,

@@ -13,9 +13,9 @@ from tests.server.sources.conftest import StillClock
 from tests.server.upstream.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
-from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, Limits, Zone, floor_hour, hours_of, publication_time
 from tunnihind.pipeline.modelling import ScoreSlice, accuracy, make_run, score, score_slice

@@ -14,8 +14,8 @@ import pytest
 
 from tests.server.pipeline.support import estonian_quotes, keep, local
 from tunnihind.errors import StoreError
-from tunnihind.forecast.backtest import NextDay
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.scoring.backtest import NextDay
 from tunnihind.market import DAY_S, HOUR_S, MARKET_LIMITS, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
 from tunnihind.store.store import Store

@@ -16,10 +16,10 @@ from tests.server.pipeline.support import (
     local,
     pipeline_of,
 )
-from tunnihind.forecast.backtest import NextDay, recent_score, score_instants
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
 from tunnihind.known import IssuedSeries, Known
 from tunnihind.market import DAY_S, HOUR_S, Limits, day_start
 from tunnihind.pipeline import modelling

@@ -12,10 +12,10 @@ from hypothesis.extra import numpy as npst
 from sqlalchemy import select
 
 from tests.server.store.making import emptied, run, utc
-from tunnihind.forecast.backtest import BacktestScore
-from tunnihind.forecast.live_scores import WindowScores
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.naive import seven_day_mean
 from tunnihind.forecast.run import Forecaster, Run
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.naive import seven_day_mean
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Archive, Floats, Instants, Known, PriceHistory
 from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day
 

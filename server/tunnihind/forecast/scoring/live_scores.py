@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scores import Scores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats, PriceHistory
 from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day, gate_closure
 

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.backtest import BacktestResult
-from tunnihind.forecast.scores import Scores, mean_absolute_error
-from tunnihind.forecast.significance import DieboldMariano, diebold_mariano
+from tunnihind.forecast.scoring.backtest import BacktestResult
+from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
+from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
 from tunnihind.known import Floats, Instants
 from tunnihind.market import LOCAL_TZ, delivery_day
 
