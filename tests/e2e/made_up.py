@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.server.upstream.elering import Quotes
+from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit
 from tunnihind.sources.sheets import days
 from tunnihind.sources.simulated_market import SimulatedMarket

@@ -6,7 +6,7 @@ from tests.e2e.conftest import Launch
 from tests.e2e.made_up import made_up_quotes
 from tests.e2e.server_process import Reply, Server
 from tests.e2e.shifted_clock import ShiftedClock
-from tests.server.upstream import FakeElering
+from tests.support.upstreams import FakeElering
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, floor_hour
 
 

@@ -16,7 +16,7 @@ from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import hourly, made_up_quotes, write_prices
 from tests.e2e.server_process import Reply, Server
 from tests.e2e.shifted_clock import ShiftedClock
-from tests.server.upstream import FakeElering
+from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, delivery_day, floor_hour
 
 _PAGE = 4096

@@ -13,8 +13,8 @@ import pytest
 from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import write_prices
 from tests.e2e.server_process import COMMAND, until
-from tests.server.upstream import FakeElering
-from tests.server.upstream.elering import Quotes, flat_quotes
+from tests.support.upstreams import FakeElering
+from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import HOUR_S, delivery_day
 
 YEARS = 3

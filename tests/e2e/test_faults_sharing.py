@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.conftest import Launch, Tunnihind, free_port
 from tests.e2e.made_up import hourly, made_up_quotes, write_prices
 from tests.e2e.server_process import Reply
-from tests.server.upstream import FakeElering
+from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day, floor_hour
 
 

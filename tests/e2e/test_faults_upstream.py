@@ -5,7 +5,7 @@ from datetime import date
 from tests.e2e.conftest import Launch
 from tests.e2e.made_up import made_up_quotes
 from tests.e2e.shifted_clock import ShiftedClock
-from tests.server.upstream import FakeElering
+from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, floor_hour
 
 MORNING = "2025-12-15T07:30:00Z"

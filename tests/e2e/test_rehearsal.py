@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import hourly, made_up_quotes, write_prices
 from tests.e2e.server_process import Server
-from tests.server.upstream.elering import csv_quotes
+from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import DAY_S, HOUR_S
 
 AS_OF = "2025-12-15T10:00:00Z"

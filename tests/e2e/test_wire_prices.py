@@ -14,9 +14,9 @@ from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import hourly, made_up_quotes
 from tests.e2e.server_process import Reply, Server
 from tests.e2e.shifted_clock import ShiftedClock
-from tests.server.upstream import FakeElering, FakeEntsoe
-from tests.server.upstream.elering import Quotes, csv_quotes
-from tests.server.upstream.entsoe import TOKEN
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes, csv_quotes
+from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.market import HOUR_S, ZONES, day_end, day_start, hours_of
 
 TODAY = date(2025, 12, 15)

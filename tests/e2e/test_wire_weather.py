@@ -5,7 +5,7 @@ from datetime import date
 from tests.e2e.conftest import Launch, Tunnihind
 from tests.e2e.made_up import made_up_quotes
 from tests.e2e.shifted_clock import ShiftedClock
-from tests.server.upstream import FakeElering, FakeOpenMeteo
+from tests.support.upstreams import FakeElering, FakeOpenMeteo
 from tunnihind.sources.weather_points import POINTS, VARIABLES
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.pipeline.support import day_range, estonian_quotes, keep, plain_run
+from tests.support.pipelines import day_range, estonian_quotes, keep, plain_run
 from tunnihind.api.reading import as_issued, read_view
 from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.server.pipeline.support import keep, plain_run
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream.elering import Quotes
+from tests.support.pipelines import keep, plain_run
+from tests.support.upstreams.elering import Quotes
 from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries

@@ -10,8 +10,8 @@ import pytest
 from click.testing import Result
 
 from tests.server.cli.conftest import Run
-from tests.server.upstream import FakeElering
-from tests.server.upstream.elering import flat_quotes
+from tests.support.upstreams import FakeElering
+from tests.support.upstreams.elering import flat_quotes
 from tunnihind.market import QUARTER_S, delivery_day
 
 type Check = Callable[..., Awaitable[Result]]

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.server.pipeline.support import (
+from tests.support.pipelines import (
     InProcessModeller,
     JumpingClock,
     ScriptedPrices,
@@ -20,7 +20,7 @@ from tests.server.pipeline.support import (
     unsettled_days,
     utc_midnight,
 )
-from tests.server.upstream.elering import Quotes
+from tests.support.upstreams.elering import Quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day
 from tunnihind.pipeline.pipeline import Pipeline

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.server.pipeline.support import (
+from tests.server.sources.conftest import StillClock
+from tests.support.pipelines import (
     JumpingClock,
     ScriptedPrices,
     ScriptedWeather,
@@ -20,8 +21,7 @@ from tests.server.pipeline.support import (
     pipeline_of,
     utc_midnight,
 )
-from tests.server.sources.conftest import StillClock
-from tests.server.upstream import FakeOpenMeteo
+from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries

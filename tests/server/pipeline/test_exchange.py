@@ -5,7 +5,7 @@ from collections import deque
 
 import pytest
 
-from tests.server.pipeline.support import JumpingClock, Witness, local
+from tests.support.pipelines import JumpingClock, Witness, local
 from tunnihind.errors import RateLimited, SourceUnreachable
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.exchange import Exchange

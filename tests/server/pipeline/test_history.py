@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.server.pipeline.support import estonian_quotes, keep, local
+from tests.support.pipelines import estonian_quotes, keep, local
 from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import MEMORY_S, History

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.server.pipeline.support import estonian_quotes, keep, local
+from tests.support.pipelines import estonian_quotes, keep, local
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession
 from sqlalchemy import event
 
-from tests.server.pipeline.support import (
+from tests.support.pipelines import (
     InProcessModeller,
     JumpingClock,
     ScriptedPrices,
@@ -25,8 +25,8 @@ from tests.server.pipeline.support import (
     pipeline_of,
     unsettled_days,
 )
-from tests.server.upstream import FakeElering
-from tests.server.upstream.elering import flat_quotes
+from tests.support.upstreams import FakeElering
+from tests.support.upstreams.elering import flat_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.sources.elering import EleringPrices

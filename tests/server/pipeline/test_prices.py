@@ -6,10 +6,10 @@ from datetime import date
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.pipeline.desk import NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
-from tests.server.pipeline.support import ScriptedPrices, estonian_quotes, hourly, unsettled_days
-from tests.server.upstream import FakeElering, FakeEntsoe
-from tests.server.upstream.elering import flat_quotes
+from tests.support.clocked_ingest import NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
+from tests.support.pipelines import ScriptedPrices, estonian_quotes, hourly, unsettled_days
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
 from tunnihind.store.prices import Added

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.pipeline.support import (
+from tests.support.pipelines import (
     JumpingClock,
     ScriptedPrices,
     StubModeller,
@@ -18,8 +18,8 @@ from tests.server.pipeline.support import (
     local,
     pipeline_of,
 )
-from tests.server.upstream import FakeElering
-from tests.server.upstream.elering import flat_quotes
+from tests.support.upstreams import FakeElering
+from tests.support.upstreams.elering import flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, delivery_day, publication_time
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.elering import EleringPrices

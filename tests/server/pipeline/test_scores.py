@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.server.pipeline.support import (
+from tests.support.pipelines import (
     InProcessModeller,
     JumpingClock,
     ScriptedPrices,

@@ -9,10 +9,10 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.e2e.made_up import made_up_quotes
-from tests.server.pipeline.desk import DOWN, NOW, TODAY, TOMORROW, Desk, elering, entsoe, held
-from tests.server.pipeline.support import ScriptedPrices, hourly, keep, sources_of
-from tests.server.upstream import FakeElering, FakeEntsoe
-from tests.server.upstream.elering import Quotes
+from tests.support.clocked_ingest import DOWN, NOW, TODAY, TOMORROW, Desk, elering, entsoe, held
+from tests.support.pipelines import ScriptedPrices, hourly, keep, sources_of
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes
 from tunnihind.api.health import judge
 from tunnihind.api.reading import read_view
 from tunnihind.cli.status import describe, read_status

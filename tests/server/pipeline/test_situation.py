@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.server.pipeline.support import (
+from tests.support.pipelines import (
     NO_HISTORY,
     ScriptedWeather,
     day_range,
@@ -14,7 +14,7 @@ from tests.server.pipeline.support import (
     local,
     plain_run,
 )
-from tests.server.upstream.elering import Quotes, flat_quotes
+from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
 from tunnihind.pipeline.schedule import Situation
 from tunnihind.pipeline.situation import YEARS_FILLED, months_filled, note_filled, read_situation

@@ -5,10 +5,10 @@ from datetime import date, timedelta
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.pipeline.desk import DOWN, NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
-from tests.server.pipeline.support import ScriptedPrices, estonian_quotes, hourly, keep, sources_of, unsettled_days
-from tests.server.upstream import FakeElering, FakeEntsoe
-from tests.server.upstream.elering import Quotes, flat_quotes
+from tests.support.clocked_ingest import DOWN, NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
+from tests.support.pipelines import ScriptedPrices, estonian_quotes, hourly, keep, sources_of, unsettled_days
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.errors import SourceError, SourceUnreachable
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_start, hourly_prices, publication_time
 from tunnihind.store.prices import Added

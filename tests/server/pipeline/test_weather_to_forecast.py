@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.pipeline.support import InProcessModeller, local, pipeline_of
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream import FakeOpenMeteo
+from tests.support.pipelines import InProcessModeller, local, pipeline_of
+from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import CovariateArchive, Floats

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.upstream.elering import csv_quotes
+from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import ZONES, Limits
 from tunnihind.price_checks.gate import Reason, Refused, judge
 from tunnihind.sources.base import Quote

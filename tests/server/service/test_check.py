@@ -9,9 +9,9 @@ import pytest
 import stamina
 
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream import FakeElering, FakeEntsoe, FakeOpenMeteo
-from tests.server.upstream.elering import flat_quotes
-from tests.server.upstream.entsoe import TOKEN
+from tests.support.upstreams import FakeElering, FakeEntsoe, FakeOpenMeteo
+from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.service.check import Checked, check_sources
 from tunnihind.settings import Settings

@@ -9,8 +9,8 @@ from aiohttp import ClientSession
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.upstream import FakeElering
-from tests.server.upstream.elering import csv_quotes, flat_quotes
+from tests.support.upstreams import FakeElering
+from tests.support.upstreams.elering import csv_quotes, flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Limits, day_end, day_start, publication_time
 from tunnihind.price_checks.gate import Refused, Settled, judge

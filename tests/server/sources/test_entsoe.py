@@ -7,9 +7,9 @@ from types import MappingProxyType
 import pytest
 from aiohttp import ClientSession, web
 
-from tests.server.upstream import FakeEntsoe
-from tests.server.upstream.elering import flat_quotes
-from tests.server.upstream.entsoe import TOKEN
+from tests.support.upstreams import FakeEntsoe
+from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.upstream import FakeEntsoe
-from tests.server.upstream.entsoe import TOKEN
+from tests.support.upstreams import FakeEntsoe
+from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import BadAnswer, RateLimited, SourceUnreachable
 from tunnihind.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start

@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from aiohttp import web
 
-from tests.server.upstream.server import FakeUpstream
+from tests.support.upstreams.server import FakeUpstream
 
 MOST_MB: Final = 100
 MEASURE: Final = """

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream import FakeOpenMeteo
-from tests.server.upstream.open_meteo import plain_weather
+from tests.support.upstreams import FakeOpenMeteo
+from tests.support.upstreams.open_meteo import plain_weather
 from tunnihind.errors import BadAnswer, RateLimited, SourceRefused
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.open_meteo import LEAD_DAYS, MODEL, OpenMeteo, parse_locations

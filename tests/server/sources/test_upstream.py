@@ -10,7 +10,7 @@ from aiohttp import ClientSession, web
 from yarl import URL
 
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream.server import FakeUpstream
+from tests.support.upstreams.server import FakeUpstream
 from tunnihind import __version__
 from tunnihind.errors import BadAnswer, RateLimited, SourceRefused, SourceUnreachable
 from tunnihind.sources.upstream import Answer, Manners, Upstream, user_agent

@@ -4,10 +4,10 @@ from datetime import date, timedelta
 
 from aiohttp import ClientSession
 
-from tests.server.pipeline.support import LIMITS, JumpingClock, Witness, local
-from tests.server.upstream import FakeElering, FakeEntsoe
-from tests.server.upstream.elering import Quotes, flat_quotes
-from tests.server.upstream.entsoe import TOKEN
+from tests.support.pipelines import LIMITS, JumpingClock, Witness, local
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes, flat_quotes
+from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import SourceUnreachable
 from tunnihind.market import HOUR_S, QUARTER_S, day_start
 from tunnihind.pipeline.prices import PriceIngest

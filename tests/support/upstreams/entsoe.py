@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from aiohttp import web
 
-from tests.server.upstream.elering import Quotes
-from tests.server.upstream.server import FakeUpstream
+from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.sheets import days

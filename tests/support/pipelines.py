@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from tests.server.sources.conftest import StillClock
-from tests.server.upstream.elering import Quotes, flat_quotes
+from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.forecast.run import Run

@@ -1,4 +1,4 @@
-"""Play Elering from a CSV of prices: `python -m tests.server.upstream prices.csv 2025-12-15T10:00:00Z`.
+"""Play Elering from a CSV of prices: `python -m tests.support.upstreams prices.csv 2025-12-15T10:00:00Z`.
 
 Days not yet published at that instant come as the clock reaches their publication; Ctrl-C ends it.
 """
@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from tests.server.upstream.elering import FakeElering, csv_quotes
+from tests.support.upstreams.elering import FakeElering, csv_quotes
 from tunnihind.clock import RehearsalClock
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from tests.server.upstream.server import FakeUpstream
+from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import ZONES, Zone, day_end, day_start, delivery_day, publication_time
 
 type Quotes = dict[Zone, dict[int, float]]

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.server.upstream.server import FakeUpstream
+from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import DAY_S, HOUR_S
 
 type Weather = Callable[[str, int, int, int], float | None]
