@@ -1,14 +1,17 @@
 """What the tests of the server share: an empty store that is quickly there, and properties without a stopwatch."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import stamina
+from aiohttp import ClientSession
 from hypothesis import settings
 
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.market import Limits
+from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
 
 # How long an example takes says more about the machine than about the code.
@@ -35,6 +38,14 @@ def store(database: Path) -> Iterator[Store]:
     """Return an empty store."""
     with Store(f"sqlite:///{database}") as opened:
         yield opened
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    """Return a session for sources, whose retries do not wait."""
+    with stamina.set_testing(True, attempts=100, cap=True):
+        async with open_session("operator@example.org") as opened:
+            yield opened
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.pipelines import day_range, estonian_quotes, keep, plain_run
+from tests.support.pipelines import plain_run
+from tests.support.sources import estonian_quotes
+from tests.support.stores import day_range, store_quotes
 from tunnihind.api.reading import as_issued, read_view
 from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
@@ -59,7 +61,7 @@ def test_an_empty_store_has_an_empty_view(store: Store) -> None:
 
 def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=20), TODAY + timedelta(days=1), QUARTER_S)
-    keep(store, quotes, NOW)
+    store_quotes(store, quotes, NOW)
     settled = read_view(store, NOW).settled
     assert settled == pytest.approx({ts: p for ts, p in hourly_prices(quotes["ee"]).items() if ts in settled})
     assert min(settled) <= HOUR - 14 * DAY_S
@@ -70,29 +72,29 @@ def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Stor
 @pytest.mark.parametrize("changed", [date(2025, 3, 30), date(2025, 10, 26)])
 def test_days_of_a_clock_change_have_all_their_hours(store: Store, changed: date) -> None:
     now = day_start(changed + timedelta(days=3)) + 60
-    keep(store, estonian_quotes(changed - timedelta(days=15), changed + timedelta(days=3)), now)
+    store_quotes(store, estonian_quotes(changed - timedelta(days=15), changed + timedelta(days=3)), now)
     settled = read_view(store, now).settled
     assert all(ts in settled for ts in range(floor_hour(now) - 14 * DAY_S, floor_hour(now) + HOUR_S, HOUR_S))
 
 
 def test_only_estonian_hours_are_shown_and_only_whole_ones(store: Store) -> None:
-    keep(store, {"fi": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
-    keep(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
+    store_quotes(store, {"fi": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
+    store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
     assert read_view(store, NOW).settled == {HOUR: 15.0}
 
 
 def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=42), TODAY - timedelta(days=40), QUARTER_S)["ee"]
     last = max(quotes)
-    keep(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
+    store_quotes(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
     view = read_view(store, NOW)
     assert list(view.settled) == [floor_hour(last)]
     assert view.newest_settled == floor_hour(last)
 
 
 def test_a_correction_is_shown_though_the_clock_was_set_back_since(store: Store) -> None:
-    keep(store, {"ee": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
-    keep(store, {"ee": {HOUR: 5.0, HOUR + HOUR_S: 2.0}}, NOW - DAY_S)
+    store_quotes(store, {"ee": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
+    store_quotes(store, {"ee": {HOUR: 5.0, HOUR + HOUR_S: 2.0}}, NOW - DAY_S)
     assert read_view(store, NOW - DAY_S + 60).settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
 
 
@@ -133,14 +135,14 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
         return read_view(store, NOW).version
 
     versions = [version()]
-    keep(store, estonian_quotes(TODAY, TODAY), NOW)
+    store_quotes(store, estonian_quotes(TODAY, TODAY), NOW)
     versions.append(version())
     store.runs.add(plain_run(NOW))
     versions.append(version())
     store.runs.keep_score(BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
-    keep(store, estonian_quotes(TODAY, TODAY), NOW + 60)
+    store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
     store.journal.refreshed(NOW)
     store.health.failed("first", NOW, "down")
     assert version() == versions[-1]
@@ -150,6 +152,6 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
 
 def test_a_store_opened_for_reading_gives_the_same_view(store: Store) -> None:
     for day in day_range(TODAY - timedelta(days=3), 4):
-        keep(store, estonian_quotes(day, day), NOW)
+        store_quotes(store, estonian_quotes(day, day), NOW)
     with Store(str(store.database), read_only=True) as reader:
         assert read_view(reader, NOW) == read_view(store, NOW)

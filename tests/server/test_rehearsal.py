@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.server.sources.conftest import StillClock
-from tests.support.pipelines import keep, plain_run
+from tests.support.clocks import StillClock
+from tests.support.pipelines import plain_run
+from tests.support.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
@@ -72,7 +73,7 @@ def imported(quotes: dict[int, Quotes], empty_database: Path, tmp_path_factory: 
     path = Path(shutil.copy(empty_database, tmp_path_factory.mktemp("imported") / "tunnihind.db"))
     with Store(f"sqlite:///{path}") as store:
         for some in quotes.values():
-            keep(store, some, LATER, source="import")
+            store_quotes(store, some, LATER, source="import")
         for n in range(40):
             at = NOW + (n - 20) * 6 * HOUR_S
             store.covariates.add({COVARIATE: [IssuedSeries(at, at, np.full(48, n, np.float32))]})
@@ -248,7 +249,7 @@ def spoil_the_future(store: Store, after: int) -> None:
 
 def test_nothing_that_came_later_can_be_seen(history: Store) -> None:
     corrected: Quotes = {"ee": {day_start(TODAY) + n * 900: -77.0 for n in range(40)}}
-    keep(history, corrected, NOW + 600)
+    store_quotes(history, corrected, NOW + 600)
     before = picture(Rehearsal.of(history, NOW))
     spoil_the_future(history, NOW)
     assert picture(Rehearsal.of(history, NOW)) == before

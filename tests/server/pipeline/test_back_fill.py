@@ -6,20 +6,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.support.pipelines import (
-    InProcessModeller,
-    JumpingClock,
-    ScriptedPrices,
-    ScriptedWeather,
-    Witness,
-    estonian_quotes,
-    hourly,
-    live,
-    local,
-    pipeline_of,
-    unsettled_days,
-    utc_midnight,
-)
+from tests.support.clocks import JumpingClock, local, utc_midnight
+from tests.support.pipelines import InProcessModeller, RecordingObserver, live, pipeline_of
+from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tests.support.stores import hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day
@@ -38,7 +28,7 @@ def asked_years(source: ScriptedPrices) -> list[int]:
 
 
 async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Store) -> None:
-    clock, witness = JumpingClock(NOW, work_s=0.5), Witness()
+    clock, observer = JumpingClock(NOW, work_s=0.5), RecordingObserver()
     market = Simulated(clock=clock)
     market.history_since = date(2024, 12, 1)
     pipeline = pipeline_of(
@@ -48,14 +38,14 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         weather=[market],
         modeller=InProcessModeller(store),
         history_start=date(2024, 1, 1),
-        observer=witness,
+        observer=observer,
     )
     assert await pipeline.catch_up()
     for zone in ZONES:
         assert list(hourly(store, zone)) == list(
             range(day_start(date(2024, 1, 1)), day_start(date(2025, 2, 11)), HOUR_S)
         )
-    assert witness.filled == [
+    assert observer.filled == [
         ("prices", 1, 2),
         ("prices", 2, 2),
         ("simulated", 1, 3),
@@ -84,9 +74,9 @@ async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> Non
 
 
 def pipeline_from(
-    source: ScriptedPrices, store: Store, clock: JumpingClock, witness: Witness | None = None
+    source: ScriptedPrices, store: Store, clock: JumpingClock, observer: RecordingObserver | None = None
 ) -> Pipeline:
-    return pipeline_of(store, clock, prices=[source], history_start=date(2021, 1, 1), observer=witness)
+    return pipeline_of(store, clock, prices=[source], history_start=date(2021, 1, 1), observer=observer)
 
 
 def five_years() -> Quotes:
@@ -99,7 +89,7 @@ def five_years() -> Quotes:
 
 
 async def test_a_kill_between_chunks_costs_no_chunk(store: Store) -> None:
-    class Killer(Witness):
+    class Killer(RecordingObserver):
         def history_filled(self, what: str, done: int, total: int) -> None:
             super().history_filled(what, done, total)
             if done == 2:
@@ -107,13 +97,13 @@ async def test_a_kill_between_chunks_costs_no_chunk(store: Store) -> None:
 
     clock = JumpingClock(NOW, work_s=1)
     source = ScriptedPrices(five_years(), clock=clock)
-    killer, witness = Killer(), Witness()
+    killer, observer = Killer(), RecordingObserver()
     with pytest.raises(asyncio.CancelledError):
         await pipeline_from(source, store, clock, killer).run(lambda: None)
     assert asked_years(source) == [2025, 2024]
-    await pipeline_from(source, store, clock, witness).catch_up()
+    await pipeline_from(source, store, clock, observer).catch_up()
     assert asked_years(source) == [2025, 2024, 2023, 2022, 2021]
-    assert killer.filled + witness.filled == [("prices", done, 5) for done in range(1, 6)]
+    assert killer.filled + observer.filled == [("prices", done, 5) for done in range(1, 6)]
     expected = {ts: price for ts, price in source.quotes["ee"].items() if ts < NOW + DAY_S}
     assert hourly(store) == expected
     assert store.prices.count() == len(expected)

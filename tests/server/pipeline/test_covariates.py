@@ -8,19 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.server.sources.conftest import StillClock
-from tests.support.pipelines import (
-    JumpingClock,
-    ScriptedPrices,
-    ScriptedWeather,
-    StubModeller,
-    Witness,
-    estonian_quotes,
-    live,
-    local,
-    pipeline_of,
-    utc_midnight,
-)
+from tests.support.clocks import JumpingClock, StillClock, local, utc_midnight
+from tests.support.pipelines import RecordingObserver, StubModeller, live, pipeline_of
+from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.run import Run
@@ -39,7 +29,7 @@ DOWN = SourceUnreachable("weather", "no answer within 30 s")
 
 
 def ingest_of(store: Store) -> CovariateIngest:
-    return CovariateIngest(store, JumpingClock(NOW), Witness())
+    return CovariateIngest(store, JumpingClock(NOW), RecordingObserver())
 
 
 def kept(store: Store, name: str) -> tuple[IssuedSeries, ...]:
@@ -180,7 +170,7 @@ class DayByDay(ScriptedWeather):
 
 async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_day(store: Store) -> None:
     clock = JumpingClock(NOW)
-    source, ingest = DayByDay(), CovariateIngest(store, clock, Witness())
+    source, ingest = DayByDay(), CovariateIngest(store, clock, RecordingObserver())
     for live_ts in range(utc_midnight(MONTH), utc_midnight(TODAY), 3 * HOUR_S):
         store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
     await ingest.fill_month(source, MONTH, TODAY)
@@ -196,7 +186,7 @@ async def test_a_months_previous_runs_come_over_the_wire_with_their_leads(store:
     clock = StillClock(NOW)
     async with FakeOpenMeteo() as server, open_session("") as session:
         source = OpenMeteo(session, server.url, server.url, points=POINTS[:2], clock=clock)
-        await CovariateIngest(store, clock, Witness()).fill_month(source, MONTH, TODAY)
+        await CovariateIngest(store, clock, RecordingObserver()).fill_month(source, MONTH, TODAY)
     issues = kept(store, f"temperature_2m@{POINTS[1].name}")
     assert [issue.lead_s // DAY_S for issue in issues] == [7, 6, 5, 4, 3, 2, 1]
     for issue in issues:

@@ -5,7 +5,8 @@ from collections import deque
 
 import pytest
 
-from tests.support.pipelines import JumpingClock, Witness, local
+from tests.support.clocks import JumpingClock, local
+from tests.support.pipelines import RecordingObserver
 from tunnihind.errors import RateLimited, SourceUnreachable
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.exchange import Exchange
@@ -41,7 +42,7 @@ def clock() -> JumpingClock:
 
 @pytest.fixture
 def exchange(store: Store, clock: JumpingClock) -> Exchange:
-    return Exchange(store, clock, Witness())
+    return Exchange(store, clock, RecordingObserver())
 
 
 async def ask(exchange: Exchange, source: Source, times: int = 1) -> str:
@@ -69,8 +70,8 @@ async def test_a_failure_that_lasts_over_a_restart_is_in_the_new_log_too(
 ) -> None:
     caplog.set_level(logging.INFO, "tunnihind")
     for _ in range(2):
-        await ask(Exchange(store, clock, Witness()), Source(DOWN, DOWN), 2)
-    await ask(Exchange(store, clock, Witness()), Source("fine"))
+        await ask(Exchange(store, clock, RecordingObserver()), Source(DOWN, DOWN), 2)
+    await ask(Exchange(store, clock, RecordingObserver()), Source("fine"))
     assert [line.partition(";")[0] for line in caplog.messages] == [str(DOWN), str(DOWN), "first answers again"]
 
 

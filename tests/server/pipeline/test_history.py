@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.pipelines import estonian_quotes, keep, local
+from tests.support.clocks import local
+from tests.support.sources import estonian_quotes
+from tests.support.stores import store_quotes
 from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import MEMORY_S, History
@@ -21,7 +23,7 @@ NAME = "ee_wind_mw"
 @pytest.fixture
 def filled(store: Store) -> Store:
     """Return a store with a hundred days of prices and a forecast of wind."""
-    keep(store, estonian_quotes(TODAY - timedelta(days=100), TODAY), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=100), TODAY), NOW)
     store.covariates.add({NAME: [wind(1.0)]})
     return store
 
@@ -43,7 +45,7 @@ def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
 def test_new_prices_are_seen_at_once(filled: Store) -> None:
     history = History()
     before = history.archive(filled, NOW)
-    keep(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
+    store_quotes(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
     after = history.archive(filled, NOW)
     assert after.prices.ts.max() == before.prices.ts.max() + DAY_S
 
@@ -51,7 +53,7 @@ def test_new_prices_are_seen_at_once(filled: Store) -> None:
 def test_a_corrected_price_is_seen_at_once(filled: Store) -> None:
     history = History()
     history.archive(filled, NOW)
-    keep(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
+    store_quotes(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
     assert history.archive(filled, NOW).prices.eur_mwh.max() > 70
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.pipelines import estonian_quotes, keep, local
+from tests.support.clocks import local
+from tests.support.sources import estonian_quotes
+from tests.support.stores import store_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay
@@ -28,7 +30,7 @@ PATIENCE_S = 60
 @pytest.fixture
 def filled(store: Store) -> Store:
     """Return a store with half a year of prices."""
-    keep(store, estonian_quotes(TODAY - timedelta(days=180), TODAY), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=180), TODAY), NOW)
     return store
 
 

@@ -11,20 +11,10 @@ import pytest
 from aiohttp import ClientSession
 from sqlalchemy import event
 
-from tests.support.pipelines import (
-    InProcessModeller,
-    JumpingClock,
-    ScriptedPrices,
-    ScriptedWeather,
-    StubModeller,
-    estonian_quotes,
-    hourly,
-    keep,
-    live,
-    local,
-    pipeline_of,
-    unsettled_days,
-)
+from tests.support.clocks import JumpingClock, local
+from tests.support.pipelines import InProcessModeller, StubModeller, live, pipeline_of
+from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tests.support.stores import hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError
@@ -288,6 +278,6 @@ async def test_an_import_beside_the_running_pipeline_brings_a_forecast(
     assert modeller.made_at == []
     imported_at = clock.instant
     with Store(f"sqlite:///{database}") as other:
-        keep(other, estonian_quotes(TODAY - timedelta(days=3), TODAY), int(imported_at), source="import")
+        store_quotes(other, estonian_quotes(TODAY - timedelta(days=3), TODAY), int(imported_at), source="import")
     await live(pipeline, clock, clock.instant + MINUTE)
     assert modeller.made_at[0] - imported_at <= MINUTE

@@ -6,8 +6,9 @@ from datetime import date
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.clocked_ingest import NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
-from tests.support.pipelines import ScriptedPrices, estonian_quotes, hourly, unsettled_days
+from tests.support.ingest_trial import NOW, TODAY, TOMORROW, IngestTrial, changed, elering, entsoe, held, two_days
+from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.stores import hourly, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
@@ -19,7 +20,7 @@ from tunnihind.store.store import Store
 async def test_what_passes_is_kept_by_the_quarter_with_all_zones(store: Store, session: ClientSession) -> None:
     quotes = two_days()
     async with FakeElering(quotes) as server:
-        added = await Desk(store, elering(session, server)).ingest()
+        added = await IngestTrial(store, elering(session, server)).ingest()
     assert added == Added(new=2 * 96 * 4)
     for zone in ZONES:
         assert hourly(store, zone) == pytest.approx(hourly_prices(quotes[zone]))
@@ -28,24 +29,24 @@ async def test_what_passes_is_kept_by_the_quarter_with_all_zones(store: Store, s
 
 async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as server:
-        desk = Desk(store, elering(session, server))
-        await desk.ingest()
+        trial = IngestTrial(store, elering(session, server))
+        await trial.ingest()
         version = store.journal.version()
-        assert await desk.ingest(after_s=60) == Added(unchanged=2 * 96 * 4)
+        assert await trial.ingest(after_s=60) == Added(unchanged=2 * 96 * 4)
     assert (store.journal.version(), store.journal.last_refresh()) == (version, NOW + 60)
     assert store.journal.prices_stored_at() == NOW
 
 
 async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as server:
-        desk = Desk(store, elering(session, server))
+        trial = IngestTrial(store, elering(session, server))
         server.cut(TOMORROW, 40)
-        await desk.ingest()
+        await trial.ingest()
         assert unsettled_days(store, TODAY, TOMORROW) == [TOMORROW]
         assert max(hourly(store)) < day_start(TOMORROW)
         assert held(store) == {("elering", zone, TOMORROW, "incomplete") for zone in ZONES}
         server.quotes = two_days()
-        assert (await desk.ingest(after_s=60)).new == 96 * 4
+        assert (await trial.ingest(after_s=60)).new == 96 * 4
     assert unsettled_days(store, TODAY, TOMORROW) == []
     assert held(store) == set()
 
@@ -55,16 +56,16 @@ async def test_zeros_are_held_and_released_when_prices_come(
 ) -> None:
     caplog.set_level(logging.INFO, "tunnihind.pipeline.settling")
     async with FakeElering(two_days()) as server:
-        desk = Desk(store, elering(session, server))
+        trial = IngestTrial(store, elering(session, server))
         server.zero(TOMORROW)
         for _ in range(3):
-            await desk.ingest(after_s=60)
+            await trial.ingest(after_s=60)
         assert held(store) == {("elering", zone, TOMORROW, "zeros") for zone in ZONES}
-        assert desk.witness.refused == [("elering", "zeros")] * 4
+        assert trial.observer.refused == [("elering", "zeros")] * 4
         held_back = f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00"
         assert [line for line in caplog.messages if "held back" in line] == [held_back]
         server.quotes = two_days()
-        await desk.ingest(after_s=60)
+        await trial.ingest(after_s=60)
     assert held(store) == set()
     assert 0.0 not in hourly(store).values()
     assert sum("passed after all" in line for line in caplog.messages) == 1
@@ -72,30 +73,30 @@ async def test_zeros_are_held_and_released_when_prices_come(
 
 async def test_a_day_that_fails_for_another_reason_is_news(store: Store) -> None:
     source = ScriptedPrices(estonian_quotes(TOMORROW, TOMORROW, QUARTER_S))
-    desk = Desk(store, source)
+    trial = IngestTrial(store, source)
     whole = source.quotes["ee"]
     source.quotes = {"ee": dict.fromkeys(whole, 0.0)}
-    await desk.ingest()
+    await trial.ingest()
     source.quotes = {"ee": dict(list(whole.items())[:40])}
-    await desk.ingest()
-    await desk.ingest()
-    assert desk.witness.refused == [("first", "zeros"), ("first", "incomplete")]
+    await trial.ingest()
+    await trial.ingest()
+    assert trial.observer.refused == [("first", "zeros"), ("first", "incomplete")]
 
 
 async def test_a_settled_day_stays_when_the_source_goes_back_on_it(store: Store) -> None:
     source = ScriptedPrices(two_days())
-    desk = Desk(store, source)
-    await desk.ingest()
+    trial = IngestTrial(store, source)
+    await trial.ingest()
     before = hourly(store)
     source.quotes = {zone: dict.fromkeys(prices, 0.0) for zone, prices in two_days().items()}
-    await desk.ingest(after_s=60)
+    await trial.ingest(after_s=60)
     assert hourly(store) == before
 
 
 async def test_one_zones_trouble_does_not_hold_up_the_others(store: Store) -> None:
     quotes = two_days()
     quotes["fi"] = dict.fromkeys(quotes["fi"], 0.0)
-    await Desk(store, ScriptedPrices(quotes)).ingest()
+    await IngestTrial(store, ScriptedPrices(quotes)).ingest()
     assert unsettled_days(store, TODAY, TOMORROW) == []
     assert hourly(store, "fi") == {}
 
@@ -103,7 +104,7 @@ async def test_one_zones_trouble_does_not_hold_up_the_others(store: Store) -> No
 async def test_a_burst_of_503_is_outlived_within_one_ingest(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as server:
         server.fail(times=3)
-        await Desk(store, elering(session, server)).ingest()
+        await IngestTrial(store, elering(session, server)).ingest()
     assert unsettled_days(store, TODAY, TOMORROW) == []
 
 
@@ -111,7 +112,7 @@ async def test_a_longer_burst_is_an_error_and_no_refresh(store: Store, session: 
     async with FakeElering(two_days()) as server:
         server.fail(times=4)
         with pytest.raises(SourceRefused, match="503"):
-            await Desk(store, elering(session, server)).ingest()
+            await IngestTrial(store, elering(session, server)).ingest()
     assert store.journal.last_refresh() is None
     assert hourly(store) == {}
 
@@ -127,12 +128,12 @@ async def test_a_malformed_answer_is_an_error_and_nothing_is_kept(
     async with FakeElering(two_days()) as server:
         server.say(body)
         with pytest.raises(BadAnswer, match="elering"):
-            await Desk(store, elering(session, server)).ingest()
+            await IngestTrial(store, elering(session, server)).ingest()
     assert (hourly(store), store.journal.last_refresh()) == ({}, None)
 
 
 async def test_an_answer_without_a_price_is_a_refresh_all_the_same(store: Store) -> None:
-    await Desk(store, ScriptedPrices({"ee": {}})).ingest()
+    await IngestTrial(store, ScriptedPrices({"ee": {}})).ingest()
     assert store.journal.last_refresh() == NOW
 
 
@@ -142,8 +143,8 @@ async def test_days_of_a_clock_change_come_through_hour_by_hour(
 ) -> None:
     quotes = flat_quotes(day, day, QUARTER_S)
     async with FakeElering(quotes) as first, FakeEntsoe(quotes) as second:
-        desk = Desk(store, elering(session, first), entsoe(session, second), now=publication_time(day))
-        await desk.ingest(day, day)
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second), now=publication_time(day))
+        await trial.ingest(day, day)
     assert len(quotes["ee"]) == 4 * hours
     assert list(hourly(store)) == list(hours_of(day))
     assert held(store) == set()
@@ -151,11 +152,11 @@ async def test_days_of_a_clock_change_come_through_hour_by_hour(
 
 async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Store) -> None:
     source = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
-    desk = Desk(store, source)
-    await desk.ingest()
+    trial = IngestTrial(store, source)
+    await trial.ingest()
     source.quotes = changed(source.quotes, 2, 7.0)
-    assert await desk.ingest(after_s=3600) == Added(unchanged=88)
-    assert await desk.ingest(after_s=3600) == Added(corrected=8, unchanged=88)
+    assert await trial.ingest(after_s=3600) == Added(unchanged=88)
+    assert await trial.ingest(after_s=3600) == Added(corrected=8, unchanged=88)
     hour = day_start(TODAY)
     archive = store.prices.archive()
     before, after = (archive.as_of(at).settled()[hour] for at in (NOW + 7199, NOW + 7200))
@@ -164,7 +165,7 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
 
 
 async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> None:
-    await Desk(store, ScriptedPrices(two_days())).ingest()
+    await IngestTrial(store, ScriptedPrices(two_days())).ingest()
     archive = store.prices.archive()
     assert archive.as_of(NOW - 1).newest_settled_day() == TODAY
     assert archive.as_of(NOW).newest_settled_day() == TOMORROW
@@ -172,5 +173,5 @@ async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> No
 
 async def test_no_zone_is_ever_settled_by_prices_of_another_day(store: Store) -> None:
     source = ScriptedPrices(two_days())
-    await Desk(store, source).ingest(TOMORROW, TOMORROW)
+    await IngestTrial(store, source).ingest(TOMORROW, TOMORROW)
     assert {delivery_day(hour) for hour in hourly(store)} == {TOMORROW}

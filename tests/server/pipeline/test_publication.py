@@ -1,4 +1,4 @@
-"""A day at the exchange: prices on time, late, and not at all, as a running pipeline meets them."""
+"""A day of publication: prices on time, late, and not at all, as a running pipeline meets them."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -7,17 +7,10 @@ from itertools import pairwise
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.pipelines import (
-    JumpingClock,
-    ScriptedPrices,
-    StubModeller,
-    estonian_quotes,
-    hourly,
-    keep,
-    live,
-    local,
-    pipeline_of,
-)
+from tests.support.clocks import JumpingClock, local
+from tests.support.pipelines import StubModeller, live, pipeline_of
+from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.stores import hourly, store_quotes
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, delivery_day, publication_time
@@ -32,7 +25,7 @@ TODAY = date(2025, 12, 15)
 TOMORROW = TODAY + timedelta(days=1)
 
 
-class Exchange:
+class PublicationDay:
     """A server that runs since 13:30 with today's prices, on a day on which tomorrow's come at some time."""
 
     def __init__(self, store: Store, published: str, today: date = TODAY, *, nap_s: float = 30) -> None:
@@ -41,7 +34,7 @@ class Exchange:
         quotes = estonian_quotes(today - timedelta(days=3), today + timedelta(days=2))
         self.clock = JumpingClock(local(f"{today} 13:30"), nap_s=nap_s)
         known = {ts: price for ts, price in quotes["ee"].items() if delivery_day(ts) <= today}
-        keep(store, {"ee": known}, int(self.clock.instant) - DAY_S)
+        store_quotes(store, {"ee": known}, int(self.clock.instant) - DAY_S)
         self.source = ScriptedPrices(quotes, clock=self.clock)
         self.source.published[today + timedelta(days=1)] = local(published)
         self.modeller = StubModeller()
@@ -68,47 +61,47 @@ def gaps(instants: list[float]) -> Iterator[float]:
 async def test_prices_on_time_are_there_within_a_minute_and_then_the_source_has_peace(
     store: Store, today: date
 ) -> None:
-    exchange = Exchange(store, f"{today} 14:00:20", today)
-    await exchange.until(f"{today} 14:10")
-    exchange.clock.nap_s = 300
-    await exchange.until(f"{today} 17:00")
+    publication = PublicationDay(store, f"{today} 14:00:20", today)
+    await publication.until(f"{today} 14:10")
+    publication.clock.nap_s = 300
+    await publication.until(f"{today} 17:00")
     published = local(f"{today} 14:00:20")
-    assert exchange.settled_at() is not None
-    assert published <= (exchange.settled_at() or 0) <= published + MINUTE
-    assert list(gaps(exchange.asked_between(f"{today} 13:46", f"{today} 14:01"))) == [MINUTE] * 14
-    assert len(exchange.asked_between(f"{today} 14:02", f"{today} 17:00")) == 2
+    assert publication.settled_at() is not None
+    assert published <= (publication.settled_at() or 0) <= published + MINUTE
+    assert list(gaps(publication.asked_between(f"{today} 13:46", f"{today} 14:01"))) == [MINUTE] * 14
+    assert len(publication.asked_between(f"{today} 14:02", f"{today} 17:00")) == 2
     # Today is asked for too: it is settled, and tells prices at the wrong time from right ones.
-    assert exchange.source.asked[3] == (today, today + timedelta(days=1))
+    assert publication.source.asked[3] == (today, today + timedelta(days=1))
 
 
 async def test_new_prices_bring_a_new_forecast_and_else_there_is_one_an_hour(store: Store) -> None:
-    exchange = Exchange(store, "2025-12-15 14:00:20")
-    await exchange.until("2025-12-15 14:10")
-    exchange.clock.nap_s = 300
-    await exchange.until("2025-12-15 17:00")
-    settled = exchange.settled_at() or 0
-    made = exchange.modeller.made_at
+    publication = PublicationDay(store, "2025-12-15 14:00:20")
+    await publication.until("2025-12-15 14:10")
+    publication.clock.nap_s = 300
+    await publication.until("2025-12-15 17:00")
+    settled = publication.settled_at() or 0
+    made = publication.modeller.made_at
     assert any(settled <= at <= settled + 30 for at in made)
     assert [at for at in made if at % HOUR_S < 30] == [local(f"2025-12-15 {hour}:00") for hour in range(14, 18)]
     assert len(made) == 6
 
 
 async def test_late_prices_are_there_within_a_quarter_of_an_hour_and_the_source_is_not_pressed(store: Store) -> None:
-    exchange = Exchange(store, "2025-12-15 16:40", nap_s=60)
-    exchange.clock.instant = local("2025-12-15 15:20")
-    await exchange.until("2025-12-15 17:10")
-    assert local("2025-12-15 16:40") <= (exchange.settled_at() or 0) <= local("2025-12-15 16:55")
-    assert min(gaps(exchange.asked_between("2025-12-15 15:30", "2025-12-15 16:40"))) >= 15 * MINUTE
+    publication = PublicationDay(store, "2025-12-15 16:40", nap_s=60)
+    publication.clock.instant = local("2025-12-15 15:20")
+    await publication.until("2025-12-15 17:10")
+    assert local("2025-12-15 16:40") <= (publication.settled_at() or 0) <= local("2025-12-15 16:55")
+    assert min(gaps(publication.asked_between("2025-12-15 15:30", "2025-12-15 16:40"))) >= 15 * MINUTE
 
 
 async def test_prices_that_come_only_the_next_morning_are_waited_for_all_night(store: Store) -> None:
-    exchange = Exchange(store, "2025-12-16 08:20", nap_s=300)
-    exchange.clock.instant = local("2025-12-15 15:29:30")
-    await exchange.until("2025-12-16 09:00")
-    assert local("2025-12-16 08:20") <= (exchange.settled_at() or 0) <= local("2025-12-16 08:40")
-    assert max(gaps(exchange.source.asked_at)) <= 20 * MINUTE
+    publication = PublicationDay(store, "2025-12-16 08:20", nap_s=300)
+    publication.clock.instant = local("2025-12-15 15:29:30")
+    await publication.until("2025-12-16 09:00")
+    assert local("2025-12-16 08:20") <= (publication.settled_at() or 0) <= local("2025-12-16 08:40")
+    assert max(gaps(publication.source.asked_at)) <= 20 * MINUTE
     # Through the night the forecast covers what is not settled, from a run of every hour.
-    assert {at // HOUR_S for at in exchange.modeller.made_at} >= set(
+    assert {at // HOUR_S for at in publication.modeller.made_at} >= set(
         range(local("2025-12-15 16:00") // HOUR_S, local("2025-12-16 09:00") // HOUR_S)
     )
 
@@ -132,10 +125,10 @@ async def test_the_nights_of_the_clock_change_need_no_more_asking_than_others(
     store: Store, night: date, hours: int
 ) -> None:
     before = night - timedelta(days=1)
-    exchange = Exchange(store, f"{before} 14:00", before, nap_s=600)
-    await exchange.until(f"{before} 22:00")
-    asked = len(exchange.source.asked)
-    await exchange.until(f"{night} 12:00")
+    publication = PublicationDay(store, f"{before} 14:00", before, nap_s=600)
+    await publication.until(f"{before} 22:00")
+    asked = len(publication.source.asked)
+    await publication.until(f"{night} 12:00")
     # Half a day of Estonian clocks has an hour less or more.
-    assert len(exchange.source.asked) - asked == 14 + hours - 24
+    assert len(publication.source.asked) - asked == 14 + hours - 24
     assert sum(delivery_day(hour) == night for hour in hourly(store)) == hours

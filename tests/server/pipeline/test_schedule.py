@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.support.pipelines import local
+from tests.support.clocks import local
 from tunnihind.market import DAY_S, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     CovariateNeeds,

@@ -7,15 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.pipelines import (
-    InProcessModeller,
-    JumpingClock,
-    ScriptedPrices,
-    estonian_quotes,
-    keep,
-    local,
-    pipeline_of,
-)
+from tests.support.clocks import JumpingClock, local
+from tests.support.pipelines import InProcessModeller, pipeline_of
+from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.stores import store_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
@@ -62,7 +57,7 @@ def filled(store: Store) -> Store:
     first = TODAY - timedelta(days=180)
     for number in range(182):
         day = first + timedelta(days=number)
-        keep(store, estonian_quotes(day, day, level=50.0 + number), day_start(day) - 10 * HOUR_S)
+        store_quotes(store, estonian_quotes(day, day, level=50.0 + number), day_start(day) - 10 * HOUR_S)
     return store
 
 
@@ -91,7 +86,7 @@ def test_the_next_day_costs_one_forecast_and_a_restart_none(filled: Store, asked
     modelling._WALKS.clear()
     assert work_off(filled) == 0
     tomorrow = TOMORROW + timedelta(days=1)
-    keep(filled, estonian_quotes(tomorrow, tomorrow), NOW + DAY_S - 3 * HOUR_S)
+    store_quotes(filled, estonian_quotes(tomorrow, tomorrow), NOW + DAY_S - 3 * HOUR_S)
     work_off(filled, NOW + DAY_S)
     assert asked == [local("2025-12-16 11:00")]
 

@@ -9,8 +9,9 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.e2e.made_up import made_up_quotes
-from tests.support.clocked_ingest import DOWN, NOW, TODAY, TOMORROW, Desk, elering, entsoe, held
-from tests.support.pipelines import ScriptedPrices, hourly, keep, sources_of
+from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
+from tests.support.sources import ScriptedPrices
+from tests.support.stores import hourly, sources_of, store_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.health import judge
@@ -61,7 +62,7 @@ def zero(_: float) -> float:
 
 
 def settle(store: Store, quotes: Quotes) -> None:
-    keep(store, quotes, NOW - DAY_S, source="elering")
+    store_quotes(store, quotes, NOW - DAY_S, source="elering")
 
 
 @pytest.mark.parametrize("by_s", [HOUR_S, -HOUR_S, 3 * HOUR_S, -QUARTER_S])
@@ -72,10 +73,10 @@ async def test_an_answer_that_has_moved_is_held_back_whole_however_often_it_is_r
     before = hourly(store)
     wide = made_up_quotes(FIRST - timedelta(days=1), TOMORROW + timedelta(days=1))
     async with FakeElering(late(wide, by_s)) as server:
-        desk = Desk(store, elering(session, server))
+        trial = IngestTrial(store, elering(session, server))
         for _ in range(4):
             with pytest.raises(BadAnswer, match=r"too (late|early), compared with what is settled"):
-                await desk.ingest(BEFORE, TOMORROW, after_s=HOUR_S)
+                await trial.ingest(BEFORE, TOMORROW, after_s=HOUR_S)
     assert hourly(store) == before
     assert {case[:1] + case[2:] for case in held(store)} == {
         ("elering", day, "shifted") for day in (BEFORE, TODAY, TOMORROW)
@@ -89,14 +90,14 @@ async def test_a_moved_answer_is_not_believed_because_a_second_source_has_moved_
     before = hourly(store)
     first, second = ScriptedPrices(late(right()), name="elering"), ScriptedPrices(late(right()), name="entsoe")
     with pytest.raises(BadAnswer, match="an hour too late"):
-        await Desk(store, first, second).ingest()
+        await IngestTrial(store, first, second).ingest()
     assert hourly(store) == before
 
 
 async def test_with_the_first_source_moved_the_second_fills_in(store: Store, session: ClientSession) -> None:
     settle(store, until(right(), TODAY))
     async with FakeElering(late(right())) as first, FakeEntsoe(right()) as second:
-        await Desk(store, elering(session, first), entsoe(session, second)).ingest()
+        await IngestTrial(store, elering(session, first), entsoe(session, second)).ingest()
     assert hourly(store) == pytest.approx(hourly_prices(right()["ee"]))
     assert {case[0] for case in held(store)} == {"elering"}
 
@@ -105,7 +106,7 @@ async def test_in_the_watch_for_tomorrow_a_moved_answer_is_told_by_today(store: 
     settle(store, until(right(), TODAY))
     async with FakeElering(late(right(), -HOUR_S)) as server:
         with pytest.raises(BadAnswer, match="an hour too early"):
-            await Desk(store, elering(session, server)).ingest(TOMORROW, TOMORROW)
+            await IngestTrial(store, elering(session, server)).ingest(TOMORROW, TOMORROW)
     assert max(hourly(store)) < day_start(TOMORROW)
 
 
@@ -115,18 +116,18 @@ async def test_a_moved_year_is_told_by_the_day_after_it(store: Store) -> None:
         store, {zone: {ts: p for ts, p in year[zone].items() if ts >= day_start(date(2025, 1, 1))} for zone in ZONES}
     )
     with pytest.raises(BadAnswer, match="an hour too late"):
-        await Desk(store, ScriptedPrices(late(year))).ingest(date(2024, 1, 1), date(2024, 12, 31))
+        await IngestTrial(store, ScriptedPrices(late(year))).ingest(date(2024, 1, 1), date(2024, 12, 31))
     assert min(hourly(store)) == day_start(date(2025, 1, 1))
 
 
 async def test_when_a_source_stands_right_again_it_is_taken_and_nothing_is_held(store: Store) -> None:
     settle(store, until(right(), TODAY))
     source = ScriptedPrices(late(right()), name="elering")
-    desk = Desk(store, source)
+    trial = IngestTrial(store, source)
     with pytest.raises(BadAnswer):
-        await desk.ingest()
+        await trial.ingest()
     source.quotes = right()
-    assert (await desk.ingest()).new == 4 * 96
+    assert (await trial.ingest()).new == 4 * 96
     assert held(store) == set()
 
 
@@ -136,7 +137,7 @@ async def test_a_correction_that_a_second_source_agrees_on_comes_in_at_once(
     settle(store, right())
     corrected = on(right(), BEFORE, TODAY, change=dearer)
     async with FakeElering(corrected) as first, FakeEntsoe(corrected) as second:
-        added = await Desk(store, elering(session, first), entsoe(session, second)).ingest(BEFORE, TODAY)
+        added = await IngestTrial(store, elering(session, first), entsoe(session, second)).ingest(BEFORE, TODAY)
     assert added.corrected == 2 * 4 * 96
     assert hourly(store) == pytest.approx(hourly_prices(corrected["ee"]))
     assert held(store) == set()
@@ -145,10 +146,10 @@ async def test_a_correction_that_a_second_source_agrees_on_comes_in_at_once(
 async def test_a_correction_by_one_source_waits_an_hour_and_over_a_restart(store: Store) -> None:
     settle(store, right())
     source = ScriptedPrices(on(right(), TODAY, change=dearer), name="elering")
-    assert (await Desk(store, source).ingest()).corrected == 0
+    assert (await IngestTrial(store, source).ingest()).corrected == 0
     assert held(store) == {("elering", zone, TODAY, "correction") for zone in ZONES}
-    assert (await Desk(store, source, now=NOW + HOUR_S // 2).ingest()).corrected == 0
-    assert (await Desk(store, source, now=NOW + HOUR_S).ingest()).corrected == 4 * 96
+    assert (await IngestTrial(store, source, now=NOW + HOUR_S // 2).ingest()).corrected == 0
+    assert (await IngestTrial(store, source, now=NOW + HOUR_S).ingest()).corrected == 4 * 96
     assert hourly(store) == pytest.approx(hourly_prices(source.quotes["ee"]))
     assert held(store) == set()
 
@@ -159,9 +160,9 @@ async def test_a_correction_of_more_than_a_day_by_one_source_is_held_back_and_ne
     settle(store, until(right(), TODAY))
     before = hourly(store)
     source = ScriptedPrices(on(right(), BEFORE, TODAY, change=dearer), name="elering")
-    desk = Desk(store, source)
+    trial = IngestTrial(store, source)
     for _ in range(5):
-        assert (await desk.ingest(BEFORE, TOMORROW, after_s=HOUR_S)).corrected == 0
+        assert (await trial.ingest(BEFORE, TOMORROW, after_s=HOUR_S)).corrected == 0
     assert before.items() <= hourly(store).items()
     assert max(hourly(store)) == day_end(TOMORROW) - HOUR_S
 
@@ -174,9 +175,9 @@ async def test_what_the_gate_doubts_never_replaces_a_settled_day_whoever_agrees_
     before = hourly(store)
     doubted = on(right(), TODAY, TOMORROW, change=change)
     async with FakeElering(doubted) as first, FakeEntsoe(doubted) as second:
-        desk = Desk(store, elering(session, first), entsoe(session, second))
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second))
         for _ in range(3):
-            await desk.ingest(after_s=HOUR_S)
+            await trial.ingest(after_s=HOUR_S)
     assert before.items() <= hourly(store).items()
     assert {price for ts, price in hourly(store).items() if ts >= day_start(TOMORROW)} == {change(1.0)}
     assert {case[:3] for case in held(store)} == {(s, z, TODAY) for s in ("elering", "entsoe") for z in ZONES}
@@ -191,7 +192,7 @@ async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, sess
     }
     async with FakeElering(quotes) as server:
         server.answer = lambda *_: web.json_response(body)  # type: ignore[method-assign]
-        await Desk(store, elering(session, server)).ingest(FIRST, TOMORROW)
+        await IngestTrial(store, elering(session, server)).ingest(FIRST, TOMORROW)
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
     assert hourly(store, "fi") == {}
     assert {case[1:2] + case[3:] for case in held(store)} == {("fi", "unreadable")}
@@ -208,11 +209,11 @@ async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
         for zone, prices in right().items()
     }
     source = ScriptedPrices(half, name="elering")
-    desk = Desk(store, source)
-    await desk.ingest(BEFORE, TOMORROW)
+    trial = IngestTrial(store, source)
+    await trial.ingest(BEFORE, TOMORROW)
     assert caplog.messages == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 48 of 96 quarters"]
     source.quotes = right()
-    await desk.ingest(BEFORE, TOMORROW)
+    await trial.ingest(BEFORE, TOMORROW)
     assert caplog.messages[1:] == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} have passed after all"]
 
 
@@ -237,16 +238,16 @@ async def test_a_source_that_hangs_keeps_the_others_prices_from_nobody(store: St
     slow = Slow(right(), name=slow_name)
     quick = ScriptedPrices(right(), name=next(name for name in names if name != slow_name))
     sources = sorted((slow, quick), key=lambda source: names.index(source.name))
-    desk = Desk(store, *sources, patience_s=0)
-    assert (await desk.ingest()).new == 4 * 96
-    assert desk.changes == 1
+    trial = IngestTrial(store, *sources, patience_s=0)
+    assert (await trial.ingest()).new == 4 * 96
+    assert trial.changes == 1
     assert sources_of(store) == {"elering", quick.name}
-    await desk.ingest()
+    await trial.ingest()
     assert len(quick.asked) == 2, "the next question is not kept waiting either"
     slow.may_answer.set()
-    await desk.finish()
+    await trial.finish()
     assert len(slow.asked) == 1, "who has not answered yet is not asked again"
-    assert desk.changes == 3
+    assert trial.changes == 3
     assert store.health.all()[slow_name].ok_ts is not None
 
 
@@ -254,15 +255,15 @@ async def test_prices_are_stored_while_a_source_drips_over_the_wire(store: Store
     settle(store, until(right(), TODAY))
     async with FakeElering(right()) as first, FakeEntsoe(right()) as second:
         second.hang(times=9)
-        desk = Desk(store, elering(session, first), entsoe(session, second), patience_s=0)
-        assert (await desk.ingest()).new == 4 * 96
-        await desk.close()
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second), patience_s=0)
+        assert (await trial.ingest()).new == 4 * 96
+        await trial.close()
 
 
 async def test_the_first_fill_waits_for_the_second_source_and_takes_what_both_say(store: Store) -> None:
     first, second = ScriptedPrices(right(), name="elering"), Slow(right(), name="entsoe")
-    desk = Desk(store, first, second)
-    asking = asyncio.create_task(desk.ingest(FIRST, TOMORROW))
+    trial = IngestTrial(store, first, second)
+    asking = asyncio.create_task(trial.ingest(FIRST, TOMORROW))
     await second.is_asked.wait()
     assert hourly(store) == {}
     second.may_answer.set()
@@ -274,8 +275,8 @@ async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unco
     store: Store,
 ) -> None:
     first, second = ScriptedPrices(right(), name="elering"), Slow(right(), name="entsoe")
-    desk = Desk(store, first, second, patience_s=0)
-    await desk.ingest(FIRST, TOMORROW)
+    trial = IngestTrial(store, first, second, patience_s=0)
+    await trial.ingest(FIRST, TOMORROW)
     assert hourly(store) == pytest.approx(hourly_prices(right()["ee"]))
     readiness = judge(read_view(store, NOW), NOW, pipeline_expected=True)
     assert readiness.warnings == [
@@ -283,7 +284,7 @@ async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unco
     ]
     assert "unconfirmed" in "\n".join(describe(read_status(store, NOW, is_past=False)))
     second.may_answer.set()
-    await desk.finish()
+    await trial.finish()
     assert store.confirmation.doubt() is None
     assert judge(read_view(store, NOW), NOW, pipeline_expected=True).warnings == []
 
@@ -291,16 +292,16 @@ async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unco
 async def test_a_second_source_that_is_down_leaves_the_first_fill_unconfirmed(store: Store) -> None:
     first, second = ScriptedPrices(right(), name="elering"), ScriptedPrices(right(), name="entsoe")
     second.is_down = DOWN
-    desk = Desk(store, first, second)
-    await desk.ingest(FIRST, TOMORROW)
+    trial = IngestTrial(store, first, second)
+    await trial.ingest(FIRST, TOMORROW)
     assert "unconfirmed" in str(store.confirmation.doubt())
     second.is_down = None
-    await desk.ingest(BEFORE, TOMORROW)
+    await trial.ingest(BEFORE, TOMORROW)
     assert store.confirmation.doubt() is None
 
 
 async def test_one_source_alone_has_nobody_to_be_confirmed_by(store: Store) -> None:
-    await Desk(store, ScriptedPrices(right())).ingest(FIRST, TOMORROW)
+    await IngestTrial(store, ScriptedPrices(right())).ingest(FIRST, TOMORROW)
     assert store.confirmation.doubt() is None
 
 
@@ -308,20 +309,20 @@ async def test_of_a_first_fill_from_two_sources_that_differ_by_a_shift_neither_i
     store: Store, session: ClientSession
 ) -> None:
     async with FakeElering(late(right())) as first, FakeEntsoe(right()) as second:
-        desk = Desk(store, elering(session, first), entsoe(session, second))
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second))
         for _ in range(2):
             with pytest.raises(BadAnswer, match="an hour too early beside those of elering"):
-                await desk.ingest(FIRST, TOMORROW, after_s=HOUR_S)
+                await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}
         second.fail(times=100)
         with pytest.raises(BadAnswer, match="until two sources agree"):
-            await desk.ingest(FIRST, TOMORROW, after_s=HOUR_S)
+            await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}, "neither of them alone"
         readiness = judge(read_view(store, NOW), NOW, pipeline_expected=True)
         assert any("withdrawn until two sources agree" in reason for reason in readiness.reasons)
         first.quotes = right()
         second._script.clear()
-        assert (await desk.ingest(FIRST, TOMORROW, after_s=HOUR_S)).new == 4 * 5 * 96
+        assert (await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)).new == 4 * 5 * 96
     assert store.confirmation.doubt() is None
     assert held(store) == set()
 
@@ -331,19 +332,19 @@ async def test_unconfirmed_prices_are_withdrawn_with_all_trace_when_the_second_s
 ) -> None:
     first, second = ScriptedPrices(late(right()), name="elering"), ScriptedPrices(right(), name="entsoe")
     second.is_down = DOWN
-    desk = Desk(store, first, second)
-    await desk.ingest(FIRST, TOMORROW)
+    trial = IngestTrial(store, first, second)
+    await trial.ingest(FIRST, TOMORROW)
     note_filled(store.journal, YEARS_FILLED, "2025", NOW)
     assert hourly(store)
     version = store.journal.version()
     second.is_down = None
     with pytest.raises(BadAnswer, match="withdrawn until two sources agree"):
-        await desk.ingest(FIRST, TOMORROW, after_s=HOUR_S)
+        await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     assert hourly(store) == {}
     assert store.journal.version() > version
     assert store.journal.read(YEARS_FILLED) == {}
     first.quotes = right()
-    await desk.ingest(FIRST, TOMORROW, after_s=HOUR_S)
+    await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     archive = store.prices.archive()
     truth = hourly_prices(right()["ee"])
     for at in (NOW - DAY_S, NOW, NOW + HOUR_S, NOW + 2 * HOUR_S):
@@ -353,7 +354,7 @@ async def test_unconfirmed_prices_are_withdrawn_with_all_trace_when_the_second_s
 
 async def test_a_first_fill_of_two_that_differ_in_prices_takes_the_first_ones(store: Store) -> None:
     other = on(right(), TODAY, change=dearer, hours=6)
-    await Desk(store, ScriptedPrices(right(), name="elering"), ScriptedPrices(other, name="entsoe")).ingest(
+    await IngestTrial(store, ScriptedPrices(right(), name="elering"), ScriptedPrices(other, name="entsoe")).ingest(
         FIRST, TOMORROW
     )
     assert hourly(store) == pytest.approx(hourly_prices(right()["ee"]))
@@ -362,8 +363,8 @@ async def test_a_first_fill_of_two_that_differ_in_prices_takes_the_first_ones(st
 
 async def test_the_same_answers_again_write_nothing_and_change_no_version(store: Store) -> None:
     quotes = deepcopy(right())
-    desk = Desk(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
-    await desk.ingest(FIRST, TOMORROW)
+    trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
+    await trial.ingest(FIRST, TOMORROW)
     version = store.journal.version()
-    assert (await desk.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
+    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
     assert store.journal.version() == version

@@ -5,15 +5,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.support.pipelines import (
-    NO_HISTORY,
-    ScriptedWeather,
-    day_range,
-    estonian_quotes,
-    keep,
-    local,
-    plain_run,
-)
+from tests.support.clocks import local
+from tests.support.pipelines import NO_HISTORY, plain_run
+from tests.support.sources import ScriptedWeather, estonian_quotes
+from tests.support.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
 from tunnihind.pipeline.schedule import Situation
@@ -48,31 +43,31 @@ def test_an_empty_store_has_nothing(store: Store) -> None:
 
 
 def test_settled_through_the_last_whole_day(store: Store) -> None:
-    keep(store, estonian_quotes(TODAY - timedelta(days=5), TODAY, QUARTER_S), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=5), TODAY, QUARTER_S), NOW)
     assert situation(store).settled_through == TODAY
 
 
 def test_a_missing_quarter_leaves_its_day_unsettled(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=5), TODAY, QUARTER_S)
-    keep(store, without(quotes, day_start(TODAY) + 40 * QUARTER_S), NOW)
+    store_quotes(store, without(quotes, day_start(TODAY) + 40 * QUARTER_S), NOW)
     assert situation(store).settled_through == TODAY - timedelta(days=1)
 
 
 def test_a_gap_of_the_last_days_is_not_jumped_over(store: Store) -> None:
-    keep(store, estonian_quotes(TODAY - timedelta(days=10), TODAY - timedelta(days=6)), NOW)
-    keep(store, estonian_quotes(TODAY - timedelta(days=2), TODAY), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=10), TODAY - timedelta(days=6)), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=2), TODAY), NOW)
     assert situation(store).settled_through == TODAY - timedelta(days=6)
 
 
 def test_prices_of_long_ago_settle_nothing_of_late(store: Store) -> None:
-    keep(store, estonian_quotes(TODAY - timedelta(days=40), TODAY - timedelta(days=15)), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=40), TODAY - timedelta(days=15)), NOW)
     assert situation(store).settled_through is None
 
 
 def test_other_zones_prices_do_not_count(store: Store) -> None:
     quotes = flat_quotes(TODAY, TODAY, QUARTER_S)
     quotes.pop("ee")
-    keep(store, quotes, NOW)
+    store_quotes(store, quotes, NOW)
     assert situation(store).settled_through is None
 
 
@@ -81,16 +76,16 @@ def test_a_day_of_a_clock_change_is_whole_with_all_its_quarters(store: Store, da
     quotes = estonian_quotes(day - timedelta(days=1), day, QUARTER_S)
     last = max(quotes["ee"])
     assert sum(ts >= day_start(day) for ts in quotes["ee"]) == quarters
-    keep(store, without(quotes, last), day_start(day))
+    store_quotes(store, without(quotes, last), day_start(day))
     assert situation(store, day_start(day)).settled_through == day - timedelta(days=1)
-    keep(store, {"ee": {last: 1.0, last - QUARTER_S: 2.0}}, day_start(day) + 60)
+    store_quotes(store, {"ee": {last: 1.0, last - QUARTER_S: 2.0}}, day_start(day) + 60)
     assert situation(store, day_start(day) + 60).settled_through == day
 
 
 def test_a_held_day_of_the_past_keeps_nothing_up_but_today_and_tomorrow_do(store: Store) -> None:
     held = TODAY - timedelta(days=3)
-    keep(store, estonian_quotes(TODAY - timedelta(days=6), TODAY - timedelta(days=4)), NOW)
-    keep(store, estonian_quotes(TODAY - timedelta(days=2), TODAY - timedelta(days=1)), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=6), TODAY - timedelta(days=4)), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=2), TODAY - timedelta(days=1)), NOW)
     assert situation(store).settled_through == TODAY - timedelta(days=4)
     hold(store, held)
     assert situation(store).settled_through == TODAY - timedelta(days=1)
@@ -99,8 +94,8 @@ def test_a_held_day_of_the_past_keeps_nothing_up_but_today_and_tomorrow_do(store
 
 
 def test_a_held_day_of_another_zone_excuses_no_gap(store: Store) -> None:
-    keep(store, estonian_quotes(TODAY - timedelta(days=6), TODAY - timedelta(days=4)), NOW)
-    keep(store, estonian_quotes(TODAY - timedelta(days=2), TODAY), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=6), TODAY - timedelta(days=4)), NOW)
+    store_quotes(store, estonian_quotes(TODAY - timedelta(days=2), TODAY), NOW)
     hold(store, TODAY - timedelta(days=3), "lv")
     assert situation(store).settled_through == TODAY - timedelta(days=4)
 
@@ -210,7 +205,7 @@ def test_a_note_that_makes_no_sense_only_costs_a_fill(store: Store, garbage: lis
 def test_days_of_settled_history_are_counted_in_the_markets_time(store: Store) -> None:
     # Estonian clocks show the 16th already, the delivery day is still the 15th.
     now = local("2025-12-16 00:30")
-    keep(store, estonian_quotes(TODAY, TODAY + timedelta(days=1)), now)
+    store_quotes(store, estonian_quotes(TODAY, TODAY + timedelta(days=1)), now)
     for day in day_range(TODAY - timedelta(days=4), 4):
         hold(store, day)
     found = situation(store, now)

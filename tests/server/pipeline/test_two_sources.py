@@ -5,8 +5,9 @@ from datetime import date, timedelta
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.clocked_ingest import DOWN, NOW, TODAY, TOMORROW, Desk, changed, elering, entsoe, held, two_days
-from tests.support.pipelines import ScriptedPrices, estonian_quotes, hourly, keep, sources_of, unsettled_days
+from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, changed, elering, entsoe, held, two_days
+from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.stores import hourly, sources_of, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.errors import SourceError, SourceUnreachable
@@ -19,12 +20,12 @@ async def test_a_second_source_that_disagrees_is_held_and_the_first_stands(
     store: Store, session: ClientSession
 ) -> None:
     async with FakeElering(two_days()) as first, FakeEntsoe(changed(two_days(), 3, 5.0)) as second:
-        desk = Desk(store, elering(session, first), entsoe(session, second))
-        await desk.ingest()
-        await desk.ingest(after_s=60)
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second))
+        await trial.ingest()
+        await trial.ingest(after_s=60)
     assert hourly(store) == pytest.approx(hourly_prices(two_days()["ee"]))
     assert held(store) == {("entsoe", zone, TODAY, "disagreement") for zone in ZONES}
-    assert desk.witness.refused == [("entsoe", "disagreement")] * 4
+    assert trial.observer.refused == [("entsoe", "disagreement")] * 4
     assert sources_of(store) == {"elering"}
 
 
@@ -34,22 +35,22 @@ async def test_a_second_source_an_hour_off_after_the_clock_change_is_told_from_o
     day = date(2025, 10, 26)
     before = day - timedelta(days=1)
     quotes = flat_quotes(before, day, QUARTER_S)
-    keep(store, {zone: {ts: p for ts, p in quotes[zone].items() if ts < day_start(day)} for zone in ZONES}, NOW)
+    store_quotes(store, {zone: {ts: p for ts, p in quotes[zone].items() if ts < day_start(day)} for zone in ZONES}, NOW)
     change = day_start(day) + 3 * HOUR_S
     shifted: Quotes = {
         zone: {ts: prices[ts - HOUR_S] if ts >= change else price for ts, price in prices.items()}
         for zone, prices in quotes.items()
     }
     async with FakeElering(quotes) as first, FakeEntsoe(shifted) as second:
-        desk = Desk(store, elering(session, first), entsoe(session, second), now=publication_time(day))
-        await desk.ingest(day, day)
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second), now=publication_time(day))
+        await trial.ingest(day, day)
     assert {case for case in held(store) if case[2] == day} == {("entsoe", zone, day, "shifted") for zone in ZONES}
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
 
 
 async def test_zeros_that_both_sources_name_are_prices(store: Store) -> None:
     zeros: Quotes = {"ee": dict.fromkeys(two_days()["ee"], 0.0)}
-    await Desk(store, ScriptedPrices(zeros), ScriptedPrices(zeros, name="second")).ingest()
+    await IngestTrial(store, ScriptedPrices(zeros), ScriptedPrices(zeros, name="second")).ingest()
     assert set(hourly(store).values()) == {0.0}
     assert held(store) == set()
 
@@ -57,7 +58,7 @@ async def test_zeros_that_both_sources_name_are_prices(store: Store) -> None:
 async def test_with_the_first_source_down_the_second_fills_in(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as first, FakeEntsoe(two_days()) as second:
         first.fail(times=4)
-        added = await Desk(store, elering(session, first), entsoe(session, second)).ingest()
+        added = await IngestTrial(store, elering(session, first), entsoe(session, second)).ingest()
     assert added.new == 2 * 96 * 4
     assert sources_of(store) == {"entsoe"}
     assert store.journal.last_refresh() == NOW
@@ -66,7 +67,7 @@ async def test_with_the_first_source_down_the_second_fills_in(store: Store, sess
 async def test_where_the_first_source_is_refused_or_has_nothing_the_second_fills_in(store: Store) -> None:
     first = ScriptedPrices({"ee": dict.fromkeys(estonian_quotes(TODAY, TODAY, QUARTER_S)["ee"], 0.0)})
     second = ScriptedPrices(estonian_quotes(TODAY, TOMORROW, QUARTER_S), name="second")
-    await Desk(store, first, second).ingest()
+    await IngestTrial(store, first, second).ingest()
     assert unsettled_days(store, TODAY, TOMORROW) == []
     assert held(store) == {("first", "ee", TODAY, "zeros")}
 
@@ -75,39 +76,39 @@ async def test_with_both_sources_down_the_first_ones_error_is_told(store: Store)
     first, second = ScriptedPrices({}), ScriptedPrices({}, name="second")
     first.is_down, second.is_down = DOWN, SourceUnreachable("second", "no answer")
     with pytest.raises(SourceError, match="first"):
-        await Desk(store, first, second).ingest()
+        await IngestTrial(store, first, second).ingest()
     assert store.journal.last_refresh() is None
 
 
 async def test_a_fallback_corrects_nothing_that_is_settled(store: Store) -> None:
     first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
     second = ScriptedPrices(estonian_quotes(TODAY, TOMORROW, QUARTER_S, level=80.0), name="second")
-    desk = Desk(store, first, second)
-    await desk.ingest()
+    trial = IngestTrial(store, first, second)
+    await trial.ingest()
     settled = {hour: price for hour, price in hourly(store).items() if hour < day_start(TOMORROW)}
     first.is_down = DOWN
-    added = await desk.ingest(after_s=60)
+    added = await trial.ingest(after_s=60)
     assert added.stored == 0
     assert settled.items() <= hourly(store).items()
 
 
 async def test_a_fallback_fills_only_the_hours_that_are_missing(store: Store) -> None:
     half = {ts: price for ts, price in two_days()["ee"].items() if ts < day_start(TODAY) + 12 * HOUR_S}
-    keep(store, {"ee": half}, NOW - HOUR_S)
+    store_quotes(store, {"ee": half}, NOW - HOUR_S)
     first = ScriptedPrices({})
     first.is_down = DOWN
     second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
-    assert await Desk(store, first, second).ingest() == Added(new=12 * 4)
+    assert await IngestTrial(store, first, second).ingest() == Added(new=12 * 4)
     assert hourly_prices(half).items() <= hourly(store).items()
 
 
 async def test_the_first_source_has_the_last_word_over_what_its_fallback_gave_once_it_stands(store: Store) -> None:
     first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
     second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
-    desk = Desk(store, first, second)
+    trial = IngestTrial(store, first, second)
     first.is_down = DOWN
-    await desk.ingest()
+    await trial.ingest()
     first.is_down = None
-    assert (await desk.ingest(after_s=60)).corrected == 0
-    assert (await desk.ingest(after_s=3600)).corrected == 96
+    assert (await trial.ingest(after_s=60)).corrected == 0
+    assert (await trial.ingest(after_s=3600)).corrected == 96
     assert hourly(store) == pytest.approx(hourly_prices(first.quotes["ee"]))

@@ -1,6 +1,5 @@
 """The live path: Open-Meteo's answers, through source, pipeline and store, make the model's forecasts better."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
 
@@ -8,8 +7,8 @@ import numpy as np
 import pytest
 from aiohttp import ClientSession
 
-from tests.server.sources.conftest import StillClock
-from tests.support.pipelines import InProcessModeller, local, pipeline_of
+from tests.support.clocks import StillClock, local
+from tests.support.pipelines import InProcessModeller, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
@@ -21,7 +20,6 @@ from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import LEAD_DAYS, OpenMeteo
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.sources.upstream import open_session
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.store import Store
 
@@ -64,12 +62,6 @@ class PlayedWeather:
 @pytest.fixture
 def clock() -> StillClock:
     return StillClock(MORNINGS[0] - DAY_S)
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[ClientSession]:
-    async with open_session("") as opened:
-        yield opened
 
 
 def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeline:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 import stamina
 
-from tests.server.sources.conftest import StillClock
+from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeElering, FakeEntsoe, FakeOpenMeteo
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.entsoe import TOKEN

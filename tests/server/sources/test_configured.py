@@ -1,6 +1,6 @@
 from aiohttp import ClientSession
 
-from tests.server.sources.conftest import StillClock
+from tests.support.clocks import StillClock
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
 

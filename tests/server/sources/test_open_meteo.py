@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.sources.conftest import StillClock
+from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.open_meteo import plain_weather
 from tunnihind.errors import BadAnswer, RateLimited, SourceRefused

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tests.server.sources.conftest import StillClock
+from tests.support.clocks import StillClock
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
 from tunnihind.price_checks.gate import Settled, judge

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 from yarl import URL
 
-from tests.server.sources.conftest import StillClock
+from tests.support.clocks import StillClock
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind import __version__
 from tunnihind.errors import BadAnswer, RateLimited, SourceRefused, SourceUnreachable

@@ -4,7 +4,8 @@ from datetime import date, timedelta
 
 from aiohttp import ClientSession
 
-from tests.support.pipelines import LIMITS, JumpingClock, Witness, local
+from tests.support.clocks import JumpingClock, local
+from tests.support.pipelines import LIMITS, RecordingObserver
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
@@ -23,14 +24,14 @@ NOW = local("2025-12-15 14:05")
 DOWN = SourceUnreachable("first", "no answer within 60 s")
 
 
-class Desk:
+class IngestTrial:
     """A store with some sources' prices coming in at a time of the test's own."""
 
     def __init__(self, store: Store, *sources: PriceSource, now: int = NOW, patience_s: float = 30.0) -> None:
         self.clock = JumpingClock(now)
-        self.witness = Witness()
+        self.observer = RecordingObserver()
         self.changes = 0
-        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.witness, patience_s=patience_s)
+        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.observer, patience_s=patience_s)
 
     async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
         self.clock.instant += after_s
