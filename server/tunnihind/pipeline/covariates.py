@@ -8,8 +8,8 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
-from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
 
@@ -22,20 +22,20 @@ class CovariateIngest:
     def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
         self._store = store
         self._clock = clock
-        self._exchange = Exchange(store, clock, observer)
+        self._caller = SourceCaller(store, clock, observer)
         self._told: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
         """Keep the source's newest forecast. Raises SourceError, StoreError."""
         now = int(self._clock.now())
-        newest = await self._exchange.ask(source.name, lambda: source.current(now))
+        newest = await self._caller.call(source.name, lambda: source.current(now))
         self._tell_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
 
     async def fill_month(self, source: CovariateSource, month: date, today: date) -> None:
         """Keep what the source had forecast for the days of a month, up to `today`. Raises SourceError, StoreError."""
         end = (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
-        archived = await self._exchange.ask(source.name, lambda: source.archived(month, min(end, today)))
+        archived = await self._caller.call(source.name, lambda: source.archived(month, min(end, today)))
         self._tell_unknown(source, archived)
         await asyncio.to_thread(self._store.covariates.refill, archived, int(self._clock.now()))
 

@@ -11,9 +11,9 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, SourceError
 from tunnihind.market import Limits
-from tunnihind.pipeline.exchange import Exchange
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.settling import Answer, Settling, Window
+from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
@@ -64,7 +64,7 @@ class PriceIngest:
         self._clock = clock
         self._patience_s = patience_s
         self._settling = Settling(store, [source.name for source in sources], limits, observer)
-        self._exchange = Exchange(store, clock, observer)
+        self._caller = SourceCaller(store, clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -136,7 +136,7 @@ class PriceIngest:
 
     async def _ask(self, source: PriceSource, round_: _Round) -> SourceError | None:
         try:
-            await self._exchange.ask(source.name, partial(self._take, source, round_), advice=await self._advice())
+            await self._caller.call(source.name, partial(self._take, source, round_), advice=await self._advice())
         except SourceError as error:
             return error
         return None

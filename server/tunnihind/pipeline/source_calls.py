@@ -14,7 +14,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Exchange:
+class SourceCaller:
     """Asks sources on behalf of the pipeline."""
 
     def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
@@ -24,7 +24,7 @@ class Exchange:
         self._failing: set[str] = set()
         self._left_alone: dict[str, tuple[int, int, RateLimited]] = {}
 
-    async def ask[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
+    async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
         """Return the source's answer. Raises SourceError, StoreError.
 
         The first failure in a row is a line in the log, with the `advice` for whoever reads it. A source that

@@ -9,7 +9,7 @@ from tests.support.clocks import JumpingClock, local
 from tests.support.pipelines import RecordingObserver
 from tunnihind.errors import RateLimited, SourceUnreachable
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.pipeline.exchange import Exchange
+from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800
@@ -41,26 +41,26 @@ def clock() -> JumpingClock:
 
 
 @pytest.fixture
-def exchange(store: Store, clock: JumpingClock) -> Exchange:
-    return Exchange(store, clock, RecordingObserver())
+def caller(store: Store, clock: JumpingClock) -> SourceCaller:
+    return SourceCaller(store, clock, RecordingObserver())
 
 
-async def ask(exchange: Exchange, source: Source, times: int = 1) -> str:
+async def ask(caller: SourceCaller, source: Source, times: int = 1) -> str:
     said = ""
     for _ in range(times):
         try:
-            said = await exchange.ask("first", source.answer, advice=", do this")
+            said = await caller.call("first", source.answer, advice=", do this")
         except SourceUnreachable as error:
             said = str(error)
     return said
 
 
 async def test_a_failure_is_logged_once_and_its_end_is_said(
-    exchange: Exchange, caplog: pytest.LogCaptureFixture
+    caller: SourceCaller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "tunnihind")
     source = Source(DOWN, DOWN, DOWN, "fine", "fine", DOWN)
-    assert await ask(exchange, source, 6) == str(DOWN)
+    assert await ask(caller, source, 6) == str(DOWN)
     told = "first: no answer within 60 s; it will be asked again, do this"
     assert caplog.messages == [told, "first answers again", told]
 
@@ -70,63 +70,63 @@ async def test_a_failure_that_lasts_over_a_restart_is_in_the_new_log_too(
 ) -> None:
     caplog.set_level(logging.INFO, "tunnihind")
     for _ in range(2):
-        await ask(Exchange(store, clock, RecordingObserver()), Source(DOWN, DOWN), 2)
-    await ask(Exchange(store, clock, RecordingObserver()), Source("fine"))
+        await ask(SourceCaller(store, clock, RecordingObserver()), Source(DOWN, DOWN), 2)
+    await ask(SourceCaller(store, clock, RecordingObserver()), Source("fine"))
     assert [line.partition(";")[0] for line in caplog.messages] == [str(DOWN), str(DOWN), "first answers again"]
 
 
 async def test_health_counts_failures_in_a_row_and_remembers_the_last_good_answer(
-    store: Store, exchange: Exchange, clock: JumpingClock
+    store: Store, caller: SourceCaller, clock: JumpingClock
 ) -> None:
-    await ask(exchange, Source("fine"))
+    await ask(caller, Source("fine"))
     clock.instant += 60
-    await ask(exchange, Source(DOWN, DOWN), 2)
+    await ask(caller, Source(DOWN, DOWN), 2)
     health = store.health.all()["first"]
     assert (health.tried_ts, health.ok_ts, health.failures, health.error) == (NOW + 60, NOW, 2, str(DOWN))
 
 
 async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
-    store: Store, exchange: Exchange, clock: JumpingClock
+    store: Store, caller: SourceCaller, clock: JumpingClock
 ) -> None:
     source = Source(busy(600), "fine")
     with pytest.raises(RateLimited):
-        await exchange.ask("first", source.answer)
+        await caller.call("first", source.answer)
     clock.instant += 599
     with pytest.raises(RateLimited, match="429") as refusal:
-        await exchange.ask("first", source.answer)
+        await caller.call("first", source.answer)
     assert refusal.value.retry_after_s == 1
     assert (source.asked, store.health.all()["first"].failures) == (1, 1)
     clock.instant += 1
-    assert await exchange.ask("first", source.answer) == "fine"
+    assert await caller.call("first", source.answer) == "fine"
 
 
 @pytest.mark.parametrize(("now", "longest_s"), [("2025-12-15 16:00", 2 * HOUR_S), ("2025-12-15 14:00", 15 * 60)])
 async def test_a_source_that_asks_for_a_day_is_asked_again_within_two_hours_and_sooner_around_publication(
-    exchange: Exchange, clock: JumpingClock, now: str, longest_s: int
+    caller: SourceCaller, clock: JumpingClock, now: str, longest_s: int
 ) -> None:
     clock.instant = local(now)
     source = Source(busy(DAY_S), "fine")
     with pytest.raises(RateLimited):
-        await exchange.ask("first", source.answer)
+        await caller.call("first", source.answer)
     clock.instant += longest_s - 1
     with pytest.raises(RateLimited):
-        await exchange.ask("first", source.answer)
+        await caller.call("first", source.answer)
     clock.instant += 1
-    assert await exchange.ask("first", source.answer) == "fine"
+    assert await caller.call("first", source.answer) == "fine"
 
 
-async def test_one_sources_pause_is_no_others(exchange: Exchange) -> None:
+async def test_one_sources_pause_is_no_others(caller: SourceCaller) -> None:
     with pytest.raises(RateLimited):
-        await exchange.ask("first", Source(busy(600)).answer)
-    assert await exchange.ask("second", Source("fine").answer) == "fine"
+        await caller.call("first", Source(busy(600)).answer)
+    assert await caller.call("second", Source("fine").answer) == "fine"
 
 
 @pytest.mark.parametrize("jump_s", [60, DAY_S])
 async def test_a_pause_from_before_the_clock_was_set_back_is_forgotten(
-    exchange: Exchange, clock: JumpingClock, jump_s: int
+    caller: SourceCaller, clock: JumpingClock, jump_s: int
 ) -> None:
     source = Source(busy(600), "fine")
     with pytest.raises(RateLimited):
-        await exchange.ask("first", source.answer)
+        await caller.call("first", source.answer)
     clock.instant -= jump_s
-    assert await exchange.ask("first", source.answer) == "fine"
+    assert await caller.call("first", source.answer) == "fine"
