@@ -23,7 +23,7 @@ import click
 from tunnihind.clock import SystemClock
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
 from tunnihind.pipeline.modelling import make_run
-from tunnihind.pipeline.observer import Nobody
+from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
@@ -39,7 +39,7 @@ def fill(url: str) -> None:
     clock = SystemClock()
     today = delivery_day(clock.now())
     with Store(url) as store:
-        ingest = PriceIngest(store, [Simulated(clock=clock)], Limits(-500, 4000), clock, Nobody())
+        ingest = PriceIngest(store, [Simulated(clock=clock)], Limits(-500, 4000), clock, Observer())
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
         run = make_run(store, int(clock.now()))
         if run is not None:

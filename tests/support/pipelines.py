@@ -15,7 +15,7 @@ from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import HOUR_S, Limits, floor_hour
 from tunnihind.pipeline.modelling import ScoreSlice, accuracy, make_run, score, score_slice
-from tunnihind.pipeline.observer import Nobody, Observer
+from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
@@ -77,7 +77,7 @@ class InProcessModeller:
 
 
 @dataclass
-class RecordingObserver(Nobody):
+class RecordingObserver(Observer):
     """Notes what the pipeline does."""
 
     refused: list[tuple[str, str]] = field(default_factory=list)

@@ -13,7 +13,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller, ScoreSlice
-from tunnihind.pipeline.observer import Nobody, Observer
+from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.schedule import (
     Job,
@@ -64,7 +64,7 @@ class Pipeline:
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
-        self._observer = observer or Nobody()
+        self._observer = observer or Observer()
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}

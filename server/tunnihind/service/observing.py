@@ -1,9 +1,10 @@
 """Shows the pipeline's work in the metrics and as progress."""
 
 import logging
-from typing import Final, Protocol
+from typing import Final, Protocol, override
 
 from tunnihind.api.metrics import Metrics
+from tunnihind.pipeline.observer import Observer
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -24,21 +25,24 @@ class LoggedProgress:
             _LOG.info("%s: %d of %d done", what, done, total)
 
 
-class ServerObserver:
+class ServerObserver(Observer):
     """Counts into the server's metrics and shows the back-fill's progress."""
 
     def __init__(self, metrics: Metrics, progress: Progress) -> None:
         self._metrics = metrics
         self._progress = progress
 
+    @override
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Count the outcome."""
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
+    @override
     def gate_refused(self, source: str, reason: str) -> None:
         """Count the delivery day."""
         self._metrics.gate_rejections.labels(source, reason).inc()
 
+    @override
     def history_filled(self, what: str, done: int, total: int) -> None:
         """Show the progress."""
         self._progress.show(f"filling in the history of {what}", done, total)
