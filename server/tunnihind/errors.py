@@ -70,9 +70,12 @@ class SourceError(TunnihindError):
         self.problem = one_line(problem)
         super().__init__(f"{source}: {self.problem}")
 
-    def retold(self, tell: Callable[[str], str]) -> Self:
-        """Return this error with its text as `tell` tells it, without traceback and causes: they hold the answer."""
-        self.problem = tell(self.problem)
+    def redacted(self, redact: Callable[[str], str]) -> Self:
+        """Return this error with its text passed through `redact`, and without traceback and causes.
+
+        Traceback and causes would keep the whole answer in memory.
+        """
+        self.problem = redact(self.problem)
         self.args = (f"{self.source}: {self.problem}",)
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)

@@ -10,7 +10,7 @@ from tunnihind.cli.options import SOURCES, with_settings
 from tunnihind.errors import TunnihindError
 from tunnihind.service.check import Checked, check_sources
 from tunnihind.settings import Settings
-from tunnihind.sources.upstream import Heard
+from tunnihind.sources.upstream import RecordedAnswer
 
 
 @click.command()
@@ -27,13 +27,13 @@ def check(settings: Settings, *, save: Path | None) -> None:
     The exit status is 0 where all is well, and 1 where something is wrong.
     """
     click.echo("asking the sources, which takes up to two minutes where one doesn't answer", err=True)
-    heard: list[Heard] = []
-    found = asyncio.run(check_sources(settings, heard.append if save else None))
+    recorded: list[RecordedAnswer] = []
+    found = asyncio.run(check_sources(settings, recorded.append if save else None))
     report = "\n".join([*map(_described, found), *_not_asked(settings), _summary(found)])
     click.echo(report)
     if save:
-        _save(save, report, heard)
-        click.echo(f"{len(heard)} answers are in {save}, without the token", err=True)
+        _save(save, report, recorded)
+        click.echo(f"{len(recorded)} answers are in {save}, without the token", err=True)
     if any(one.faults for one in found):
         click.get_current_context().exit(1)
 
@@ -60,12 +60,12 @@ def _summary(found: list[Checked]) -> str:
     return f"{wrong} of {len(found)} questions went wrong." if wrong else "All is well."
 
 
-def _save(folder: Path, report: str, heard: list[Heard]) -> None:
+def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
     """Write the report and each answer to a file of its own. Raises TunnihindError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lines = [f"tunnihind {__version__}", report, ""]
-        for number, one in enumerate(heard, 1):
+        for number, one in enumerate(recorded, 1):
             name = f"{number:02}-{one.source}.{_kind(one.text)}"
             (folder / name).write_text(one.text, encoding="utf-8")
             lines.append(f"{name}: HTTP {one.status} from {one.url}")

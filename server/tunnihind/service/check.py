@@ -22,7 +22,7 @@ from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
 from tunnihind.sources.open_meteo import OpenMeteo
-from tunnihind.sources.upstream import Heard, listener, open_session
+from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 
 _PUBLISHED_LATEST_S: Final = 2 * HOUR_S
@@ -51,9 +51,9 @@ class _UnpacedClock(SystemClock):
 
 
 async def check_sources(
-    settings: Settings, hear: Callable[[Heard], None] | None = None, *, clock: Clock | None = None
+    settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources side by side; `hear` is told of every answer. What a source does wrong is in its result."""
+    """Ask all sources side by side; `record` is called with every answer. What a source does wrong is in its result."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -61,9 +61,7 @@ async def check_sources(
         questions = [_prices(source, now, settings.limits) for source in sources.prices]
         for source in sources.covariates:
             questions += [_forecast(source, now), _history(source, now)]
-        if hear is None:
-            return await asyncio.gather(*questions)
-        with listener.set(hear):
+        with answer_recorder.set(record):
             return await asyncio.gather(*questions)
 
 

@@ -16,13 +16,13 @@ from tunnihind.errors import BadAnswer
 from tunnihind.market import ZONES, Zone, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.sheets import Fault, day_sheets, spans, with_faults
-from tunnihind.sources.upstream import Manners, Upstream
+from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
 """A year is allowed, and takes four times the memory."""
 
 # 92 days of all zones' quarters take 1.5 MB.
-_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, max_bytes=3 * 1024 * 1024)
+_POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
 """92 days of one zone's quarters take 0.4 MB. Row by row, unreadable ones take a multiple of their length in memory."""
@@ -81,7 +81,7 @@ class EleringPrices:
     name = "elering"
 
     def __init__(self, session: ClientSession, base_url: str, *, clock: Clock | None = None) -> None:
-        self._upstream = Upstream(session, self.name, manners=_MANNERS, clock=clock)
+        self._upstream = Upstream(session, self.name, policy=_POLICY, clock=clock)
         self._url = f"{base_url.rstrip('/')}/nps/price"
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:

@@ -19,7 +19,7 @@ from tunnihind.market import ZONE, ZONES, Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.sheets import Fault, day_sheets, days, spans, with_faults
-from tunnihind.sources.upstream import Answer, Manners, Upstream
+from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
 AREAS: Final[Mapping[str, str]] = {
     "ee": "10Y1001A1001A39I",
@@ -36,7 +36,7 @@ _MAX_DAYS: Final = 90
 """An answer holds at most 100 documents, and a day's prices are one."""
 
 # 400 requests a minute; over it the platform bans for ten minutes.
-_MANNERS: Final = Manners(total_s=60.0, give_up_s=90.0, leave_alone_s=600.0, max_bytes=8 * 1024 * 1024)
+_POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
 
 _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
@@ -45,7 +45,7 @@ class EntsoePlatform:
     """The platform's one endpoint, asked with a security token."""
 
     def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
-        self._upstream = Upstream(session, SOURCE, manners=_MANNERS, secret=token, clock=clock)
+        self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
         self._url = base_url
         self._token = token
 
@@ -72,7 +72,7 @@ class EntsoePlatform:
         raise SourceRefused(SOURCE, document.reason, status=status)
 
     def _read(self, answer: Answer) -> tuple[int, tuple[TimeSeries, ...] | Acknowledgement]:
-        return answer.status, parse_document(answer.body, self._upstream.told)
+        return answer.status, parse_document(answer.body, self._upstream.redacted)
 
 
 class EntsoePrices:

@@ -82,33 +82,33 @@ class Acknowledgement:
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
-def parse_document(body: bytes, told: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Read a document, whose texts are kept as `told` tells them.
+def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
+    """Read a document, whose texts are kept as `redact` returns them.
 
     Raises BadAnswer on anything that is not one, a document type declaration included.
     """
-    parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(told), forbid_dtd=True)
+    parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
         parser.feed(body)
         root = parser.close()
     except DefusedXmlException:
         raise BadAnswer(SOURCE, "its XML declares a document type, which no market document does") from None
     except (ParseError, ValueError, LookupError) as error:
-        raise BadAnswer(SOURCE, f"its answer is not XML: {told(str(error))}") from None
+        raise BadAnswer(SOURCE, f"its answer is not XML: {redact(str(error))}") from None
     kind = _local(root)
     if kind == _ACKNOWLEDGEMENT:
-        return Acknowledgement(told(" ".join(_texts(root, "Reason", "text"))) or "no reason given")
+        return Acknowledgement(redact(" ".join(_texts(root, "Reason", "text"))) or "no reason given")
     if kind not in _DOCUMENTS:
-        raise BadAnswer(SOURCE, f"its document is a {told(kind)}, not one of {', '.join(sorted(_DOCUMENTS))}")
+        raise BadAnswer(SOURCE, f"its document is a {redact(kind)}, not one of {', '.join(sorted(_DOCUMENTS))}")
     return tuple(_time_series(element) for element in root if _local(element) == "TimeSeries")
 
 
 class _BoundedTree(TreeBuilder):
     """Builds a tree of bounded size and depth, without XML attributes, and with texts as they may be told."""
 
-    def __init__(self, told: Callable[[str], str]) -> None:
+    def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
-        self._told = told
+        self._redact = redact
         self._elements = 0
         self._depth = 0
 
@@ -125,7 +125,7 @@ class _BoundedTree(TreeBuilder):
         self._depth -= 1
         element = super().end(tag)
         if element.text:
-            element.text = self._told(element.text)
+            element.text = self._redact(element.text)
         return element
 
 

@@ -23,7 +23,7 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.base import Cadence
 from tunnihind.sources.sheets import spans
-from tunnihind.sources.upstream import Answer, Manners, Upstream
+from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 ATTRIBUTION: Final = "Weather data by Open-Meteo.com (https://open-meteo.com), CC BY 4.0"
@@ -41,7 +41,7 @@ _SPAN_DAYS: Final = 14
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
 
-_MANNERS: Final = Manners(total_s=30.0, attempts=3, give_up_s=45.0, max_bytes=2 * 1024 * 1024)
+_POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
 
 
 class Location(Struct):
@@ -83,7 +83,7 @@ class OpenMeteo:
         clock: Clock | None = None,
     ) -> None:
         self._clock = clock or SystemClock()
-        self._upstream = Upstream(session, _SOURCE, manners=_MANNERS, clock=self._clock)
+        self._upstream = Upstream(session, _SOURCE, policy=_POLICY, clock=self._clock)
         self._forecast_url = f"{forecast_url.rstrip('/')}/v1/forecast"
         self._previous_runs_url = f"{previous_runs_url.rstrip('/')}/v1/forecast"
         self._points = points

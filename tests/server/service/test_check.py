@@ -15,7 +15,7 @@ from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.service.check import Checked, check_sources
 from tunnihind.settings import Settings
-from tunnihind.sources.upstream import Heard, Manners
+from tunnihind.sources.upstream import RecordedAnswer, RequestPolicy
 
 TODAY = date(2025, 12, 15)
 TOMORROW = TODAY + timedelta(days=1)
@@ -131,7 +131,7 @@ async def test_a_redirect_to_another_host_is_told(world: World) -> None:
 
 
 async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tunnihind.sources.elering._MANNERS", Manners(total_s=0.2))
+    monkeypatch.setattr("tunnihind.sources.elering._POLICY", RequestPolicy(timeout_s=0.2))
     world.elering.hang()
     assert faults(await world.check()) == {"elering": ("no answer within 0.2 s",)}
 
@@ -152,11 +152,11 @@ async def test_series_that_are_missing_are_named(world: World) -> None:
 
 async def test_every_answer_is_heard_without_the_token(world: World) -> None:
     world.entsoe.say(f"token {TOKEN} is unknown".encode(), status=401)
-    heard: list[Heard] = []
-    await check_sources(world.settings, heard.append, clock=StillClock(EVENING))
-    assert {one.source for one in heard} == {"elering", "entsoe", "open-meteo"}
-    [refusal] = [one for one in heard if one.status == 401]
+    recorded: list[RecordedAnswer] = []
+    await check_sources(world.settings, recorded.append, clock=StillClock(EVENING))
+    assert {one.source for one in recorded} == {"elering", "entsoe", "open-meteo"}
+    [refusal] = [one for one in recorded if one.status == 401]
     assert refusal.text == "token *** is unknown"
     assert "securityToken=***" in refusal.url
-    assert TOKEN not in repr(heard)
-    assert json.loads(next(one.text for one in heard if one.source == "elering"))["success"]
+    assert TOKEN not in repr(recorded)
+    assert json.loads(next(one.text for one in recorded if one.source == "elering"))["success"]

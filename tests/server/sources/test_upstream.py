@@ -13,7 +13,7 @@ from tests.support.clocks import StillClock
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind import __version__
 from tunnihind.errors import BadAnswer, RateLimited, SourceRefused, SourceUnreachable
-from tunnihind.sources.upstream import Answer, Manners, Upstream, user_agent
+from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream, user_agent
 
 NOW = 1_765_792_800  # Mon, 15 Dec 2025 10:00:00 GMT
 SECRET = "0d4c2f4e-secret"  # noqa: S105
@@ -32,7 +32,7 @@ async def server() -> AsyncIterator[Echo]:
 
 @pytest.fixture
 def upstream(session: ClientSession) -> Upstream:
-    return Upstream(session, "source", manners=Manners(total_s=5.0), secret=SECRET, clock=StillClock(NOW))
+    return Upstream(session, "source", policy=RequestPolicy(timeout_s=5.0), secret=SECRET, clock=StillClock(NOW))
 
 
 def whole(answer: Answer) -> Answer:
@@ -144,7 +144,7 @@ async def test_an_accepted_error_status_comes_back_as_an_answer(server: Echo, up
 
 async def test_a_source_that_hangs_is_unreachable(server: Echo, session: ClientSession) -> None:
     server.hang()
-    hasty = Upstream(session, "source", manners=Manners(total_s=0.05, attempts=1))
+    hasty = Upstream(session, "source", policy=RequestPolicy(timeout_s=0.05, attempts=1))
     with pytest.raises(SourceUnreachable, match=r"^source: no answer within 0\.05 s$"):
         await hasty.get(server.url, {}, whole)
 
@@ -222,7 +222,7 @@ def test_a_redirect_never_leaves_the_host_nor_encryption(
 async def test_an_answer_over_the_size_limit_is_refused(server: Echo, session: ClientSession, encoding: str) -> None:
     body = b"0" * 1_000_001
     server.say(gzip.compress(body) if encoding == "gzip" else body, headers={"Content-Encoding": encoding})
-    strict = Upstream(session, "source", manners=Manners(max_bytes=1_000_000))
+    strict = Upstream(session, "source", policy=RequestPolicy(max_bytes=1_000_000))
     with pytest.raises(BadAnswer, match="larger than 1000000 bytes"):
         await strict.get(server.url, {}, whole)
 
