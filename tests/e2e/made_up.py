@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit
-from tunnihind.sources.sheets import days
+from tunnihind.sources.base import days
 from tunnihind.sources.simulated_market import SimulatedMarket
 
 

@@ -12,8 +12,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time
-from tunnihind.sources.base import Cadence, DaySheet, Quote
-from tunnihind.sources.sheets import day_sheets
+from tunnihind.sources.base import Cadence, DaySheet, Quote, day_sheets
 
 
 class ScriptedPrices:

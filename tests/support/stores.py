@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import Zone, hours_of
-from tunnihind.sources.sheets import days
+from tunnihind.sources.base import days
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.store import Store
 

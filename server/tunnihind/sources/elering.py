@@ -14,8 +14,7 @@ from msgspec.json import Decoder
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer
 from tunnihind.market import ZONES, Zone, day_end, day_start, iso_utc
-from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.sheets import Fault, day_sheets, spans, with_faults
+from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, with_faults
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92

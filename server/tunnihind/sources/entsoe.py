@@ -16,9 +16,8 @@ from aiohttp import ClientSession
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.market import ZONE, ZONES, Zone, day_end, day_start
-from tunnihind.sources.base import DaySheet, Quote
+from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, days, spans, with_faults
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
-from tunnihind.sources.sheets import Fault, day_sheets, days, spans, with_faults
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
 AREAS: Final[Mapping[str, str]] = {

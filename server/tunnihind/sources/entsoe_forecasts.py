@@ -21,10 +21,9 @@ import numpy as np
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour
-from tunnihind.sources.base import Cadence
+from tunnihind.sources.base import Cadence, days, spans
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
-from tunnihind.sources.sheets import days, spans
 
 type HourlyMeans = dict[int, float]
 

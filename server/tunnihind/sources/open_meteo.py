@@ -21,8 +21,7 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.sources.base import Cadence
-from tunnihind.sources.sheets import spans
+from tunnihind.sources.base import Cadence, spans
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 

@@ -9,8 +9,7 @@ import numpy as np
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit, publication_time
-from tunnihind.sources.base import Cadence, DaySheet, Quote
-from tunnihind.sources.sheets import days
+from tunnihind.sources.base import Cadence, DaySheet, Quote, days
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 

@@ -17,8 +17,8 @@ from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.sources.base import days
 from tunnihind.sources.open_meteo import OpenMeteo
-from tunnihind.sources.sheets import days
 from tunnihind.sources.upstream import open_session
 from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.store import Store

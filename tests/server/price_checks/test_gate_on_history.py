@@ -6,8 +6,7 @@ import pytest
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import ZONES, Limits
 from tunnihind.price_checks.gate import Reason, Refused, judge
-from tunnihind.sources.base import Quote
-from tunnihind.sources.sheets import day_sheets
+from tunnihind.sources.base import Quote, day_sheets
 
 
 @pytest.mark.parametrize("file", ["prices_hourly.csv", "prices_15min.csv"])

@@ -13,8 +13,7 @@ from tests.server.price_checks.test_gate import AUTUMN, SPRING
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, day_end, day_start, hourly_prices
 from tunnihind.price_checks.shift import Fit, ZonePrices, answer_prices, fit, in_words
-from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.sheets import day_sheets
+from tunnihind.sources.base import DaySheet, Quote, day_sheets
 
 DAY = date(2025, 12, 15)
 SHIFTS = [sign * quarters * QUARTER_S for quarters in range(1, 13) for sign in (1, -1)]

@@ -9,8 +9,8 @@ from aiohttp import web
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
+from tunnihind.sources.base import days
 from tunnihind.sources.entsoe import AREAS
-from tunnihind.sources.sheets import days
 
 TOKEN = "0d4c2f4e-secret"  # noqa: S105
 

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from tunnihind.market import Limits, day_end, day_start, delivery_day
 from tunnihind.price_checks.gate import Refused, judge
-from tunnihind.sources.base import Quote
-from tunnihind.sources.sheets import day_sheets, days, spans
+from tunnihind.sources.base import Quote, day_sheets, days, spans
 
 some_day = st.dates(date(2020, 1, 1), date(2099, 1, 1))
 DAY = date(2025, 12, 15)

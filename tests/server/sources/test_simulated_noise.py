@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.known import Floats
-from tunnihind.sources.noise import Noise
+from tunnihind.sources.simulated_market import Noise
 
 HOURS: Floats = np.arange(20_000, dtype=np.float64) * 3600 + 1_700_000_000
 
