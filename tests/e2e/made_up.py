@@ -16,9 +16,9 @@ def made_up_quotes(first: date, last: date) -> Quotes:
     """Return all zones' quotes for some delivery days of the simulated market, each in its market time unit."""
     units = [(day_start(day), day_end(day), market_time_unit(day)) for day in days(first, last)]
     periods = np.array([(ts, step_s) for start, end, step_s in units for ts in range(start, end, step_s)])
-    prices = SimulatedMarket(7).prices(periods[:, 0] + periods[:, 1] / 2).round(2)
+    prices = SimulatedMarket(7).prices(periods[:, 0] + periods[:, 1] / 2)
     starts = periods[:, 0].tolist()
-    return {zone: dict(zip(starts, row.tolist(), strict=True)) for zone, row in zip(ZONES, prices, strict=True)}
+    return {zone: dict(zip(starts, row.tolist(), strict=True)) for zone, row in prices.items()}
 
 
 def write_prices(file: Path, quotes: Quotes) -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.known import Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit, publication_time
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, market_time_unit, publication_time
 from tunnihind.sources.base import Cadence, DaySheet, Quote, days
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
@@ -80,7 +80,7 @@ class Simulated:
         starts = np.arange(day_start(delivery_days[0]), day_end(delivery_days[-1]), step_s, dtype=np.int64)
         prices = self._market.prices(starts.astype(np.float64) + step_s / 2)
         sheets = []
-        for zone, row in zip(ZONES, prices, strict=True):
+        for zone, row in prices.items():
             quotes = [Quote(*quote) for quote in zip(starts.tolist(), row.tolist(), strict=True)]
             for day in delivery_days:
                 low, high = ((edge - int(starts[0])) // step_s for edge in (day_start(day), day_end(day)))

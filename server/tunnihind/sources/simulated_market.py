@@ -91,10 +91,10 @@ class _Fleet:
 
 
 _FLEETS: Final[dict[Zone, _Fleet]] = {
-    "ee": _Fleet(850.0, 14.0, 0.0, 1000.0, 900.0, "ee_tallinn", 0.7),
-    "lv": _Fleet(760.0, 11.0, 120.0, 300.0, 500.0, "lv_riga", 0.9),
-    "lt": _Fleet(1350.0, 16.0, 0.0, 2000.0, 1900.0, "lt_kaunas", 0.95),
-    "fi": _Fleet(8300.0, 130.0, 3000.0, 8000.0, 1400.0, "fi_helsinki", 0.1),
+    "ee": _Fleet(850.0, 14.0, 0.0, 1000.0, 900.0, "tallinn", 0.7),
+    "lv": _Fleet(760.0, 11.0, 120.0, 300.0, 500.0, "riga", 0.9),
+    "lt": _Fleet(1350.0, 16.0, 0.0, 2000.0, 1900.0, "kaunas", 0.95),
+    "fi": _Fleet(8300.0, 130.0, 3000.0, 8000.0, 1400.0, "helsinki", 0.1),
 }
 
 
@@ -135,21 +135,22 @@ class SimulatedMarket:
         clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
         return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
 
-    def prices(self, ts: Floats) -> Floats:
-        """Return the prices of the quarters or hours around the instants `ts`, EUR/MWh, shape (zones, n)."""
+    def prices(self, ts: Floats) -> dict[Zone, Floats]:
+        """Return each zone's prices of the quarters or hours around the instants `ts`, EUR/MWh, shape (n,)."""
         residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
         baltic = _share(residual, ("ee", "lv", "lt"))
         finnish = _share(residual, ("fi",))
         level = np.exp(0.2 * self._noise.smooth("level", ts, 75 * DAY_S))
         hour, quarter = (ts // HOUR_S).astype(np.int64), (ts // QUARTER_S).astype(np.int64)
         common = 4.0 * self._noise.white("hour", hour) + 1.5 * self._noise.white("quarter", quarter)
-        rows = []
+        prices: dict[Zone, Floats] = {}
         for zone in ZONES:
             share = _FLEETS[zone].baltic_share
             supply = np.interp(share * baltic + (1 - share) * finnish, _RESIDUAL, _EUR_MWH)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
-            rows.append(level * supply + common + own)
-        return np.clip(np.round(rows, 2), PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH) + 0.0
+            rounded = np.round(level * supply + common + own, 2)
+            prices[zone] = np.clip(rounded, PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH) + 0.0
+        return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return what each further day of lead adds to a forecast's error, in units of a day's, shape (days, n).
@@ -159,19 +160,18 @@ class SimulatedMarket:
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Mix weather that all points share, that of the point's country, and its own; variance 1."""
-        country = point.name[:2]
+        """Mix weather that all points share, that of the point's zone, and its own; variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
-            + 0.60 * self._noise.smooth(f"{kind}/{country}", ts, wide_s)
+            + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
             + 0.46 * self._noise.smooth(f"{kind}/{point.name}", ts, local_s)
         )
 
     def _residual_mw(self, zone: Zone, ts: Floats) -> Floats:
         fleet = _FLEETS[zone]
-        points = [point for point in POINTS if point.name.startswith(zone)]
-        city = next(point for point in points if point.name == fleet.city)
-        farms = [point for point in points if "wind" in point.why]
+        points = [point for point in POINTS if point.zone == zone]
+        city = next(point for point in points if point.place == fleet.city)
+        farms = [point for point in points if point.drives == "wind"]
         wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
         cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
         load = fleet.load_mw * load_shape(ts) + fleet.heating_mw * cold

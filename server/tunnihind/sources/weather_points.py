@@ -1,24 +1,34 @@
-"""Where and what weather moves the price of the Estonian zone, and why."""
+"""Which weather moves the price of the Estonian zone: the places, the reasons for them, and the variables."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
-    """A place whose weather is asked for; degrees north and east (WGS 84)."""
+    """A place whose weather is asked for, in degrees north and east (WGS 84).
 
-    name: str
+    Near a place of `wind` stand wind farms; one of `load` has consumers, and solar panels on their roofs.
+    """
+
+    zone: str
+    place: str
     latitude: float
     longitude: float
+    drives: Literal["wind", "load"]
     why: str
+
+    @property
+    def name(self) -> str:
+        """The name that its series end in, `ee_west`."""
+        return f"{self.zone}_{self.place}"
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherVariable:
-    """A variable under Open-Meteo's name, with the unit it is asked for in and the bounds of what can be true.
+    """A variable under Open-Meteo's name, the unit that it is asked for in, and the lowest and highest possible value.
 
-    A `past_hour_mean` stands, as the service gives it, at the END of the hour that it is the mean of.
+    A `past_hour_mean` is the mean of an hour, and Open-Meteo gives it at the END of that hour.
     """
 
     name: str
@@ -35,23 +45,23 @@ VARIABLES: Final = (
 )
 
 POINTS: Final = (
-    WeatherPoint("ee_west", 58.75, 23.60, "wind farms of the Estonian west coast, Aulepa to Virtsu"),
-    WeatherPoint("ee_parnu", 58.40, 24.90, "Sopi-Tootsi and Saarde, the largest Estonian wind farms"),
-    WeatherPoint("ee_tallinn", 59.44, 24.75, "half of Estonia's load and heating"),
-    WeatherPoint("ee_tartu", 58.38, 26.72, "load and solar power of the inland"),
-    WeatherPoint("lv_kurzeme", 56.80, 21.50, "Latvia's wind farms between Liepaja and Ventspils"),
-    WeatherPoint("lv_riga", 56.95, 24.11, "Latvia's load, and solar power around it"),
-    WeatherPoint("lt_west", 55.50, 21.70, "Silute and Pagegiai: Lithuania carries most of the Baltic wind power"),
-    WeatherPoint("lt_kelme", 55.65, 22.95, "Kelme, Telsiai and Mazeikiai: Lithuania's inland wind farms"),
-    WeatherPoint("lt_kaunas", 54.85, 24.40, "load and solar power of Kaunas and Vilnius"),
-    WeatherPoint("fi_raahe", 64.60, 24.60, "wind farms of North Ostrobothnia"),
-    WeatherPoint("fi_kokkola", 63.70, 23.40, "wind farms of Central Ostrobothnia"),
-    WeatherPoint("fi_narpes", 62.50, 21.60, "wind farms of South Ostrobothnia"),
-    WeatherPoint("fi_helsinki", 60.20, 24.95, "load and heating of southern Finland"),
-    WeatherPoint("se_southeast", 57.00, 16.40, "wind farms where SE3 meets SE4, behind the link to Lithuania"),
+    WeatherPoint("ee", "west", 58.75, 23.60, "wind", "farms of the Estonian west coast, Aulepa to Virtsu"),
+    WeatherPoint("ee", "parnu", 58.40, 24.90, "wind", "Sopi-Tootsi and Saarde, the largest Estonian farms"),
+    WeatherPoint("ee", "tallinn", 59.44, 24.75, "load", "half of Estonia's load and heating"),
+    WeatherPoint("ee", "tartu", 58.38, 26.72, "load", "load and solar power of the inland"),
+    WeatherPoint("lv", "kurzeme", 56.80, 21.50, "wind", "Latvia's farms between Liepaja and Ventspils"),
+    WeatherPoint("lv", "riga", 56.95, 24.11, "load", "Latvia's load, and solar power around it"),
+    WeatherPoint("lt", "west", 55.50, 21.70, "wind", "Silute and Pagegiai: Lithuania has most of the Baltic farms"),
+    WeatherPoint("lt", "kelme", 55.65, 22.95, "wind", "Kelme, Telsiai and Mazeikiai: Lithuania's inland farms"),
+    WeatherPoint("lt", "kaunas", 54.85, 24.40, "load", "load and solar power of Kaunas and Vilnius"),
+    WeatherPoint("fi", "raahe", 64.60, 24.60, "wind", "farms of North Ostrobothnia"),
+    WeatherPoint("fi", "kokkola", 63.70, 23.40, "wind", "farms of Central Ostrobothnia"),
+    WeatherPoint("fi", "narpes", 62.50, 21.60, "wind", "farms of South Ostrobothnia"),
+    WeatherPoint("fi", "helsinki", 60.20, 24.95, "load", "load and heating of southern Finland"),
+    WeatherPoint("se", "southeast", 57.00, 16.40, "wind", "farms where SE3 meets SE4, behind the link to Lithuania"),
 )
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:
-    """Return the name under which a series is kept, `wind_speed_100m@ee_west`."""
+    """Return the name that a series is stored under, `wind_speed_100m@ee_west`."""
     return f"{variable.name}@{point.name}"

@@ -27,7 +27,7 @@ SEED = 1
 def prices() -> Mapping[int, tuple[float, ...]]:
     """Return the hours' prices of all zones, EUR/MWh."""
     starts = np.arange(day_start(FIRST), day_end(LAST), HOUR_S, dtype=np.float64)
-    zones = SimulatedMarket(SEED).prices(starts + HOUR_S / 2)
+    zones = np.stack(list(SimulatedMarket(SEED).prices(starts + HOUR_S / 2).values()))
     return {int(start): tuple(row) for start, row in zip(starts, zones.T.tolist(), strict=True)}
 
 

@@ -47,7 +47,8 @@ def simulated_archive(
     """Return hourly prices of delivery days as they were published, and no covariates."""
     ts = np.arange(day_start(first), day_end(last), HOUR_S, dtype=np.int64)
     known = [np.full((day_end(day) - day_start(day)) // HOUR_S, publication(day)) for day in days_between(first, last)]
-    prices = planted(ts, SimulatedMarket(SEED).prices(ts.astype(np.float64) + HOUR_S / 2))
+    simulated = SimulatedMarket(SEED).prices(ts.astype(np.float64) + HOUR_S / 2)
+    prices = planted(ts, np.stack([simulated[zone] for zone in ZONES]))
     n, zones = ts.size, len(ZONES)
     known_ts = np.tile(np.concatenate(known), zones)
     order = np.argsort(known_ts, kind="stable")
