@@ -57,7 +57,9 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class ForecastAnswer:
-    """What `GET /api/v1/forecast` says. Instants are UTC seconds, prices EUR/MWh without VAT by hour start.
+    """What `GET /api/v1/forecast` says. Instants are UTC seconds.
+
+    Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long.
 
     Two answers that differ in nothing but the time of asking are equal.
     """
@@ -68,10 +70,11 @@ class ForecastAnswer:
     backtest: Backtest | None
     settled: dict[int, float]
     forecast: dict[int, Band]
+    step_s: int
 
     def covers(self, instant: int) -> bool:
-        """Tell whether the hour that `instant` falls in is known, be it settled or forecast."""
-        start = instant - instant % HOUR_S
+        """Tell whether the price of the period that `instant` falls in is known, be it settled or forecast."""
+        start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
 
@@ -107,6 +110,7 @@ def forecast_from(document: object) -> ForecastAnswer:
         backtest=_backtest_from(fields["backtest"]),
         settled={hour["ts"]: hour["eurMwh"] for hour in fields["dayAhead"]},
         forecast={hour["ts"]: Band(hour["p10"], hour["p50"], hour["p90"]) for hour in fields["forecast"]},
+        step_s=HOUR_S,
     )
 
 

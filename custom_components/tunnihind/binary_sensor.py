@@ -41,7 +41,7 @@ PRICE_BINARY_SENSORS: Final = (
     PriceBinaryDescription(
         key="negative_price",
         translation_key="negative_price",
-        is_on_fn=lambda view: view.hour.price < 0 if view.hour else None,
+        is_on_fn=lambda view: view.current.price < 0 if view.current else None,
     ),
     PriceBinaryDescription(
         key="tomorrow_known",

@@ -11,7 +11,7 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.event import async_track_point_in_utc_time
 from homeassistant.util import dt as dt_util
 
-from .plans.solver import QUARTER_S
+from .prices.timeline import QUARTER_S
 
 # A cache before the server may tell an answer that is a minute old, and both clocks are told in whole seconds.
 _CACHED_S: Final = 120

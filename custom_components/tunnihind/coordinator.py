@@ -32,9 +32,8 @@ from .household import merged, timeline_of
 from .marks import marked
 from .pauses import POLL_S, pause_s
 from .planner import Planner
-from .plans.solver import QUARTER_S
 from .prices.tariff import Tariff, tariff_from
-from .prices.timeline import HOUR_S, Timeline
+from .prices.timeline import HOUR_S, QUARTER_S, Timeline
 from .problems import Contact, Problem, problems
 from .storage import Kept, Storage
 from .view import View
@@ -82,7 +81,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
-        self._timeline = Timeline()
+        self._timeline = Timeline(HOUR_S)
         self._saved = Kept()
         self._priced: tuple[ForecastAnswer, Tariff] | None = None
 

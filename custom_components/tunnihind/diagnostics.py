@@ -29,7 +29,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "problems": problems(view, coordinator.contact),
             "now": view.now,
             "answer": asdict(view.answer),
-            "household": [asdict(hour) for hour in view.timeline.hours],
+            "household": [asdict(period) for period in view.timeline.periods],
             "plans": {plan: _outcome(outcome) for plan, outcome in view.outcomes.items()},
         },
         _REDACT,

@@ -42,12 +42,12 @@ class HubEntity(_Entity):
 
 
 class PriceEntity(HubEntity):
-    """An entity that says something as long as the current hour's price is known, be the server there or not."""
+    """An entity that says something as long as the current price is known, be the server there or not."""
 
     @property
     @override
     def available(self) -> bool:
-        return self.view.hour is not None
+        return self.view.current is not None
 
 
 class DataEntity(HubEntity):
@@ -94,7 +94,7 @@ class PlanEntity(_Entity):
     @override
     def available(self) -> bool:
         """A window that is decided stands, even where the price of the current hour is not known."""
-        return self.decision is not None or (self.outcome is not None and self.coordinator.view.hour is not None)
+        return self.decision is not None or (self.outcome is not None and self.coordinator.view.current is not None)
 
 
 def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:

@@ -9,7 +9,6 @@ from .errors import TunnihindError
 from .household import with_settled
 from .pauses import pause_s
 from .prices.days import day_at
-from .prices.timeline import HOUR_S
 
 # Polls are a minute apart, give or take a moment.
 _MARGIN_S: Final = 30
@@ -56,4 +55,4 @@ class History:
 
 
 def _knows_today(known: ForecastAnswer, now: int) -> bool:
-    return all(start in known.settled for start in range(day_at(now).start, now, HOUR_S))
+    return all(start in known.settled for start in range(day_at(now).start, now, known.step_s))

@@ -21,8 +21,15 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
-from .plans.settings import DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN, MOST_DAYS, WEEKDAYS, Horizon, PlanSettings
-from .plans.solver import QUARTER_S
+from .plans.settings import (
+    DEFAULT_MIN_PIECE_MIN,
+    LONGEST_DURATION_MIN,
+    MOST_DAYS,
+    QUARTER_MIN,
+    WEEKDAYS,
+    Horizon,
+    PlanSettings,
+)
 from .plans.spans import spans
 
 DURATION: Final = "duration"
@@ -41,7 +48,6 @@ PRICE_CAP: Final = "price_cap"
 ONE_PIECE: Final = "one_piece"
 
 _MINUTE_S: Final = 60
-_QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 # A week without a change of clocks, from Monday 2026-01-05 in Tallinn on, to measure a plan's spans in.
 _WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * 3_600)
 
@@ -174,14 +180,14 @@ def _wrong_duration(plan: Mapping[str, Any]) -> str | None:
     duration = plan[DURATION]
     if not 0 < duration <= LONGEST_DURATION_MIN:
         return "duration_out_of_range"
-    if duration % _QUARTER_MIN:
+    if duration % QUARTER_MIN:
         return "duration_not_quarters"
     return "longer_than_span" if duration > _span_min(plan) else None
 
 
 def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
     piece = plan[MIN_PIECE]
-    if piece <= 0 or piece % _QUARTER_MIN:
+    if piece <= 0 or piece % QUARTER_MIN:
         return "min_piece_not_quarters"
     return "min_piece_too_long" if piece > plan[DURATION] and not _wrong_duration(plan) else None
 

@@ -1,4 +1,4 @@
-"""What electricity costs: this hour, the next one, today, tomorrow and beyond."""
+"""What electricity costs: now, next, today, tomorrow and beyond."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from .const import EUR_PER_KWH
 from .entity import PriceEntity
 from .prices.levels import Level
-from .prices.timeline import Hour
+from .prices.timeline import Period
 from .view import DayPrices, View
 from .view_sensor import Attributes, ViewSensor, ViewSensorDescription, times
 
@@ -24,22 +24,22 @@ class PriceDescription(ViewSensorDescription):
 
 
 class PriceSensor(PriceEntity, ViewSensor):
-    """A price of an hour or of a day. The lists are for cards and planners; the recorder has no use for them."""
+    """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
 
     _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast"})
 
 
-def _price(hour: Hour | None) -> float | None:
-    return hour.price if hour else None
+def _price(period: Period | None) -> float | None:
+    return period.price if period else None
 
 
-def _settled(hour: Hour | None) -> bool | None:
-    return hour.settled if hour else None
+def _settled(period: Period | None) -> bool | None:
+    return period.settled if period else None
 
 
 def _lists(view: View) -> Attributes:
     return {
-        "settled": _settled(view.hour),
+        "settled": _settled(view.current),
         "tomorrow_valid": view.tomorrow_prices is not None,
         "raw_today": view.raw_today,
         "raw_tomorrow": view.raw_tomorrow,
@@ -68,25 +68,25 @@ def _day_sensors(name: str, prices_of: Callable[[View], DayPrices | None]) -> It
         prices = prices_of(view)
         return prices.average if prices else None
 
-    def lowest(view: View) -> Hour | None:
+    def lowest(view: View) -> Period | None:
         prices = prices_of(view)
         return prices.lowest if prices else None
 
-    def highest(view: View) -> Hour | None:
+    def highest(view: View) -> Period | None:
         prices = prices_of(view)
         return prices.highest if prices else None
 
     yield PriceDescription(key=f"average_{name}", translation_key=f"average_{name}", value_fn=average)
-    yield _hour_sensor(f"lowest_{name}", lowest)
-    yield _hour_sensor(f"highest_{name}", highest)
+    yield _period_sensor(f"lowest_{name}", lowest)
+    yield _period_sensor(f"highest_{name}", highest)
 
 
-def _hour_sensor(key: str, hour_of: Callable[[View], Hour | None]) -> PriceDescription:
+def _period_sensor(key: str, period_of: Callable[[View], Period | None]) -> PriceDescription:
     return PriceDescription(
         key=key,
         translation_key=key,
-        value_fn=lambda view: _price(hour_of(view)),
-        attributes_fn=lambda view: times(hour_of(view), hour_of(view)),
+        value_fn=lambda view: _price(period_of(view)),
+        attributes_fn=lambda view: times(period_of(view), period_of(view)),
     )
 
 
@@ -94,14 +94,14 @@ PRICE_SENSORS: Final[tuple[ViewSensorDescription, ...]] = (
     PriceDescription(
         key="current_price",
         translation_key="current_price",
-        value_fn=lambda view: _price(view.hour),
+        value_fn=lambda view: _price(view.current),
         attributes_fn=_lists,
     ),
     PriceDescription(
         key="next_price",
         translation_key="next_price",
-        value_fn=lambda view: _price(view.next_hour),
-        attributes_fn=lambda view: {"settled": _settled(view.next_hour)},
+        value_fn=lambda view: _price(view.next),
+        attributes_fn=lambda view: {"settled": _settled(view.next)},
     ),
     ViewSensorDescription(
         key="price_level",

@@ -71,7 +71,7 @@ def problems(view: View, contact: Contact) -> list[Problem]:
         found = [contact.not_of_its_kind]
     else:
         found = list(_of_data(view, contact))
-    return found if view.hour else [*found, Problem.NO_PRICE]
+    return found if view.current else [*found, Problem.NO_PRICE]
 
 
 def _of_data(view: View, contact: Contact) -> Iterator[Problem]:

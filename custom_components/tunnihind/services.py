@@ -22,7 +22,7 @@ from .plans.saving import Saving
 from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
 from .plans.spans import Span
 from .prices.days import iso_bounds
-from .prices.timeline import Hour
+from .prices.timeline import Period
 from .view import View
 
 GET_PRICES: Final = "get_prices"
@@ -82,12 +82,12 @@ def async_setup_services(hass: HomeAssistant) -> None:
 
 @callback
 def _get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices, by default of all hours from the current one on."""
+    """Return the household's prices, by default from the current period on."""
     coordinator = _coordinator(call)
     view = coordinator.view
     start, end = _range(call.data, ATTR_START, ATTR_END, view)
-    hours = (hour for hour in view.timeline.between(start, end) if hour.settled or call.data[ATTR_FORECAST])
-    return {"prices": [_price(hour) for hour in hours], **_mark(coordinator)}
+    periods = (period for period in view.timeline.between(start, end) if period.settled or call.data[ATTR_FORECAST])
+    return {"prices": [_price(period) for period in periods], **_mark(coordinator)}
 
 
 @callback
@@ -128,7 +128,7 @@ def _only_server(hass: HomeAssistant) -> str:
 
 def _range(data: Mapping[str, Any], first: str, last: str, view: View) -> tuple[int, int]:
     """Return the instants asked for, by default from now to the end of all that is known."""
-    known_until = view.timeline.hours[-1].end if view.timeline.hours else view.now
+    known_until = view.timeline.periods[-1].end if view.timeline.periods else view.now
     start = _instant(data[first]) if first in data else view.now
     end = _instant(data[last]) if last in data else max(known_until, start + 1)
     if end <= start:
@@ -170,9 +170,9 @@ def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
     return minutes
 
 
-def _price(hour: Hour) -> JsonObjectType:
-    band: JsonObjectType = {} if hour.settled else {"p10": hour.low, "p90": hour.high}
-    return {**_times(hour.start, hour.end), "price": hour.price, "settled": hour.settled, **band}
+def _price(period: Period) -> JsonObjectType:
+    band: JsonObjectType = {} if period.settled else {"p10": period.low, "p90": period.high}
+    return {**_times(period.start, period.end), "price": period.price, "settled": period.settled, **band}
 
 
 def _window(outcome: Outcome) -> JsonObjectType:

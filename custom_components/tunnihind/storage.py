@@ -9,6 +9,7 @@ from homeassistant.helpers.storage import Store
 
 from .answers import About, Backtest, Band, ForecastAnswer, Mode
 from .const import DOMAIN, LOGGER
+from .prices.timeline import HOUR_S
 
 _VERSION: Final = 1
 # Long enough to write once for a burst of changes; what is not yet written is flushed when Home Assistant stops.
@@ -98,6 +99,7 @@ def _answer_from(fields: dict[str, Any]) -> ForecastAnswer:
         backtest=_backtest_from(backtest) if backtest else None,
         settled={int(start): price for start, price in _floats(fields["settled"]).items()},
         forecast={int(start): Band(**_floats(band)) for start, band in fields["forecast"].items()},
+        step_s=int(fields.get("step_s", HOUR_S)),
     )
 
 

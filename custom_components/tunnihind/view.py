@@ -11,7 +11,7 @@ from .plans.outcome import Outcome
 from .plans.saving import average_band
 from .prices.days import Day, day_at, iso_bounds
 from .prices.levels import Level, is_cheap, level, rank
-from .prices.timeline import HOUR_S, Hour, Timeline, rounded
+from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
 # The first day that is not published yet: a forecast of less says little, one of more is the list's business.
 OUTLOOK_S: Final = 24 * HOUR_S
@@ -19,11 +19,11 @@ OUTLOOK_S: Final = 24 * HOUR_S
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The published prices of one whole day: average, and the first of its cheapest and dearest hours, EUR/kWh."""
+    """The published prices of one whole day: average, and the first of its cheapest and dearest periods, EUR/kWh."""
 
     average: float
-    lowest: Hour
-    highest: Hour
+    lowest: Period
+    highest: Period
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class View:
     outcomes: Mapping[str, Outcome]
 
     @cached_property
-    def hour(self) -> Hour | None:
-        """The current hour."""
+    def current(self) -> Period | None:
+        """The current period."""
         return self.timeline.at(self.now)
 
     @cached_property
-    def next_hour(self) -> Hour | None:
-        """The hour after the current one."""
-        return self.timeline.at(self.now + HOUR_S)
+    def next(self) -> Period | None:
+        """The period after the current one."""
+        return self.timeline.at(self.now + self.timeline.step_s)
 
     @cached_property
     def today(self) -> Day:
@@ -68,33 +68,33 @@ class View:
 
     @property
     def rank(self) -> int | None:
-        """The current hour's place among today's, 1 being the cheapest."""
-        return rank(self.hour, self._today_whole) if self.hour and self._today_whole else None
+        """The current period's place in today, 1 being the cheapest."""
+        return rank(self.current, self._today_whole) if self.current and self._today_whole else None
 
     @property
     def level(self) -> Level | None:
-        """The fifth of today's hours that the current hour is in."""
-        return level(self.hour, self._today_whole) if self.hour and self._today_whole else None
+        """The fifth of today that the current period is in."""
+        return level(self.current, self._today_whole) if self.current and self._today_whole else None
 
     @property
     def is_cheap(self) -> bool | None:
-        """Whether the current hour is one of today's cheap ones."""
-        if self.hour is None or not self._today_whole:
+        """Whether the current period is one of today's cheap ones."""
+        if self.current is None or not self._today_whole:
             return None
-        return is_cheap(self.hour, self._today_whole, cheap_hours=self.cheap_hours)
+        return is_cheap(self.current, self._today_whole, cheap_hours=self.cheap_hours)
 
     @cached_property
-    def predicted(self) -> Sequence[Hour]:
-        """The hours that are forecast and not published, from the current one on."""
-        return tuple(hour for hour in self.timeline.hours if not hour.settled and hour.end > self.now)
+    def predicted(self) -> Sequence[Period]:
+        """The periods that are forecast and not published, from the current one on."""
+        return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
-    def outlook(self) -> Sequence[Hour]:
+    def outlook(self) -> Sequence[Period]:
         """The first 24 hours that are not published yet, or as many of them as the server tells."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
-        return tuple(hour for hour in self.predicted if hour.start < begins + OUTLOOK_S)
+        return tuple(period for period in self.predicted if period.start < begins + OUTLOOK_S)
 
     @cached_property
     def outlook_band(self) -> Band | None:
@@ -104,46 +104,49 @@ class View:
     @cached_property
     def raw_today(self) -> list[dict[str, Any]]:
         """Today's published prices, in the shape that other integrations and cards read."""
-        return [_raw(hour) for hour in self._settled(self.today)]
+        return [_raw(period) for period in self._settled(self.today)]
 
     @cached_property
     def raw_tomorrow(self) -> list[dict[str, Any]]:
         """Tomorrow's published prices, in the same shape."""
-        return [_raw(hour) for hour in self._settled(self.tomorrow)]
+        return [_raw(period) for period in self._settled(self.tomorrow)]
 
     @cached_property
     def raw_forecast(self) -> list[dict[str, Any]]:
-        """The medians of the predicted hours, in the same shape."""
-        return [_raw(hour) for hour in self.predicted]
+        """The medians of the predicted periods, in the same shape."""
+        return [_raw(period) for period in self.predicted]
 
     @cached_property
     def bands(self) -> list[dict[str, Any]]:
-        """The predicted hours with all three percentiles."""
-        return [_band(hour) for hour in self.predicted]
+        """The predicted periods with all three percentiles."""
+        return [_band(period) for period in self.predicted]
 
-    def _settled(self, day: Day) -> tuple[Hour, ...]:
-        return tuple(hour for hour in self.timeline.between(day.start, day.end) if hour.settled)
+    def _settled(self, day: Day) -> tuple[Period, ...]:
+        return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
 
     def _published(self, day: Day) -> DayPrices | None:
-        hours = self._settled(day)
-        if len(hours) < day.hours:
+        periods = self._settled(day)
+        if not self._is_whole(day, periods):
             return None
         return DayPrices(
-            average=rounded(fmean(hour.price for hour in hours)),
-            lowest=min(hours, key=lambda hour: hour.price),
-            highest=max(hours, key=lambda hour: hour.price),
+            average=rounded(fmean(period.price for period in periods)),
+            lowest=min(periods, key=lambda period: period.price),
+            highest=max(periods, key=lambda period: period.price),
         )
 
     @cached_property
-    def _today_whole(self) -> Sequence[Hour]:
-        """Today's hours, published or predicted; none at all as long as one is missing."""
-        hours = self.timeline.between(self.today.start, self.today.end)
-        return hours if len(hours) == self.today.hours else ()
+    def _today_whole(self) -> Sequence[Period]:
+        """Today's periods, published or predicted; none at all as long as one is missing."""
+        periods = self.timeline.between(self.today.start, self.today.end)
+        return periods if self._is_whole(self.today, periods) else ()
+
+    def _is_whole(self, day: Day, periods: Sequence[Period]) -> bool:
+        return len(periods) * self.timeline.step_s == day.end - day.start
 
 
-def _raw(hour: Hour) -> dict[str, Any]:
-    return {**iso_bounds(hour.start, hour.end), "value": hour.price}
+def _raw(period: Period) -> dict[str, Any]:
+    return {**iso_bounds(period.start, period.end), "value": period.price}
 
 
-def _band(hour: Hour) -> dict[str, Any]:
-    return {**iso_bounds(hour.start, hour.end), "p10": hour.low, "p50": hour.price, "p90": hour.high}
+def _band(period: Period) -> dict[str, Any]:
+    return {**iso_bounds(period.start, period.end), "p10": period.low, "p50": period.price, "p90": period.high}

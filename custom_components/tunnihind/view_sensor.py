@@ -10,7 +10,7 @@ from homeassistant.helpers.typing import StateType
 
 from .entity import HubEntity, StatisticsSensor
 from .prices.days import iso_bounds
-from .prices.timeline import Hour
+from .prices.timeline import Period
 from .view import View
 
 type Value = StateType | datetime
@@ -42,7 +42,7 @@ class ViewSensor(HubEntity, StatisticsSensor):
         return attributes_fn(self.view) if attributes_fn else None
 
 
-def times(first: Hour | None, last: Hour | None) -> Attributes:
+def times(first: Period | None, last: Period | None) -> Attributes:
     """Return when `first` starts and `last` ends, on the Tallinn clock."""
     if first is None or last is None:
         return {}

@@ -15,7 +15,7 @@ import click
 
 from custom_components.tunnihind.plans.plan import Decision, decide
 from custom_components.tunnihind.plans.settings import PlanSettings
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 
 HOURS: Final = 72
 SETTLED: Final = 24
@@ -50,8 +50,8 @@ def wavy() -> Timeline:
         start = START + number * HOUR_S
         price = round(0.1 + 0.06 * math.sin(number / 3.8) + 0.03 * math.sin(number * 2.1), 4)
         spread = 0.0 if number < SETTLED else 0.02 + number / 2000
-        hours.append(Hour(start, start + HOUR_S, price, price - spread, price + spread, settled=number < SETTLED))
-    return Timeline(hours)
+        hours.append(Period(start, start + HOUR_S, price, price - spread, price + spread, settled=number < SETTLED))
+    return Timeline(HOUR_S, hours)
 
 
 def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int) -> float:

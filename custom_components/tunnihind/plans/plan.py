@@ -15,7 +15,7 @@ to before the span opened finds everything open.
 from dataclasses import replace
 from typing import Final
 
-from ..prices.timeline import HOUR_S, Hour, Timeline, rounded
+from ..prices.timeline import HOUR_S, Period, Timeline, rounded
 from .outcome import Decision, NoWindow, Outcome, Reason
 from .saving import saving_of, seconds_of
 from .settings import Horizon, PlanSettings
@@ -115,12 +115,12 @@ def _pieces(settings: PlanSettings, timeline: Timeline, bounds: Piece, price_cap
 
 
 def _price_of(horizon: Horizon, price_cap: float | None) -> PriceOf:
-    """Return what an hour counts as; the cap, too, is held against that."""
+    """Return what a period counts as; the price cap applies to the same figure."""
 
-    def price(hour: Hour) -> float | None:
-        if horizon is Horizon.PUBLISHED and not hour.settled:
+    def price(period: Period) -> float | None:
+        if horizon is Horizon.PUBLISHED and not period.settled:
             return None
-        counted = hour.high if horizon is Horizon.CAUTIOUS else hour.price
+        counted = period.high if horizon is Horizon.CAUTIOUS else period.price
         return None if price_cap is not None and counted > price_cap else counted
 
     return price
@@ -131,11 +131,11 @@ def _decision(
 ) -> Decision:
     seconds = seconds_of(timeline, pieces)
     duration = seconds.total()
-    predicted = sum(part for hour, part in seconds.items() if not hour.settled)
+    predicted = sum(part for period, part in seconds.items() if not period.settled)
     return Decision(
         pieces=pieces,
         span=span,
-        average=rounded(sum(hour.price * part for hour, part in seconds.items()) / duration),
+        average=rounded(sum(period.price * part for period, part in seconds.items()) / duration),
         saving=saving_of(timeline, pieces, bounds[0]),
         forecast_share=round(predicted / duration, _SHARE_DECIMALS),
         shortened=duration < settings.duration_s,

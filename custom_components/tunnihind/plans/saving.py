@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
-from ..prices.timeline import HOUR_S, Hour, Timeline, rounded
+from ..prices.timeline import HOUR_S, Period, Timeline, rounded
 from .solver import Piece
 
 _NORMAL: Final = NormalDist()
@@ -66,13 +66,13 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
     None where a part of either is not known; nothing, with no chance of more, where they are the same.
     """
     duration = sum(end - start for start, end in pieces)
-    weights: dict[Hour, float] = {}
+    weights: dict[Period, float] = {}
     for sign, compared in ((1, [(at_once, at_once + duration)]), (-1, pieces)):
         seconds = seconds_of(timeline, compared)
         if seconds.total() < duration:
             return None
-        for hour, part in seconds.items():
-            weights[hour] = weights.get(hour, 0.0) + sign * part / duration
+        for period, part in seconds.items():
+            weights[period] = weights.get(period, 0.0) + sign * part / duration
     total = _WeightedSum.of(weights)
     return Saving(
         expected=rounded(total.median),
@@ -82,21 +82,21 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
     )
 
 
-def average_band(hours: Sequence[Hour]) -> tuple[float, float, float]:
-    """Return p10, p50 and p90 of the average price of `hours`, EUR/kWh. Raises ValueError where there are none."""
-    if not hours:
-        raise ValueError("the average of no hours has no price")
-    duration = sum(hour.end - hour.start for hour in hours)
-    total = _WeightedSum.of({hour: (hour.end - hour.start) / duration for hour in hours})
+def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
+    """Return p10, p50 and p90 of the average price of `periods`, EUR/kWh. Raises ValueError where there are none."""
+    if not periods:
+        raise ValueError("the average of no periods has no price")
+    duration = sum(period.length_s for period in periods)
+    total = _WeightedSum.of({period: period.length_s / duration for period in periods})
     return rounded(total.p10), rounded(total.median), rounded(total.p90)
 
 
-def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Hour]:
-    """Return how many seconds of each known hour the pieces take."""
-    seconds: Counter[Hour] = Counter()
+def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
+    """Return how many seconds of each known period the pieces take."""
+    seconds: Counter[Period] = Counter()
     for start, end in pieces:
-        for hour in timeline.between(start, end):
-            seconds[hour] += min(hour.end, end) - max(hour.start, start)
+        for period in timeline.between(start, end):
+            seconds[period] += min(period.end, end) - max(period.start, start)
     return seconds
 
 
@@ -109,15 +109,15 @@ class _WeightedSum:
     above: float
 
     @classmethod
-    def of(cls, weights: Mapping[Hour, float]) -> _WeightedSum:
-        """Add hours up, each times its weight."""
+    def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
+        """Add periods up, each times its weight."""
         uncertain = sorted(
-            ((hour, weight) for hour, weight in weights.items() if weight and not hour.settled),
+            ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,
         )
-        rises = [(hour.start, weight * _deviation(hour, up=weight > 0)) for hour, weight in uncertain]
-        falls = [(hour.start, weight * _deviation(hour, up=weight < 0)) for hour, weight in uncertain]
-        median = round(sum(weight * hour.price for hour, weight in weights.items()), _NOTHING_DECIMALS)
+        rises = [(period.start, weight * _deviation(period, up=weight > 0)) for period, weight in uncertain]
+        falls = [(period.start, weight * _deviation(period, up=weight < 0)) for period, weight in uncertain]
+        median = round(sum(weight * period.price for period, weight in weights.items()), _NOTHING_DECIMALS)
         return cls(median, below=_joint_deviation(falls), above=_joint_deviation(rises))
 
     @property
@@ -135,8 +135,8 @@ class _WeightedSum:
         return _NORMAL.cdf(self.median / deviation) if deviation else float(self.median > 0)
 
 
-def _deviation(hour: Hour, *, up: bool) -> float:
-    return (hour.high - hour.price if up else hour.price - hour.low) / _P90
+def _deviation(period: Period, *, up: bool) -> float:
+    return (period.high - period.price if up else period.price - period.low) / _P90
 
 
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:

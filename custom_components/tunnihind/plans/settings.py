@@ -7,7 +7,7 @@ from datetime import time
 from enum import StrEnum
 from typing import Any, Final
 
-from .solver import QUARTER_S
+from ..prices.timeline import QUARTER_S
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The names of the days in a plan's settings; a day's place is Python's `date.weekday()`."""

@@ -1,7 +1,7 @@
 """The cheapest time to run, exactly.
 
 Windows begin and end on quarters of an hour, UTC. The first quarter that can be used is the first one that starts at or
-after the bound, the last one ends at or before it; an hour that is not known, or dearer than the cap, is never used.
+after the bound, the last one ends at or before it; a period that is not known, or dearer than the cap, is never used.
 Prices count in millionths of a euro, so that equal sums are equal and a tie is a tie.
 
 In one piece: the whole duration without a gap, or nothing; the least cost, and of equally cheap ones the earliest.
@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Final
 
-from ..prices.timeline import Hour, Timeline
+from ..prices.timeline import QUARTER_S, Period, Timeline
 
-QUARTER_S: Final = 900
 _UNITS_PER_EUR: Final = 1_000_000
 # More than a piece could ever weigh: no window has that many pieces.
 _PIECES: Final = 1_024
@@ -31,8 +30,8 @@ _NEVER: Final = math.inf
 
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
-type PriceOf = Callable[[Hour], float | None]
-"""What an hour counts as, EUR/kWh; None where it must not be used."""
+type PriceOf = Callable[[Period], float | None]
+"""What a period counts as, EUR/kWh; None where it must not be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +59,25 @@ def cheapest(
     `min_piece_s` None asks for one piece of the whole duration. Lengths are whole quarters of an hour, in seconds.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
-    hours = timeline.between(opens, closes)
-    if opens >= closes or not hours:
+    periods = timeline.between(opens, closes)
+    if opens >= closes or not periods:
         return ()
     # A span may reach years beyond what is known.
-    opens, closes = max(opens, hours[0].start), min(closes, hours[-1].end)
-    grid = _grid(hours, opens, closes, math.gcd(duration_s, min_piece_s or 0), price_of)
+    opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
+    grid = _grid(periods, opens, closes, math.gcd(duration_s, min_piece_s or 0), price_of)
     steps = duration_s // grid.step_s
     if min_piece_s is None:
         return tuple(_one_piece(grid, steps))
     return tuple(_split(grid, steps, min_piece_s // grid.step_s))
 
 
-def _grid(hours: Sequence[Hour], opens: int, closes: int, lengths: int, price_of: PriceOf) -> _Grid:
-    step_s = math.gcd(opens, closes, lengths, *(hour.start for hour in hours), *(hour.end for hour in hours))
+def _grid(periods: Sequence[Period], opens: int, closes: int, lengths: int, price_of: PriceOf) -> _Grid:
+    step_s = math.gcd(opens, closes, lengths, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
-    for hour in hours:
-        price = price_of(hour)
-        first = (max(hour.start, opens) - opens) // step_s
-        end = (min(hour.end, closes) - opens) // step_s
+    for period in periods:
+        price = price_of(period)
+        first = (max(period.start, opens) - opens) // step_s
+        end = (min(period.end, closes) - opens) // step_s
         prices[first:end] = [None if price is None else round(price * _UNITS_PER_EUR)] * (end - first)
     return _Grid(opens, step_s, prices)
 

@@ -5,8 +5,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from .timeline import HOUR_S
-
 TALLINN: Final = ZoneInfo("Europe/Tallinn")
 
 
@@ -17,11 +15,6 @@ class Day:
     date: date
     start: int
     end: int
-
-    @property
-    def hours(self) -> int:
-        """How many hours the day has."""
-        return (self.end - self.start) // HOUR_S
 
 
 def local(instant: int) -> datetime:

@@ -1,4 +1,4 @@
-"""Settled and predicted hours on one line of time."""
+"""Settled and predicted prices on one line of time, period by period."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 HOUR_S: Final = 3_600
+QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
-    """What one hour costs, EUR/kWh as the household pays it.
+class Period:
+    """What one period, [start, end) in UTC seconds, costs: EUR/kWh as the household pays it.
 
-    `price` is the settled price, or the median of the forecast; `low` and `high` are the forecast's 10th and 90th
+    `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
     percentile. All three are the same once the price is settled.
     """
 
@@ -24,6 +25,11 @@ class Hour:
     high: float
     settled: bool
 
+    @property
+    def length_s(self) -> int:
+        """How long the period is, in seconds."""
+        return self.end - self.start
+
 
 def rounded(eur_kwh: float) -> float:
     """Round to the 4 decimals in which household prices are shown; never -0.0."""
@@ -31,25 +37,26 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Hours in the order of time, none twice; where nothing is known there is a gap."""
+    """Periods of `step_s` seconds in the order of time, none twice. Where nothing is known there is a gap."""
 
-    def __init__(self, hours: Iterable[Hour] = ()) -> None:
-        self.hours: Final = tuple(sorted(hours, key=lambda hour: hour.start))
-        self._starts: Final = [hour.start for hour in self.hours]
+    def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
+        self.step_s: Final = step_s
+        self.periods: Final = tuple(sorted(periods, key=lambda period: period.start))
+        self._starts: Final = [period.start for period in self.periods]
 
-    def at(self, instant: int) -> Hour | None:
-        """Return the hour that `instant` (UTC seconds) falls in, or None where it is not known."""
+    def at(self, instant: int) -> Period | None:
+        """Return the period that `instant` (UTC seconds) falls in, or None where it is not known."""
         index = bisect_right(self._starts, instant) - 1
-        if index < 0 or self.hours[index].end <= instant:
+        if index < 0 or self.periods[index].end <= instant:
             return None
-        return self.hours[index]
+        return self.periods[index]
 
-    def between(self, start: int, end: int) -> tuple[Hour, ...]:
-        """Return the known hours that reach into [start, end)."""
+    def between(self, start: int, end: int) -> tuple[Period, ...]:
+        """Return the known periods that reach into [start, end)."""
         first = max(bisect_right(self._starts, start) - 1, 0)
-        return tuple(hour for hour in self.hours[first:] if start < hour.end and hour.start < end)
+        return tuple(period for period in self.periods[first:] if start < period.end and period.start < end)
 
     @property
     def settled_until(self) -> int | None:
-        """The end of the newest settled hour, UTC seconds; None where none is settled."""
-        return max((hour.end for hour in self.hours if hour.settled), default=None)
+        """The end of the newest settled period, UTC seconds; None where none is settled."""
+        return max((period.end for period in self.periods if period.settled), default=None)

@@ -8,7 +8,7 @@ import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.plans.solver import QUARTER_S
+from custom_components.tunnihind.prices.timeline import QUARTER_S
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
 from tests.integration.world import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S

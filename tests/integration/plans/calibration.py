@@ -9,7 +9,7 @@ from custom_components.tunnihind.plans.saving import Saving, saving_of
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import first_quarter
 from custom_components.tunnihind.prices.days import local
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.integration.plans.support import DAY_S
 
 PUBLIC_H = 48
@@ -63,20 +63,21 @@ def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, flo
     """Return what a server tells at `now`: a day of settled hours, then the public hours of the forecast."""
     first = min(bands)
     return Timeline(
+        HOUR_S,
         [
             *(_hour(start, settled[start]) for start in range(now // HOUR_S * HOUR_S, first, HOUR_S)),
             *(
-                Hour(start, start + HOUR_S, p50, p10, p90, settled=False)
+                Period(start, start + HOUR_S, p50, p10, p90, settled=False)
                 for start, (p10, p50, p90) in bands.items()
                 if start < first + PUBLIC_H * HOUR_S
             ),
-        ]
+        ],
     )
 
 
 def as_came(prices: Mapping[int, float]) -> Timeline:
     """Return what the hours came to cost."""
-    return Timeline(_hour(start, price) for start, price in prices.items())
+    return Timeline(HOUR_S, (_hour(start, price) for start, price in prices.items()))
 
 
 def share_inside(savings: Iterable[Judged]) -> float:
@@ -106,5 +107,5 @@ def _plans(now: int) -> Iterator[PlanSettings]:
         )
 
 
-def _hour(start: int, price: float) -> Hour:
-    return Hour(start, start + HOUR_S, price, price, price, settled=True)
+def _hour(start: int, price: float) -> Period:
+    return Period(start, start + HOUR_S, price, price, price, settled=True)

@@ -9,7 +9,7 @@ from custom_components.tunnihind.plans.outcome import outcome_from_dict
 from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.integration.plans.support import DAY_S, QUARTER_S
 from tunnihind.market import day_end, day_start, delivery_day, publication_time
 
@@ -33,21 +33,22 @@ def timeline_at(now: int, *, late_s: int = 0) -> Timeline:
     newest = tomorrow if publication_time(tomorrow) + late_s <= now else delivery_day(now)
     settled_until = day_end(newest)
     return Timeline(
+        HOUR_S,
         [
             *(_settled(start) for start in range(day_start(delivery_day(now - DAY_S)), settled_until, HOUR_S)),
             *(_predicted(start, now) for start in range(settled_until, settled_until + FORECAST_S, HOUR_S)),
-        ]
+        ],
     )
 
 
-def _settled(start: int) -> Hour:
+def _settled(start: int) -> Period:
     price = true_price(start)
-    return Hour(start, start + HOUR_S, price, price, price, settled=True)
+    return Period(start, start + HOUR_S, price, price, price, settled=True)
 
 
-def _predicted(start: int, now: int) -> Hour:
+def _predicted(start: int, now: int) -> Period:
     p50 = round(true_price(start) + 0.1 * (noise(7 * start + now // HOUR_S * HOUR_S) - 0.5), 4)
-    return Hour(start, start + HOUR_S, p50, p50 - 0.04, p50 + 0.06, settled=False)
+    return Period(start, start + HOUR_S, p50, p50 - 0.04, p50 + 0.06, settled=False)
 
 
 def goes_on(held: Decision, outcome: Decision) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from custom_components.tunnihind.prices.days import TALLINN
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 
 QUARTER_S = 900
 DAY_S = 24 * HOUR_S
@@ -18,23 +18,23 @@ def at(text: str) -> int:
     return int((moment if moment.tzinfo else moment.replace(tzinfo=TALLINN)).timestamp())
 
 
-def settled(start: int, prices: Sequence[float | None]) -> list[Hour]:
+def settled(start: int, prices: Sequence[float | None]) -> list[Period]:
     """Return settled hours from `start` on; None leaves a gap."""
     return [hour(start + place * HOUR_S, price) for place, price in enumerate(prices) if price is not None]
 
 
-def hour(start: int, price: float, *, low: float | None = None, high: float | None = None) -> Hour:
+def hour(start: int, price: float, *, low: float | None = None, high: float | None = None) -> Period:
     """Return an hour: settled, or predicted where it has bounds."""
     if low is None or high is None:
-        return Hour(start, start + HOUR_S, price, price, price, settled=True)
-    return Hour(start, start + HOUR_S, price, low, high, settled=False)
+        return Period(start, start + HOUR_S, price, price, price, settled=True)
+    return Period(start, start + HOUR_S, price, low, high, settled=False)
 
 
-def predicted(start: int, bands: Sequence[tuple[float, float, float]]) -> list[Hour]:
+def predicted(start: int, bands: Sequence[tuple[float, float, float]]) -> list[Period]:
     """Return predicted hours from `start` on, each by its p10, p50 and p90."""
     return [hour(start + place * HOUR_S, p50, low=p10, high=p90) for place, (p10, p50, p90) in enumerate(bands)]
 
 
-def line(*parts: Sequence[Hour]) -> Timeline:
+def line(*parts: Sequence[Period]) -> Timeline:
     """Return the timeline of all hours."""
-    return Timeline(hour for part in parts for hour in part)
+    return Timeline(HOUR_S, (hour for part in parts for hour in part))

@@ -57,7 +57,7 @@ def test_a_window_that_has_not_begun_moves_with_the_prices() -> None:
 @pytest.mark.parametrize("now", [clock(3), clock(4), clock(5) - 1])
 def test_a_window_that_has_begun_stays_with_its_figures_whatever_comes(now: int) -> None:
     first = window(decide(plan(), TWO_DAYS, NIGHT))
-    for timeline in (Timeline(), line(settled(NIGHT, [0.9] * 5 + [0.0] * 19))):
+    for timeline in (Timeline(HOUR_S), line(settled(NIGHT, [0.9] * 5 + [0.0] * 19))):
         held = window(decide(plan(duration=60, price_cap=1), timeline, now, first))
         assert held.locked
         assert (held.pieces, held.average, held.saving) == (first.pieces, first.average, first.saving)
@@ -68,7 +68,7 @@ def test_a_window_that_begins_at_once_is_locked_at_once() -> None:
     found = window(decide(plan(), TWO_DAYS, clock(3)))
     assert found.locked
     assert found.runs_at(clock(3))
-    assert decide(plan(), Timeline(), clock(3) + 1, found) == found
+    assert decide(plan(), Timeline(HOUR_S), clock(3) + 1, found) == found
 
 
 def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() -> None:
@@ -81,7 +81,7 @@ def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() ->
 def test_a_split_window_stays_also_between_its_pieces() -> None:
     timeline = line(settled(NIGHT, [0.1, 0.3, 0.1, *[0.3] * 21]))
     first = decide(plan(split=True), timeline, NIGHT)
-    between = window(decide(plan(split=True), Timeline(), clock(1.5), first))
+    between = window(decide(plan(split=True), Timeline(HOUR_S), clock(1.5), first))
     assert hours(between) == [(0, 1), (2, 3)]
     assert [between.runs_at(clock(at)) for at in (0, 1, 1.5, 2, 3)] == [True, False, False, True, False]
 
@@ -110,7 +110,7 @@ def test_a_window_slept_through_has_not_run_and_the_rest_of_its_span_is_planned(
 
 def test_a_restart_within_the_window_goes_on_with_it() -> None:
     kept = json.loads(json.dumps(decide(plan(), TWO_DAYS, clock(2)).as_dict()))
-    assert hours(decide(plan(), Timeline(), clock(4), outcome_from_dict(kept))) == [(3, 5)]
+    assert hours(decide(plan(), Timeline(HOUR_S), clock(4), outcome_from_dict(kept))) == [(3, 5)]
 
 
 def test_today_is_left_for_tomorrow_once_too_little_of_it_is_left() -> None:
@@ -134,7 +134,7 @@ def test_a_split_window_that_began_short_for_want_of_prices_is_made_up_when_they
     assert hours(later) == [(0, 1), (12, 14)]
     assert (later.shortened, later.locked, later.saving) == (False, True, None)
     assert later.average == round((0.3 + 0.1 + 0.12) / 3, 4)
-    assert decide(asked, Timeline(), clock(5), later) == later
+    assert decide(asked, Timeline(HOUR_S), clock(5), later) == later
 
 
 def test_what_is_made_up_follows_on_without_a_break_where_that_is_cheapest() -> None:
@@ -194,7 +194,7 @@ def test_a_cautious_plan_holds_the_ninetieth_percentile_against_the_cap() -> Non
 
 
 def test_without_prices_there_is_no_window() -> None:
-    assert reason(decide(plan(), Timeline(), NIGHT)) is Reason.NO_PRICES
+    assert reason(decide(plan(), Timeline(HOUR_S), NIGHT)) is Reason.NO_PRICES
     assert reason(decide(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is Reason.NO_PRICES
     assert reason(decide(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is Reason.NO_PRICES
 
@@ -206,7 +206,7 @@ def test_a_weekly_plan_waits_for_prices_of_its_day() -> None:
 def test_a_plan_longer_than_its_span_is_told_so_whatever_is_known() -> None:
     impossible = plan(duration=240, earliest="10:00:00", deadline="13:00:00")
     assert reason(decide(impossible, TWO_DAYS, NIGHT)) is Reason.TOO_LITTLE_TIME
-    assert reason(decide(impossible, Timeline(), NIGHT)) is Reason.TOO_LITTLE_TIME
+    assert reason(decide(impossible, Timeline(HOUR_S), NIGHT)) is Reason.TOO_LITTLE_TIME
 
 
 def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() -> None:
@@ -215,9 +215,9 @@ def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() ->
 
 def test_hours_that_get_lost_are_planned_around() -> None:
     first = decide(plan(), TWO_DAYS, NIGHT)
-    without_4 = line([one for one in TWO_DAYS.hours if one.start != clock(4)])
+    without_4 = line([one for one in TWO_DAYS.periods if one.start != clock(4)])
     assert hours(decide(plan(), without_4, clock(1), first)) == [(2, 4)]
-    assert reason(decide(plan(), Timeline(), clock(1), first)) is Reason.NO_PRICES
+    assert reason(decide(plan(), Timeline(HOUR_S), clock(1), first)) is Reason.NO_PRICES
 
 
 def test_a_clock_set_forth_and_back_finds_the_window_that_was_running() -> None:

@@ -140,4 +140,4 @@ def test_whatever_clock_and_prices_do_a_window_that_has_begun_is_where_it_was(
 def with_losses(timeline: Timeline, loss: int) -> Timeline:
     """Return a timeline with all hours, nine of ten, every second or so, or none."""
     chance = (0.0, 0.1, 0.5, 1.0)[loss]
-    return Timeline(hour for hour in timeline.hours if noise(hour.start) >= chance)
+    return Timeline(HOUR_S, (hour for hour in timeline.periods if noise(hour.start) >= chance))

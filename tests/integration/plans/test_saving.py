@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.saving import average_band, saving_of
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline, rounded
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline, rounded
 from tests.integration.plans.support import NIGHT, QUARTER_S, hour, line, predicted, settled
 
 P90 = NormalDist().inv_cdf(0.9)
@@ -125,7 +125,7 @@ def test_a_saving_is_in_order_and_its_chance_fits_it(
 ) -> None:
     start = data.draw(st.integers(0, len(bands) // 2))
     length = data.draw(st.integers(1, len(bands) - start))
-    saving = saving_of(Timeline(predicted(NIGHT, bands)), hours((start, start + length)), NIGHT)
+    saving = saving_of(Timeline(HOUR_S, predicted(NIGHT, bands)), hours((start, start + length)), NIGHT)
     assert saving is not None
     assert saving.low <= saving.expected <= saving.high
     assert 0 <= saving.chance <= 1
@@ -141,7 +141,7 @@ def test_the_average_of_settled_hours_is_certain() -> None:
 
 def test_the_average_of_many_hours_is_surer_than_of_one() -> None:
     one, day = (
-        [Hour(NIGHT + n * HOUR_S, NIGHT + (n + 1) * HOUR_S, 0.1, 0.0, 0.2, settled=False) for n in range(k)]
+        [Period(NIGHT + n * HOUR_S, NIGHT + (n + 1) * HOUR_S, 0.1, 0.0, 0.2, settled=False) for n in range(k)]
         for k in (1, 24)
     )
     assert average_band(one) == (0.0, 0.1, 0.2)
@@ -151,5 +151,5 @@ def test_the_average_of_many_hours_is_surer_than_of_one() -> None:
 
 
 def test_an_average_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="no hours"):
+    with pytest.raises(ValueError, match="no periods"):
         average_band([])

@@ -8,13 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.solver import Piece, cheapest, first_quarter
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.integration.plans.support import NIGHT, QUARTER_S, settled
 
 PRICES = st.one_of(st.none(), st.sampled_from([-0.01, 0.0, 0.01, 0.010001, 0.02, 0.0301, 0.5]))
 
 
-def price(hour: Hour) -> float | None:
+def price(hour: Period) -> float | None:
     return hour.price
 
 
@@ -23,7 +23,7 @@ def solve(
 ) -> tuple[Piece, ...]:
     """Solve over hours that start at NIGHT, and return the pieces in hours after it."""
     bounds = bounds or (NIGHT, NIGHT + len(prices) * HOUR_S)
-    timeline = Timeline(settled(NIGHT, prices))
+    timeline = Timeline(HOUR_S, settled(NIGHT, prices))
     pieces = cheapest(timeline, bounds, duration_s=duration_s, min_piece_s=min_piece_s, price_of=price)
     return tuple((start - NIGHT, end - NIGHT) for start, end in pieces)
 
@@ -177,7 +177,7 @@ def test_a_window_begins_with_the_first_quarter_after_the_bound() -> None:
 
 def test_hours_that_the_rule_refuses_are_not_used() -> None:
     pieces = cheapest(
-        Timeline(settled(NIGHT, [0.1, 0.2, 0.3])),
+        Timeline(HOUR_S, settled(NIGHT, [0.1, 0.2, 0.3])),
         (NIGHT, NIGHT + 3 * HOUR_S),
         duration_s=HOUR_S,
         min_piece_s=None,

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period
 from tests.integration.world import DAY_S, instant
 
 BEGINNING = instant("2024-01-01T00:00:00+02:00")
@@ -22,12 +22,12 @@ def bands(draw: st.DrawFn) -> Band:
 
 
 @st.composite
-def answers(draw: st.DrawFn, *, since: int = HOURS.start) -> ForecastAnswer:
+def answers(draw: st.DrawFn, *, since: int = HOURS.start, step_s: int = HOUR_S) -> ForecastAnswer:
     """Draw what a server might say at some instant within three days of `since`: anything around now."""
     now = draw(st.integers(since, since + 3 * DAY_S))
-    first = now - now % HOUR_S
-    around = st.integers(-60, 40).map(lambda hours: first + hours * HOUR_S)
-    ahead = st.integers(1, 72).map(lambda hours: first + hours * HOUR_S)
+    first = now - now % step_s
+    around = st.integers(-60, 40).map(lambda place: first + place * step_s)
+    ahead = st.integers(1, 72).map(lambda place: first + place * step_s)
     return ForecastAnswer(
         now=now,
         made_at=draw(st.none() | st.just(now - 600)),
@@ -35,18 +35,20 @@ def answers(draw: st.DrawFn, *, since: int = HOURS.start) -> ForecastAnswer:
         backtest=None,
         settled=draw(st.dictionaries(around, eur_mwh, max_size=30)),
         forecast=draw(st.dictionaries(ahead, bands(), max_size=30)),
+        step_s=step_s,
     )
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> list[Hour]:
-    """Draw known hours, some missing, in any order."""
+def lines(draw: st.DrawFn) -> list[Period]:
+    """Draw known periods of one length, some missing, in any order."""
     starts = draw(st.lists(st.integers(0, 60), unique=True, max_size=30))
     first = draw(hour_starts)
-    hours = []
-    for start in (first + place * HOUR_S for place in starts):
+    step_s = draw(st.sampled_from([HOUR_S, QUARTER_S]))
+    periods = []
+    for start in (first + place * step_s for place in starts):
         low, price, high = sorted(draw(st.tuples(eur_kwh, eur_kwh, eur_kwh)))
         settled = draw(st.booleans())
         band = (price, price, price) if settled else (price, low, high)
-        hours.append(Hour(start, start + HOUR_S, *band, settled=settled))
-    return hours
+        periods.append(Period(start, start + step_s, *band, settled=settled))
+    return periods

@@ -72,6 +72,7 @@ def test_a_forecast_document_is_read_whole() -> None:
             backtest=Backtest(mae=12.5, baseline_mae=31.25, skill=0.6, horizon_h=24),
             settled={HOUR: 84.37, HOUR + HOUR_S: -1.5},
             forecast={HOUR + 2 * HOUR_S: Band(40.0, 50.0, 65.5)},
+            step_s=HOUR_S,
         )
     )
 

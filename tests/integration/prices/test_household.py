@@ -19,7 +19,9 @@ HISTORY = st.dictionaries(st.integers(-60, 60).map(lambda hours: NOW + hours * H
 
 
 def answer(**fields: object) -> ForecastAnswer:
-    nothing = ForecastAnswer(now=NOW, made_at=None, last_refresh=None, backtest=None, settled={}, forecast={})
+    nothing = ForecastAnswer(
+        now=NOW, made_at=None, last_refresh=None, backtest=None, settled={}, forecast={}, step_s=HOUR_S
+    )
     return replace(nothing, **fields)  # type: ignore[arg-type]
 
 
@@ -87,7 +89,7 @@ def test_a_corrected_settled_price_replaces_the_one_that_was_known() -> None:
 
 @given(answers())
 def test_every_known_hour_is_on_the_line_once_and_settled_where_it_is_settled(known: ForecastAnswer) -> None:
-    hours = timeline_of(known, Tariff(server_vat_rate=0.22)).hours
+    hours = timeline_of(known, Tariff(server_vat_rate=0.22)).periods
     assert [hour.start for hour in hours] == sorted(known.settled.keys() | known.forecast.keys())
     assert {hour.start for hour in hours if hour.settled} == known.settled.keys()
 
@@ -95,7 +97,7 @@ def test_every_known_hour_is_on_the_line_once_and_settled_where_it_is_settled(kn
 @given(answers())
 def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer) -> None:
     tariff = Tariff(server_vat_rate=0.22)
-    for hour in timeline_of(known, tariff).hours:
+    for hour in timeline_of(known, tariff).periods:
         assert hour.low <= hour.price <= hour.high
         assert hour.end - hour.start == HOUR_S
         if hour.settled:

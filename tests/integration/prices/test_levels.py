@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.levels import Level, is_cheap, level, rank
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period
 from tests.integration.prices.strategies import eur_kwh
 
 
-def _day(prices: Sequence[float]) -> list[Hour]:
+def _day(prices: Sequence[float]) -> list[Period]:
     return [
-        Hour(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
+        Period(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
         for place, price in enumerate(prices)
     ]
 
@@ -24,7 +24,7 @@ _ORDER = list(Level)
 
 
 @given(days)
-def test_the_cheapest_hour_is_first_and_equal_prices_share_the_better_place(day: list[Hour]) -> None:
+def test_the_cheapest_hour_is_first_and_equal_prices_share_the_better_place(day: list[Period]) -> None:
     ranks = {hour.price: rank(hour, day) for hour in day}
     assert ranks[min(ranks)] == 1
     for price, place in ranks.items():
@@ -32,24 +32,24 @@ def test_the_cheapest_hour_is_first_and_equal_prices_share_the_better_place(day:
 
 
 @given(even_days)
-def test_different_prices_take_every_place_once(day: list[Hour]) -> None:
+def test_different_prices_take_every_place_once(day: list[Period]) -> None:
     assert sorted(rank(hour, day) for hour in day) == list(range(1, len(day) + 1))
 
 
 @given(days)
-def test_a_dearer_hour_is_never_on_a_lower_level(day: list[Hour]) -> None:
+def test_a_dearer_hour_is_never_on_a_lower_level(day: list[Period]) -> None:
     levels = [_ORDER.index(level(hour, day)) for hour in sorted(day, key=lambda hour: hour.price)]
     assert levels == sorted(levels)
 
 
 @given(even_days)
-def test_levels_are_fifths(day: list[Hour]) -> None:
+def test_levels_are_fifths(day: list[Period]) -> None:
     counts = [[level(hour, day) for hour in day].count(each) for each in Level]
     assert max(counts) - min(counts) <= 1
 
 
 @given(days)
-def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Hour]) -> None:
+def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Period]) -> None:
     mirror = _day([-hour.price for hour in day])
     for hour, mirrored in zip(day, mirror, strict=True):
         exact = (rank(hour, day) - 1 + sum(other.price == hour.price for other in day) / 2) * 5 / len(day)
@@ -58,7 +58,7 @@ def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Hour]) -> None:
 
 
 @given(days, st.integers(1, 24))
-def test_at_least_so_many_hours_are_cheap_and_none_dearer_than_one_that_is_not(day: list[Hour], cheap: int) -> None:
+def test_at_least_so_many_hours_are_cheap_and_none_dearer_than_one_that_is_not(day: list[Period], cheap: int) -> None:
     cheap_ones = [hour.price for hour in day if is_cheap(hour, day, cheap_hours=cheap)]
     others = [hour.price for hour in day if not is_cheap(hour, day, cheap_hours=cheap)]
     assert len(cheap_ones) >= min(cheap, len(day))

@@ -3,38 +3,40 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.timeline import HOUR_S, Hour, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.integration.prices.strategies import HOURS, lines
 
 _PLACES = st.integers(-2 * HOUR_S, 64 * HOUR_S) | st.integers(-2, 64).map(lambda hours: hours * HOUR_S)
 
 
-def _somewhere(hours: list[Hour], place: int) -> int:
+def _somewhere(hours: list[Period], place: int) -> int:
     return (min(hour.start for hour in hours) if hours else HOURS.start) + place
 
 
 @given(lines(), _PLACES)
-def test_an_instant_finds_the_hour_it_is_in_and_nothing_in_a_gap(hours: list[Hour], place: int) -> None:
+def test_an_instant_finds_the_hour_it_is_in_and_nothing_in_a_gap(hours: list[Period], place: int) -> None:
     moment = _somewhere(hours, place)
     expected = next((hour for hour in hours if hour.start <= moment < hour.end), None)
-    assert Timeline(hours).at(moment) == expected
+    assert Timeline(HOUR_S, hours).at(moment) == expected
 
 
 @given(lines(), _PLACES, _PLACES)
-def test_between_gives_all_hours_that_reach_in_and_no_others_in_order(hours: list[Hour], one: int, other: int) -> None:
+def test_between_gives_all_hours_that_reach_in_and_no_others_in_order(
+    hours: list[Period], one: int, other: int
+) -> None:
     start, end = sorted((_somewhere(hours, one), _somewhere(hours, other)))
     expected = sorted((hour for hour in hours if hour.start < end and start < hour.end), key=lambda hour: hour.start)
-    assert list(Timeline(hours).between(start, end)) == expected
+    assert list(Timeline(HOUR_S, hours).between(start, end)) == expected
 
 
 @given(lines())
-def test_the_order_in_which_hours_come_does_not_matter(hours: list[Hour]) -> None:
-    assert Timeline(hours).hours == Timeline(reversed(hours)).hours
+def test_the_order_in_which_hours_come_does_not_matter(hours: list[Period]) -> None:
+    assert Timeline(HOUR_S, hours).periods == Timeline(HOUR_S, reversed(hours)).periods
 
 
 @given(lines())
-def test_settled_until_is_the_end_of_the_newest_settled_hour(hours: list[Hour]) -> None:
-    until = Timeline(hours).settled_until
+def test_settled_until_is_the_end_of_the_newest_settled_hour(hours: list[Period]) -> None:
+    until = Timeline(HOUR_S, hours).settled_until
     settled = [hour for hour in hours if hour.settled]
     assert (until is None) == (not settled)
     assert all(hour.end <= until for hour in settled if until)
@@ -42,13 +44,13 @@ def test_settled_until_is_the_end_of_the_newest_settled_hour(hours: list[Hour]) 
 
 
 def test_an_empty_line_knows_nothing() -> None:
-    line = Timeline()
+    line = Timeline(HOUR_S)
     assert (line.at(0), line.between(0, HOUR_S), line.settled_until) == (None, (), None)
 
 
 def test_an_hour_ends_where_the_next_begins() -> None:
-    first, second = (Hour(start, start + HOUR_S, 0.1, 0.1, 0.1, settled=True) for start in (0, HOUR_S))
-    line = Timeline([first, second])
+    first, second = (Period(start, start + HOUR_S, 0.1, 0.1, 0.1, settled=True) for start in (0, HOUR_S))
+    line = Timeline(HOUR_S, [first, second])
     assert line.at(HOUR_S - 1) == first
     assert line.at(HOUR_S) == second
     assert line.at(2 * HOUR_S) is None

@@ -1,0 +1,89 @@
+"""Quarters of an hour beside hours: the length of a period is a value, and nothing else changes with it."""
+
+from datetime import date
+
+import pytest
+
+from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.household import merged, timeline_of
+from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.prices.days import Day, day_of
+from custom_components.tunnihind.prices.levels import Level
+from custom_components.tunnihind.prices.tariff import Tariff
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
+from custom_components.tunnihind.view import View
+
+TARIFF = Tariff(server_vat_rate=0.22)
+DAYS = [
+    pytest.param(date(2026, 3, 29), 92, id="spring"),
+    pytest.param(date(2026, 1, 14), 96, id="winter"),
+    pytest.param(date(2026, 10, 25), 100, id="autumn"),
+]
+
+
+def answer(day: Day, step_s: int) -> ForecastAnswer:
+    """Return a day whose price rises by 1 EUR/MWh with every hour, and by 0.1 with every quarter in it."""
+    settled = {
+        start: (start - day.start) // HOUR_S + (start - day.start) % HOUR_S // QUARTER_S / 10
+        for start in range(day.start, day.end, step_s)
+    }
+    forecast = {start: Band(1.0, 2.0, 3.0) for start in range(day.end, day.end + 6 * HOUR_S, step_s)}
+    return ForecastAnswer(day.start, None, None, None, settled, forecast, step_s)
+
+
+def seen_at(now: int, known: ForecastAnswer) -> View:
+    return View(now, known, timeline_of(known, TARIFF), cheap_hours=6, outcomes={})
+
+
+@pytest.mark.parametrize(("date_", "quarters"), DAYS)
+def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int) -> None:
+    day = day_of(date_)
+    known = answer(day, QUARTER_S)
+    view = seen_at(day.start, known)
+    assert len(view.raw_today) == quarters
+    assert view.today_prices is not None
+    assert view.today_prices.lowest.start == day.start
+    assert view.today_prices.highest.end == day.end
+    del known.settled[day.start + QUARTER_S]
+    assert seen_at(day.start, known).today_prices is None
+
+
+@pytest.mark.parametrize(("date_", "quarters"), DAYS)
+def test_current_and_next_price_change_with_each_quarter(date_: date, quarters: int) -> None:
+    day = day_of(date_)
+    view = seen_at(day.start + HOUR_S + QUARTER_S + 60, answer(day, QUARTER_S))
+    assert view.current is not None
+    assert view.next is not None
+    assert (view.current.start, view.current.end) == (day.start + 5 * QUARTER_S, day.start + 6 * QUARTER_S)
+    assert view.next.start == view.current.end
+    assert view.rank == 6
+    assert view.level is Level.VERY_LOW
+    assert view.bands[0]["start"] < view.bands[1]["start"]
+    assert len(view.bands) == 6 * HOUR_S // QUARTER_S
+
+
+@pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
+def test_six_cheap_hours_last_six_hours_in_any_periods(step_s: int) -> None:
+    day = day_of(date(2026, 1, 14))
+    known = answer(day, step_s)
+    cheap = [start for start in known.settled if seen_at(start, known).is_cheap]
+    assert cheap == list(range(day.start, day.start + 6 * HOUR_S, step_s))
+
+
+def test_a_plan_runs_in_the_cheapest_quarters() -> None:
+    day = day_of(date(2026, 1, 14))
+    known = answer(day, QUARTER_S)
+    dip = day.start + 10 * HOUR_S + 2 * QUARTER_S
+    known.settled.update({dip: -5.0, dip + QUARTER_S: -5.0})
+    plan = PlanSettings.from_mapping({"duration": 30})
+    decision = decide(plan, timeline_of(known, TARIFF), day.start)
+    assert isinstance(decision, Decision)
+    assert decision.pieces == ((dip, dip + 2 * QUARTER_S),)
+
+
+def test_hours_known_from_before_do_not_mix_with_quarters() -> None:
+    day = day_of(date(2026, 1, 14))
+    hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
+    assert merged(hours, quarters, day.start) == quarters
