@@ -33,6 +33,7 @@ class Status:
     quarantine: Sequence[Quarantined]
     pipeline: Holder | None
     doubt: str
+    damaged: Sequence[str]
 
 
 def read_status(store: Store, now: int, *, is_past: bool) -> Status:
@@ -57,6 +58,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         quarantine=tuple(case for case in store.quarantine.held() if case.first_seen_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
         doubt="" if is_past or (doubt := store.confirmation.doubt()) is None else str(doubt),
+        damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
 
 
@@ -78,6 +80,8 @@ def describe(status: Status) -> Iterator[str]:
         yield f"held back   {line}"
     if not status.quarantine:
         yield "held back   nothing"
+    for damaged in status.damaged:
+        yield f"left out    {damaged}"
 
 
 def _held_back(quarantine: Sequence[Quarantined]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.pipeline.mending import mend
 from tunnihind.pipeline.modelling import Modeller, ScoreSlice
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
@@ -197,6 +198,7 @@ class Pipeline:
             case Job.SCORES:
                 await self._score(now)
             case Job.THIN:
+                await asyncio.to_thread(mend, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(self._store.thin, now)
 
     async def _fetch(self, first: date, last: date) -> None:

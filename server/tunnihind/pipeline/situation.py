@@ -17,6 +17,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.journal import Journal
+from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
 
 YEARS_FILLED: Final = "years of prices filled"
@@ -96,18 +97,18 @@ def _to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
 
 def note_filled(journal: Journal, key: str, chunk: str, at: int) -> None:
     """Note that a chunk of history holds what there was at an instant. Raises StoreError."""
-    journal.write(key, {**_filled(journal, key), chunk: at})
+    journal.write(key, {**filled(journal, key), chunk: at})
 
 
 def forget_filled(journal: Journal, key: str, since_ts: int) -> None:
     """Note that the chunks filled from an instant on are to be filled again. Raises StoreError."""
-    journal.write(key, {chunk: at for chunk, at in _filled(journal, key).items() if at < since_ts})
+    journal.write(key, {chunk: at for chunk, at in filled(journal, key).items() if at < since_ts})
 
 
-def _filled(journal: Journal, key: str) -> dict[str, int]:
+def filled(journal: Journal, key: str) -> dict[str, int]:
     """Return when each chunk was last filled."""
-    found = journal.read(key)
-    return {chunk: at for chunk, at in found.items() if isinstance(at, int)} if isinstance(found, dict) else {}
+    found: dict[str, int] | None = journal.read(key, dict[str, Instant])
+    return found or {}
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
@@ -117,22 +118,22 @@ def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> b
 
 def _missing_years(journal: Journal, first_year: int, now: int) -> tuple[int, ...]:
     """Return the calendar years to be filled, the newest first: a forecast needs those most."""
-    filled = _filled(journal, YEARS_FILLED)
+    filled_at = filled(journal, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
-    return tuple(year for year in years if not _is_whole(filled.get(str(year)), ends[year], YEAR_LASTS_S, now))
+    return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
 
 
 def _missing_months(journal: Journal, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to be filled, the newest first."""
-    filled = _filled(journal, months_filled(source.name))
+    filled_at = filled(journal, months_filled(source.name))
     first = first_month(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
         end_ts = datetime.combine(end, time(), UTC).timestamp()
-        if not _is_whole(filled.get(str(month)), end_ts, MONTH_LASTS_S, now):
+        if not _is_whole(filled_at.get(str(month)), end_ts, MONTH_LASTS_S, now):
             missing.append(month)
         end = month
     return tuple(missing)

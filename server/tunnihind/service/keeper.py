@@ -50,6 +50,12 @@ class Keeper:
             self._is_failing = True
             self.troubles.tell("keeper", error.reason)
             return
+        except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for good
+            if not self._is_failing:
+                _LOG.exception("what is in the database can't be shown; answers go on from what was read before")
+            self._is_failing = True
+            self.troubles.tell("keeper", "what is in the database can't be shown")
+            return
         self._is_failing = False
         self.troubles.tell("keeper", None)
         if view is not None:

@@ -7,13 +7,15 @@ deletes them, in its own transaction, and they are made again.
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+import msgspec
+from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.market import DAY_S
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
-from tunnihind.store.packing import pack_prices, unpack_prices
+from tunnihind.store.packing import pack_prices, unpack_percentiles
+from tunnihind.store.rows import Cells, Hour, Instant, Rows
 from tunnihind.store.schema import backtest_forecasts as table
 
 _SCORED: Final = "backtest scored"
@@ -27,21 +29,13 @@ class BacktestBook:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+        self.rows = Rows(table, _forecast, database.damage)
 
     def kept(self, model: str) -> dict[int, NextDay]:
         """Return a model's forecasts by their instant. Raises StoreError."""
-        query = select(table).where(table.c.model == model).order_by(table.c.issued_ts)
         with self._database.reading() as connection:
-            return {
-                row.issued_ts: NextDay(
-                    row.issued_ts,
-                    row.start_ts,
-                    unpack_prices(row.p10),
-                    unpack_prices(row.p50),
-                    unpack_prices(row.p90),
-                )
-                for row in connection.execute(query)
-            }
+            found = self.rows.read(connection, table.c.model == model, order_by=(table.c.issued_ts,))
+            return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
         """Return a number that grows with everything that becomes known. Raises StoreError."""
@@ -83,6 +77,23 @@ class BacktestBook:
     def note_scored(self, model: str, at: int) -> None:
         """Note that a model has been scored. Raises StoreError."""
         self._journal.write(_SCORED, {"model": model, "at": at})
+
+
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    model: str
+    issued_ts: Instant
+    start_ts: Hour
+    p10: bytes
+    p50: bytes
+    p90: bytes
+
+
+def _forecast(cells: Cells) -> NextDay:
+    """Return the forecast that a row holds. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    return NextDay(row.issued_ts, row.start_ts, *unpack_percentiles(row.p10, row.p50, row.p90))
 
 
 def forget_since(connection: Connection, known_ts: int) -> None:

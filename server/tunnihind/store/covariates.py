@@ -2,20 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
-from tunnihind.market import HOUR_S
+from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, unpack_covariate
 from tunnihind.store.retention import lasting
+from tunnihind.store.rows import EARLIEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import covariates as table
+
+type _Rows = Rows[tuple[str, IssuedSeries]]
+
+_LONGEST_LEAD_S: Final = 60 * DAY_S
+_FINEST_SCALE: Final = 1000
+_HIGHEST: Final = 1e6
+"""No weather and no load of the Baltic states comes near it, in the units that are kept."""
 
 
 class CovariateBook:
@@ -24,6 +33,7 @@ class CovariateBook:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+        self._rows = Rows(table, _series, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Keep series; one of the same name, lead and issue is merged into. Return how many values were new.
@@ -44,21 +54,22 @@ class CovariateBook:
             )
 
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
-        added = sum(_add(connection, name, issues) for name, issues in series.items())
+        added = sum(_add(connection, name, issues, self._rows) for name, issues in series.items())
         if added:
             self._journal.stored_covariates(connection)
         return added
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
         """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError."""
-        query = select(table).order_by(table.c.name, table.c.issued_ts, table.c.lead_s.desc())
+        where: list[ColumnElement[bool]] = []
         if since_ts is not None:
             rolling = (table.c.lead_s > 0) & (table.c.issued_ts + _span_s() > since_ts)
-            query = query.where((table.c.issued_ts >= since_ts) | rolling)
+            where = [(table.c.issued_ts >= since_ts) | rolling]
+        order = table.c.name, table.c.issued_ts, table.c.lead_s.desc()
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
-            for row in connection.execute(query):
-                found[row.name].append(_series(row))
+            for name, series in self._rows.read(connection, *where, order_by=order):
+                found[name].append(series)
         return CovariateArchive({name: tuple(issues) for name, issues in found.items()})
 
     def changes(self) -> tuple[int, int]:
@@ -73,10 +84,22 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""
-        query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts <= as_of)
-        query = query.group_by(table.c.name)
+        # What is no number lies outside of any span.
+        query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+            found = connection.execute(query.group_by(table.c.name)).all()
+        return {name: issued_ts for name, issued_ts in found if isinstance(name, str)}
+
+    def remove_damaged(self) -> list[Cells]:
+        """Delete the rows that make no sense, and return them. Raises StoreError."""
+        with self._database.reading() as connection:
+            if not self._rows.damaged(connection):
+                return []
+        with self._database.writing() as connection:
+            removed = self._rows.remove_damaged(connection)
+            if removed:
+                self._journal.stored_covariates(connection)
+            return removed
 
 
 def _span_s() -> ColumnElement[int]:
@@ -85,14 +108,30 @@ def _span_s() -> ColumnElement[int]:
     return func.length(table.c.series) * hour_s
 
 
-def _series(row: Row[Any]) -> IssuedSeries:
-    return IssuedSeries(row.issued_ts, row.start_ts, unpack_covariate(row.series, row.scale), row.lead_s)
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    name: str
+    lead_s: Annotated[int, msgspec.Meta(ge=0, le=_LONGEST_LEAD_S)]
+    issued_ts: Instant
+    start_ts: Hour
+    series: bytes
+    scale: Annotated[int, msgspec.Meta(ge=1, le=_FINEST_SCALE)] | None
 
 
-def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> int:
+def _series(cells: Cells) -> tuple[str, IssuedSeries]:
+    """Return a covariate's name and the series that a row holds. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    values = unpack_covariate(row.series, row.scale)
+    if (np.abs(values) > _HIGHEST).any():
+        raise ValueError("its values are no values of hours")
+    return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s)
+
+
+def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> int:
     if not issues:
         return 0
-    kept = _kept(connection, name, issues)
+    kept = _kept(connection, name, issues, rows)
     changed: dict[tuple[int, int], IssuedSeries] = {}
     added, told_from = 0, []
     for issue in issues:
@@ -121,12 +160,13 @@ def _told_from(series: IssuedSeries, is_new: NDArray[np.bool_]) -> int:
     return series.start_ts + int(np.flatnonzero(is_new)[0]) * HOUR_S
 
 
-def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> dict[tuple[int, int], IssuedSeries]:
+def _kept(
+    connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows
+) -> dict[tuple[int, int], IssuedSeries]:
     """Return by lead and issue what is kept already of a covariate in a span of issues."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
-    query = select(table).where(table.c.name == name, table.c.issued_ts.between(first, last))
-    found = (_series(row) for row in connection.execute(query))
-    return {(series.lead_s, series.issued_ts): series for series in found}
+    found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
+    return {(series.lead_s, series.issued_ts): series for _, series in found}
 
 
 def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:

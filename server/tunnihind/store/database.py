@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from tunnihind.errors import SettingsError, StoreError, StoreLost
 from tunnihind.store.file import DatabaseFile
+from tunnihind.store.rows import DamageLog
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ class Database:
         self.read_only = read_only
         path = self.path
         self._file = None if path is None else DatabaseFile(path)
+        self.damage = DamageLog()
         self._engine = self._open()
         self._recognise: Recognise | None = None
         self._anchor: sqlite3.Connection | None = None
@@ -270,10 +273,12 @@ def _sqlite_engine(url: URL, *, read_only: bool) -> Engine:
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says, not at the first write
+    # A text that is not UTF-8 would end the reading of all rows.
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None
+    _set_up_reading(connection, _record)
     # Readers never wait for the writer; a commit is on the disk before it is called done.
     _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")

@@ -1,10 +1,14 @@
 """How the last exchange with each source went."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
-from sqlalchemy import delete, insert, select
+import msgspec
+from sqlalchemy import delete, insert
 
 from tunnihind.store.database import Database
+from tunnihind.store.rows import Instant, Rows
 from tunnihind.store.schema import source_health as table
 
 
@@ -13,9 +17,9 @@ class SourceHealth:
     """A source's last try and success (unix seconds), its failures in a row and the last one's text."""
 
     source: str
-    tried_ts: int
-    ok_ts: int | None
-    failures: int
+    tried_ts: Instant
+    ok_ts: Instant | None
+    failures: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
     error: str
 
 
@@ -24,6 +28,7 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._rows = Rows(table, partial(msgspec.convert, type=SourceHealth), database.damage)
 
     def succeeded(self, source: str, at: int) -> bool:
         """Note a good answer; return whether it ends a row of failures. Raises StoreError."""
@@ -41,8 +46,7 @@ class HealthBook:
     def all(self) -> dict[str, SourceHealth]:
         """Return every source's health by name. Raises StoreError."""
         with self._database.reading() as connection:
-            rows = connection.execute(select(table).order_by(table.c.source)).all()
-        return {row.source: SourceHealth(row.source, row.tried_ts, row.ok_ts, row.failures, row.error) for row in rows}
+            return {health.source: health for health in self._rows.read(connection, order_by=(table.c.source,))}
 
     def _put(self, health: SourceHealth) -> None:
         with self._database.writing() as connection:

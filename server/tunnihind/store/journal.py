@@ -1,13 +1,17 @@
 """Single facts about the store and the pipeline: who we are, how far we are, and that something changed."""
 
 import json
+import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Annotated, Any, Final
 
+import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
 from tunnihind.store.database import Database
+from tunnihind.store.rows import Instant, Rows, from_json
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
@@ -19,6 +23,9 @@ _STORED: Final = "prices_stored"
 _COVARIATES: Final = "covariate_changes"
 _KNOWLEDGE: Final = "knowledge_changes"
 
+type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+
 
 class Journal:
     """Facts by key, each a JSON value."""
@@ -26,10 +33,10 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read(self, key: str) -> Fact:
-        """Return a fact, None where it was never written. Raises StoreError."""
+    def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
+        """Return a fact of a shape, None where it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
-            return _read(connection, key)
+            return self._read(connection, key, shape)
 
     def write(self, key: str, value: Fact) -> None:
         """Replace a fact. Raises StoreError."""
@@ -48,17 +55,17 @@ class Journal:
 
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
-        _write(connection, _VERSION, _count(connection, _VERSION) + 1)
+        self._count_up(connection, _VERSION)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
         with self._database.reading() as connection:
-            return _count(connection, _VERSION)
+            return self._count(connection, _VERSION)
 
     def last_refresh(self) -> int | None:
         """Return when the pipeline last got an answer about prices and took it in. Raises StoreError."""
-        found = self.read(_LAST_REFRESH)
-        return found if isinstance(found, int) else None
+        found: int | None = self.read(_LAST_REFRESH, Instant)
+        return found
 
     def refreshed(self, at: int) -> None:
         """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
@@ -67,26 +74,26 @@ class Journal:
     def stored_prices(self, connection: Connection, at: int) -> None:
         """Say, within the transaction that stores them, that there are new prices."""
         _write(connection, _STORED, at)
-        _write(connection, _KNOWLEDGE, _count(connection, _KNOWLEDGE) + 1)
+        self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
 
     def prices_stored_at(self) -> int | None:
         """Return when prices were last stored. Raises StoreError."""
-        found = self.read(_STORED)
-        return found if isinstance(found, int) else None
+        found: int | None = self.read(_STORED, Instant)
+        return found
 
     def stored_covariates(self, connection: Connection) -> None:
         """Say, within the transaction that stores them, that covariates have changed."""
-        _write(connection, _COVARIATES, _count(connection, _COVARIATES) + 1)
-        _write(connection, _KNOWLEDGE, _count(connection, _KNOWLEDGE) + 1)
+        self._count_up(connection, _COVARIATES)
+        self._count_up(connection, _KNOWLEDGE)
 
     def covariate_changes(self, connection: Connection) -> int:
         """Return how often covariates have changed."""
-        return _count(connection, _COVARIATES)
+        return self._count(connection, _COVARIATES)
 
     def knowledge_changes(self, connection: Connection) -> int:
         """Return how often prices or covariates have changed."""
-        return _count(connection, _KNOWLEDGE)
+        return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
         """Return this installation's lasting identity. Raises StoreError."""
@@ -94,28 +101,37 @@ class Journal:
             return self.instance_id_in(connection)
 
     def instance_id_in(self, connection: Connection) -> str:
-        """Return the identity that another connection's database has."""
-        return str(_read(connection, _INSTANCE))
+        """Return the identity that a connection's database has.
+
+        One that has none, because the row is damaged and nothing can be written, has that of its address.
+        """
+        found: str | None = self._read(connection, _INSTANCE, _Identity)
+        return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def make_instance_id(self) -> None:
         """Give this installation an identity unless it has one. Raises StoreError."""
-        if self.read(_INSTANCE) is not None:
+        if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:
             # Another process may have been quicker.
-            if _read(connection, _INSTANCE) is None:
+            if self._read(connection, _INSTANCE, _Identity) is None:
                 _write(connection, _INSTANCE, uuid.uuid4().hex)
 
+    def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
+        return Rows(table, partial(from_json, column="value", shape=shape), self._database.damage).first(
+            connection, table.c.key == key
+        )
 
-def _read(connection: Connection, key: str) -> Fact:
-    found = connection.execute(select(table.c.value).where(table.c.key == key)).scalar_one_or_none()
-    fact: Fact = None if found is None else json.loads(found)
-    return fact
+    def _count(self, connection: Connection, key: str) -> int:
+        found: int | None = self._read(connection, key, _Count)
+        return found or 0
 
-
-def _count(connection: Connection, key: str) -> int:
-    found = _read(connection, key)
-    return found if isinstance(found, int) else 0
+    def _count_up(self, connection: Connection, key: str) -> None:
+        found: int | None = self._read(connection, key, _Count)
+        if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
+            # A count that was damaged goes on beyond any that was ever shown: clients tell versions by it.
+            found = int(time.time())
+        _write(connection, key, (found or 0) + 1)
 
 
 def _write(connection: Connection, key: str, value: Fact) -> None:

@@ -5,15 +5,19 @@ import socket
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Final
 
-from sqlalchemy import Row, delete, insert, select, update
+import msgspec
+from sqlalchemy import Connection, delete, insert, update
 
 from tunnihind.store.database import Database
+from tunnihind.store.rows import Instant, Rows
 from tunnihind.store.schema import leases as table
 
 EXPIRES_AFTER_S: Final = 120
 """A holder that has been silent for so long is taken for dead."""
+_HIGHEST_PID: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,15 @@ class Holder:
     beat_ts: int
 
 
+class _Row(msgspec.Struct):
+    """A row of the table; a process's number is never 0 or less, which would address a group."""
+
+    token: str
+    host: str
+    pid: Annotated[int, msgspec.Meta(ge=1, le=_HIGHEST_PID)]
+    beat_ts: Instant
+
+
 class Lease:
     """One process's claim to a job; `claim` again at least once a minute to keep it."""
 
@@ -33,15 +46,16 @@ class Lease:
         self._name = name
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
+        self._rows = Rows(table, partial(msgspec.convert, type=_Row), database.damage)
 
     def claim(self, now: int) -> bool:
         """Take or keep the job; return whether it is ours. Raises StoreError."""
         with self._database.writing() as connection:
-            row = connection.execute(select(table).where(table.c.name == self._name)).one_or_none()
-            if row is not None and row.token == self._token:
+            holder = self._read(connection)
+            if holder is not None and holder.token == self._token:
                 connection.execute(update(table).where(table.c.name == self._name).values(beat_ts=now))
                 return True
-            if row is not None and self._is_alive(row, now):
+            if holder is not None and self._is_alive(holder, now):
                 return False
             connection.execute(delete(table).where(table.c.name == self._name))
             connection.execute(
@@ -57,14 +71,17 @@ class Lease:
     def holder(self) -> Holder | None:
         """Return who holds the job by the book, alive or not. Raises StoreError."""
         with self._database.reading() as connection:
-            row = connection.execute(select(table).where(table.c.name == self._name)).one_or_none()
+            row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
 
-    def _is_alive(self, row: Row[Any], now: int) -> bool:
+    def _read(self, connection: Connection) -> _Row | None:
+        return self._rows.first(connection, table.c.name == self._name)
+
+    def _is_alive(self, holder: _Row, now: int) -> bool:
         # After a kill the next server on this machine need not wait. A beat from the future is a clock set back.
-        if row.host == self._host and not _runs(row.pid):
+        if holder.host == self._host and not _runs(holder.pid):
             return False
-        return abs(now - int(row.beat_ts)) <= EXPIRES_AFTER_S
+        return abs(now - holder.beat_ts) <= EXPIRES_AFTER_S
 
 
 def _runs(pid: int) -> bool:

@@ -19,6 +19,8 @@ _SCALES: Final = (1, 10, 4, 100)
 """Forecasts come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
 _UNKNOWN: Final = -32_768
 _HIGHEST: Final = 32_767
+_HIGHEST_PRICE: Final = 1e6
+"""Far beyond any market's cap, EUR/MWh."""
 
 
 def pack_covariate(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
@@ -52,3 +54,14 @@ def pack_prices(values: Floats) -> bytes:
 def unpack_prices(packed: bytes) -> Floats:
     """Undo `pack_prices`."""
     return np.frombuffer(packed, _DOUBLE).astype(np.float64)
+
+
+def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
+    """Undo `pack_prices` for p10, p50 and p90. Raises ValueError where they are not of the same hours, or cross."""
+    p10, p50, p90 = (unpack_prices(one) for one in packed)
+    if not p10.size == p50.size == p90.size:
+        raise ValueError("its percentiles are not of the same hours")
+    # Compared before anything is reckoned: what is not finite fails here too.
+    if not ((p10 >= -_HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= _HIGHEST_PRICE)).all():
+        raise ValueError("a percentile is no price, or they cross")
+    return p10, p50, p90

@@ -1,22 +1,31 @@
 """Prices: every version, with when it was first seen and from when it counts as known."""
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
 from tunnihind.known import PriceArchive
-from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
+from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import prices as table
 
 _SPAN_S: Final = 400 * DAY_S
 """How much is compared at a time while adding: a back-fill's chunk, so that memory stays small."""
+
+_HIGHEST_EUR_MWH: Final = 1e6
+"""Far beyond any market's cap: a stored price above it is damaged."""
+
+type _Columns = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 class Price(NamedTuple):
@@ -59,6 +68,7 @@ class PriceBook:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+        self._rows = Rows(table, _stored, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Keep new prices and corrections, each span of time in one transaction. Raises StoreError.
@@ -70,7 +80,7 @@ class PriceBook:
         ordered = sorted(prices, key=lambda price: price.ts)
         for _, span in groupby(ordered, key=lambda price: price.ts // _SPAN_S):
             with self._database.writing() as connection:
-                part = _add(connection, list(span), source, seen_ts)
+                part = self._add(connection, list(span), source, seen_ts)
                 if part.stored:
                     self._journal.stored_prices(connection, seen_ts)
             added += part
@@ -78,8 +88,9 @@ class PriceBook:
 
     def archive(self, since_ts: int | None = None, *, zones: Sequence[Zone] = ZONES) -> PriceArchive:
         """Return every version of the prices from `since_ts` on. Raises StoreError."""
+        since = FIRST_HOUR if since_ts is None else since_ts
         with self._database.reading() as connection:
-            columns = [_read(connection, zone, since_ts) for zone in zones]
+            columns = [self._read(connection, *_span(zone, since)) for zone in zones]
         zone_of = np.concatenate(
             [np.full(len(c), ZONES.index(z), np.int8) for z, c in zip(zones, columns, strict=True)]
         )
@@ -100,15 +111,15 @@ class PriceBook:
         By zone, start and step of its period. Raises StoreError.
         """
         with self._database.reading() as connection:
-            found = _newest_versions(connection, first_ts, last_ts)
+            found = self._newest_versions(connection, first_ts, last_ts)
         return {key: version.eur_mwh for key, version in found.items()}
 
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period that has a price. Raises StoreError."""
         with self._database.reading() as connection:
-            newest: int | None = connection.execute(
-                select(func.max(table.c.ts)).where(table.c.zone == zone)
-            ).scalar_one()
+            # What is no number lies outside of any span.
+            query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
+            newest: int | None = connection.execute(query).scalar_one()
         return newest
 
     def count(self) -> int:
@@ -116,49 +127,128 @@ class PriceBook:
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
+    def remove_damaged(self) -> list[Cells]:
+        """Delete the rows that make no sense, and return them. Raises StoreError."""
+        with self._database.reading() as connection:
+            suspects = [*_suspects(connection)]
+        if not suspects:
+            return []
+        with self._database.writing() as connection:
+            removed = [cells for where in suspects for cells in self._rows.remove_damaged(connection, *where)]
+            if removed:
+                self._journal.stored_prices(connection, int(time.time()))
+            return removed
 
-def _read(
-    connection: Connection, zone: Zone, since_ts: int | None
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns; doubles hold instants exactly."""
+    def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> Added:
+        newest = self._newest_versions(connection, prices[0].ts, prices[-1].ts)
+        rows, corrected, unchanged = [], 0, 0
+        for zone, ts, step_s, eur_mwh in prices:
+            earlier = newest.get((zone, ts, step_s))
+            if earlier is not None and earlier.eur_mwh == eur_mwh:
+                unchanged += 1
+                continue
+            if earlier is None:
+                known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
+                version = _Version(seen_ts, known, eur_mwh)
+            else:
+                # A clock that was set back must not make the correction look older than what it corrects.
+                version = _Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh)
+                corrected += 1
+            newest[zone, ts, step_s] = version
+            rows.append((zone, ts, step_s, *version, source))
+        if rows:
+            names = [column.name for column in table.columns]
+            connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+            forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
+        return Added(len(rows) - corrected, corrected, unchanged)
+
+    def _newest_versions(
+        self, connection: Connection, first_ts: int, last_ts: int
+    ) -> dict[tuple[Zone, int, int], _Version]:
+        """Return the newest version of each price in a span of time."""
+        newest: dict[tuple[Zone, int, int], _Version] = {}
+        for zone in ZONES:
+            where = _span(zone, first_ts, last_ts)
+            rows = _in_bulk(connection, *where)
+            if rows is None:
+                # What the source says now takes its place.
+                self._rows.remove_damaged(connection, *where)
+                rows = self._read(connection, *where)
+            rows = rows[np.argsort(rows[:, 3], kind="stable")]
+            instants = zip(*(rows[:, n].astype(np.int64).tolist() for n in range(4)), strict=True)
+            for (ts, step_s, known_ts, seen_ts), eur_mwh in zip(instants, rows[:, 4].tolist(), strict=True):
+                newest[zone, ts, step_s] = _Version(seen_ts, known_ts, eur_mwh)
+        return newest
+
+    def _read(self, connection: Connection, *where: ColumnElement[bool]) -> _Columns:
+        """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns, one by one only where a row is damaged."""
+        rows = _in_bulk(connection, *where)
+        if rows is not None:
+            return rows
+        return np.array([row.columns() for row in self._rows.read(connection, *where)], np.float64).reshape(-1, 5)
+
+
+def _span(zone: Zone, first_ts: int, last_ts: int = END_HOUR) -> tuple[ColumnElement[bool], ...]:
+    """Select a zone's prices of a span of time; those whose instant is no number are in none."""
+    return table.c.zone == zone, table.c.ts.between(first_ts, last_ts)
+
+
+def _suspects(connection: Connection) -> Iterator[tuple[ColumnElement[bool], ...]]:
+    """Yield the spans in which a row makes no sense, and what lies in none."""
+    for zone in ZONES:
+        for first_ts in range(FIRST_HOUR, END_HOUR, _SPAN_S):
+            where = _span(zone, first_ts, min(first_ts + _SPAN_S, END_HOUR) - 1)
+            if _in_bulk(connection, *where) is None:
+                yield where
+    astray = table.c.zone.not_in(ZONES) | ~table.c.ts.between(FIRST_HOUR, END_HOUR - 1)
+    if connection.execute(select(table.c.ts).where(astray).limit(1)).first() is not None:
+        yield (astray,)
+
+
+def _in_bulk(connection: Connection, *where: ColumnElement[bool]) -> _Columns | None:
+    """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns, None where a row makes no sense.
+
+    Doubles hold instants exactly.
+    """
     query = select(table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh)
-    query = query.where(table.c.zone == zone)
-    if since_ts is not None:
-        query = query.where(table.c.ts >= since_ts)
-    found = connection.execute(query).all()
+    found = connection.execute(query.where(*where)).all()
     # Flattened by hand: numpy is ten times slower at taking rows apart itself.
-    return np.fromiter((value for row in found for value in row), np.float64, 5 * len(found)).reshape(-1, 5)
+    with suppress(ValueError, TypeError, OverflowError):
+        rows = np.fromiter((value for row in found for value in row), np.float64, 5 * len(found)).reshape(-1, 5)
+        if _are_sound(rows):
+            return rows
+    return None
 
 
-def _add(connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> Added:
-    newest = _newest_versions(connection, prices[0].ts, prices[-1].ts)
-    rows, corrected, unchanged = [], 0, 0
-    for zone, ts, step_s, eur_mwh in prices:
-        earlier = newest.get((zone, ts, step_s))
-        if earlier is not None and earlier.eur_mwh == eur_mwh:
-            unchanged += 1
-            continue
-        if earlier is None:
-            known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
-            version = _Version(seen_ts, known, eur_mwh)
-        else:
-            # A clock that was set back must not make the correction look older than what it corrects.
-            version = _Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh)
-            corrected += 1
-        newest[zone, ts, step_s] = version
-        rows.append((zone, ts, step_s, *version, source))
-    if rows:
-        names = [column.name for column in table.columns]
-        connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
-        forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
-    return Added(len(rows) - corrected, corrected, unchanged)
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    zone: Zone
+    ts: Hour
+    step_s: int
+    known_ts: Instant
+    seen_ts: Instant
+    eur_mwh: float
+
+    def columns(self) -> tuple[float, ...]:
+        return self.ts, self.step_s, self.known_ts, self.seen_ts, self.eur_mwh
 
 
-def _newest_versions(connection: Connection, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], _Version]:
-    """Return the newest version of each price in a span of time."""
-    query = (
-        select(table.c.zone, table.c.ts, table.c.step_s, table.c.seen_ts, table.c.known_ts, table.c.eur_mwh)
-        .where(table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts))
-        .order_by(table.c.seen_ts)
+def _stored(cells: Cells) -> _Row:
+    """Return the price that a row holds. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    if not _are_sound(np.array([row.columns()], np.float64)):
+        raise ValueError(f"step_s is {row.step_s}, eur_mwh is {row.eur_mwh}")
+    return row
+
+
+def _are_sound(rows: _Columns) -> bool:
+    """Return whether all rows of ts, step_s, known_ts, seen_ts, eur_mwh make sense."""
+    instants, steps, prices = rows[:, (0, 2, 3)], rows[:, 1], rows[:, 4]
+    return bool(
+        ((instants >= EARLIEST) & (instants <= LATEST) & (instants == np.floor(instants))).all()
+        and ((rows[:, 0] >= FIRST_HOUR) & (rows[:, 0] < END_HOUR)).all()
+        and ((steps == QUARTER_S) | (steps == HOUR_S)).all()
+        and (rows[:, 0] % steps == 0).all()
+        and (np.abs(prices) <= _HIGHEST_EUR_MWH).all()
     )
-    return {(zone, ts, step_s): _Version(*version) for zone, ts, step_s, *version in connection.execute(query)}

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+import msgspec
+from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
 from tunnihind.store.database import Database
+from tunnihind.store.rows import YEARS, Cells, Instant, Rows, from_json
 from tunnihind.store.schema import quarantine as table
 
 
@@ -21,8 +23,8 @@ class Quarantined:
     reason: str
     detail: str
     quotes: Sequence[tuple[int, float]]
-    first_seen_ts: int
-    last_seen_ts: int
+    first_seen_ts: Instant
+    last_seen_ts: Instant
 
 
 class Quarantine:
@@ -30,6 +32,7 @@ class Quarantine:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._rows = Rows(table, _case, database.damage)
 
     def put(self, *cases: Quarantined) -> list[Quarantined]:
         """Keep cases, all in one transaction; return those that are news. Raises StoreError.
@@ -37,7 +40,7 @@ class Quarantine:
         News is a new day, or another reason than before.
         """
         with self._database.writing() as connection:
-            return [case for case in cases if _put(connection, case)]
+            return [case for case in cases if self._put(connection, case)]
 
     def release(self, keys: Iterable[tuple[str, str, date]], at: int) -> None:
         """Note that days, by source, zone and day, have passed after all. Raises StoreError."""
@@ -48,41 +51,53 @@ class Quarantine:
 
     def held(self) -> list[Quarantined]:
         """Return the cases that are still held, newest delivery day first. Raises StoreError."""
-        query = select(table).where(table.c.released_ts.is_(None)).order_by(table.c.day.desc(), table.c.zone)
+        order = table.c.day.desc(), table.c.zone
         with self._database.reading() as connection:
-            return [
-                Quarantined(
-                    source=row.source,
-                    zone=row.zone,
-                    day=row.day,
-                    reason=row.reason,
-                    detail=row.detail,
-                    quotes=tuple((int(ts), price) for ts, price in json.loads(row.quotes)),
-                    first_seen_ts=row.first_seen_ts,
-                    last_seen_ts=row.last_seen_ts,
-                )
-                for row in connection.execute(query)
-            ]
+            return [case for case, released in self._rows.read(connection, order_by=order) if not released]
 
-
-def _put(connection: Connection, case: Quarantined) -> bool:
-    key = _is(case.source, case.zone, case.day)
-    earlier = connection.execute(select(table).where(*key)).one_or_none()
-    connection.execute(delete(table).where(*key))
-    connection.execute(
-        insert(table).values(
-            source=case.source,
-            zone=case.zone,
-            day=case.day,
-            reason=case.reason,
-            detail=case.detail,
-            quotes=json.dumps(list(case.quotes)),
-            first_seen_ts=case.first_seen_ts if earlier is None else earlier.first_seen_ts,
-            last_seen_ts=case.last_seen_ts,
+    def _put(self, connection: Connection, case: Quarantined) -> bool:
+        key = _is(case.source, case.zone, case.day)
+        earlier, released = self._rows.first(connection, *key) or (None, False)
+        connection.execute(delete(table).where(*key))
+        connection.execute(
+            insert(table).values(
+                source=case.source,
+                zone=case.zone,
+                day=case.day,
+                reason=case.reason,
+                detail=case.detail,
+                quotes=json.dumps(list(case.quotes)),
+                first_seen_ts=case.first_seen_ts if earlier is None else earlier.first_seen_ts,
+                last_seen_ts=case.last_seen_ts,
+            )
         )
-    )
-    return earlier is None or earlier.released_ts is not None or earlier.reason != case.reason
+        return earlier is None or released or earlier.reason != case.reason
 
 
 def _is(source: str, zone: str, day: date) -> tuple[ColumnElement[bool], ...]:
     return table.c.source == source, table.c.zone == zone, table.c.day == day
+
+
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    source: str
+    zone: str
+    day: date
+    reason: str
+    detail: str
+    first_seen_ts: Instant
+    last_seen_ts: Instant
+    released_ts: Instant | None
+
+
+def _case(cells: Cells) -> tuple[Quarantined, bool]:
+    """Return a case, and whether it has been released. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    if row.day.year not in YEARS:
+        raise ValueError(f"day is {row.day}")
+    quotes = from_json(cells, "quotes", tuple[tuple[int, float], ...])
+    case = Quarantined(
+        row.source, row.zone, row.day, row.reason, row.detail, quotes, row.first_seen_ts, row.last_seen_ts
+    )
+    return case, row.released_ts is not None

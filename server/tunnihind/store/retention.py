@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, select, type_coerce
+from sqlalchemy.types import NullType
 
 from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
+from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import covariates, quarantine, runs
 
@@ -39,9 +41,9 @@ type Looks = Callable[[date], tuple[int, ...]]
 def thin(database: Database, now: int) -> int:
     """Delete what has outlived its use; return how many rows. Raises StoreError."""
     with database.writing() as connection:
-        removed = _thin_runs(connection, now - RUN_DAYS * DAY_S)
+        removed = _thin_runs(connection, now - RUN_DAYS * DAY_S, database.damage)
         removed += _thin_covariates(connection, now - COVARIATE_DAYS * DAY_S)
-        old = quarantine.c.last_seen_ts < now - QUARANTINE_DAYS * DAY_S
+        old = quarantine.c.last_seen_ts.between(EARLIEST, now - QUARANTINE_DAYS * DAY_S - 1)
         removed += connection.execute(delete(quarantine).where(old)).rowcount
         return removed + _thin_quarantine(connection)
 
@@ -82,20 +84,21 @@ def lasting(connection: Connection, name: str, issues: Sequence[IssuedSeries], n
     return [issue for issue in issues if issue.lead_s or issue.issued_ts not in surplus]
 
 
-def _thin_runs(connection: Connection, before: int) -> int:
-    query = select(runs.c.id, runs.c.made_at).where(runs.c.made_at < before)
+def _thin_runs(connection: Connection, before: int, damage: DamageLog) -> int:
+    query = select(runs.c.id, runs.c.made_at).where(runs.c.made_at.between(EARLIEST, before - 1))
     made_at = {row.id: row.made_at for row in connection.execute(query)}
     surplus = superfluous(made_at.values(), looks_at_runs)
-    return delete_runs(connection, [number for number, made in made_at.items() if made in surplus])
+    return delete_runs(connection, [number for number, made in made_at.items() if made in surplus], damage)
 
 
 def _thin_quarantine(connection: Connection) -> int:
     """Keep the cases that were last seen."""
-    key = (quarantine.c.source, quarantine.c.zone, quarantine.c.day)
+    # As the database has them: a day that is none must not end the thinning.
+    key = [type_coerce(column, NullType()).label(column.name) for column in quarantine.primary_key]
     order = (quarantine.c.last_seen_ts.desc(), quarantine.c.day.desc(), quarantine.c.source, quarantine.c.zone)
     surplus = connection.execute(select(*key).order_by(*order).offset(QUARANTINE_CASES)).all()
     if surplus:
-        one = delete(quarantine).where(*(column == bindparam(f"of_{column.name}") for column in key))
+        one = delete(quarantine).where(*(column.element == bindparam(f"of_{column.name}") for column in key))
         connection.execute(one, [{f"of_{name}": value for name, value in row._asdict().items()} for row in surplus])
     return len(surplus)
 
@@ -104,7 +107,7 @@ def _thin_covariates(connection: Connection, before: int) -> int:
     """Thin each series by itself: they are not issued together. Previous Runs, a row a month, are all there is."""
     query = select(covariates.c.name, covariates.c.issued_ts).where(covariates.c.lead_s == 0)
     issues: dict[str, list[int]] = defaultdict(list)
-    for name, issued_ts in connection.execute(query.where(covariates.c.issued_ts < before)):
+    for name, issued_ts in connection.execute(query.where(covariates.c.issued_ts.between(EARLIEST, before - 1))):
         issues[name].append(issued_ts)
     surplus = [
         {"of": name, "at": issued}

@@ -3,29 +3,55 @@
 Apart from `upgrade`, so that a start on an up-to-date database need not load Alembic.
 """
 
+import re
 from typing import Final
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Inspector, inspect, text
 
 from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
+from tunnihind.store.schema import metadata
 
 HEAD: Final = "0003"
 """The newest step; steps are numbered in their order."""
+_STEP: Final = re.compile("[0-9]{4}")
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step a database has reached, None for an empty one."""
-    if not inspect(connection).has_table("alembic_version"):
+    """Return the step a database has reached, None for an empty one. Raises SchemaError where nobody can tell."""
+    noted = _noted(connection)
+    if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
+        return noted[0]
+    # The note is damaged. Then only the tables can tell.
+    found = inspect(connection)
+    tables = set(found.get_table_names())
+    if not tables & set(metadata.tables):
         return None
-    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
-    return None if found is None else str(found)
+    if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
+        return HEAD
+    raise SchemaError(f"the database's alembic_version is damaged: it holds {noted}, which is no version of its tables")
 
 
 def is_current(database: Database) -> bool:
-    """Return whether the tables are today's. Raises StoreError."""
+    """Return whether the tables are noted to be today's. Raises StoreError."""
     with database.reading() as connection:
-        return current(connection) == HEAD
+        return _noted(connection) == [HEAD]
+
+
+def note_current(connection: Connection) -> None:
+    """Note within a transaction that the tables are today's."""
+    connection.execute(text("DELETE FROM alembic_version"))
+    connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
+
+
+def _noted(connection: Connection) -> list[object]:
+    if not inspect(connection).has_table("alembic_version"):
+        return []
+    return [row[0] for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
+
+
+def _columns(found: Inspector, table: str) -> set[str]:
+    return {column["name"] for column in found.get_columns(table)}
 
 
 def require_current(database: Database) -> None:

@@ -1,22 +1,24 @@
 """The archive of forecast runs, each exactly as it was issued."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
-from tunnihind.errors import StoreError
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.market import HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
-from tunnihind.store.packing import pack_prices, unpack_prices
+from tunnihind.store.packing import pack_prices, unpack_percentiles
+from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
 from tunnihind.store.schema import runs as table
 
+_NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _ACCURACY: Final = "live scores"
 _AT_ONCE: Final = 1000
@@ -32,28 +34,27 @@ class RunArchive:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+        self.rows = Rows(table, _row, database.damage)
 
     def add(self, run: Run) -> None:
         """Keep a run. Raises StoreError."""
         with self._database.writing() as connection:
-            connection.execute(insert(table).values(_cells(run, _last_in_full(connection))))
+            connection.execute(insert(table).values(_cells(run, self._last_in_full(connection))))
             self._journal.advance(connection)
 
     def newest(self, as_of: int | None = None) -> Run | None:
         """Return the newest run, made at `as_of` or earlier. Raises StoreError."""
-        query = _newest_first()
-        if as_of is not None:
-            query = query.where(table.c.made_at <= as_of)
         with self._database.reading() as connection:
-            return next(iter(_runs(connection, query.limit(1))), None)
+            for row in self.rows.read(connection, _made(EARLIEST, as_of), order_by=_NEWEST_FIRST):
+                for run in _resolved(connection, [row], self.rows).values():
+                    return run
+        return None
 
     def since(self, made_at: int, as_of: int | None = None) -> list[Run]:
         """Return the runs made at or after `made_at` (and at `as_of` or earlier), newest first. Raises StoreError."""
-        query = _newest_first().where(table.c.made_at >= made_at)
-        if as_of is not None:
-            query = query.where(table.c.made_at <= as_of)
         with self._database.reading() as connection:
-            return _runs(connection, query)
+            rows = [*self.rows.read(connection, _made(made_at, as_of), order_by=_NEWEST_FIRST)]
+            return [*_resolved(connection, rows, self.rows).values()]
 
     def keep_score(self, score: BacktestScore | None) -> None:
         """Keep the model's newest backtest in place of the last one. Raises StoreError."""
@@ -61,8 +62,8 @@ class RunArchive:
 
     def score(self) -> BacktestScore | None:
         """Return the model's newest backtest. Raises StoreError."""
-        found = self._journal.read(_SCORE)
-        return None if found is None else msgspec.convert(found, BacktestScore)
+        found: BacktestScore | None = self._journal.read(_SCORE, BacktestScore | None)
+        return found
 
     def keep_accuracy(self, windows: Sequence[WindowScores]) -> None:
         """Keep how the runs have done in place of what was kept last. Raises StoreError."""
@@ -70,20 +71,31 @@ class RunArchive:
 
     def accuracy(self) -> tuple[WindowScores, ...]:
         """Return how the runs have done, nothing where they were never scored. Raises StoreError."""
-        found = self._journal.read(_ACCURACY)
-        return msgspec.convert(found or (), tuple[WindowScores, ...], str_keys=True)
+        found: tuple[WindowScores, ...] | None = self._journal.read(_ACCURACY, tuple[WindowScores, ...])
+        return found or ()
+
+    def _last_in_full(self, connection: Connection) -> _InFull | None:
+        """Return the run that the newest one is, or repeats."""
+        newest = self.rows.first(connection, _made(EARLIEST, None), order_by=_NEWEST_FIRST)
+        if newest is None:
+            return None
+        number = newest.id if newest.repeats is None else newest.repeats
+        found = _read_in_full(connection, [number], self.rows).get(number)
+        return None if found is None else _InFull(number, found)
 
 
-def delete_runs(connection: Connection, ids: Sequence[int]) -> int:
+def delete_runs(connection: Connection, ids: Sequence[int], damage: DamageLog) -> int:
     """Delete runs, handing what they say on to those that stay and repeat them; return how many there were."""
-    return sum(_delete(connection, ids[first : first + _AT_ONCE]) for first in range(0, len(ids), _AT_ONCE))
+    rows = Rows(table, _row, damage)
+    return sum(_delete(connection, ids[first : first + _AT_ONCE], rows) for first in range(0, len(ids), _AT_ONCE))
 
 
-def _delete(connection: Connection, ids: Sequence[int]) -> int:
-    staying = select(table).where(table.c.repeats.in_(ids), table.c.id.not_in(ids)).order_by(table.c.id)
-    rows = connection.execute(staying).all()
-    heirs: dict[int, _InFull] = {}
-    for row, run in zip(rows, _resolved(connection, rows), strict=True):
+def _delete(connection: Connection, ids: Sequence[int], all_rows: Rows[_Row]) -> int:
+    staying = table.c.repeats.in_(ids), table.c.id.not_in(ids)
+    rows = {row.id: row for row in all_rows.read(connection, *staying, order_by=(table.c.id,))}
+    heirs: dict[int | None, _InFull] = {}
+    for number, run in _resolved(connection, [*rows.values()], all_rows).items():
+        row = rows[number]
         cells = _cells(run, heirs.get(row.repeats))
         connection.execute(update(table).where(table.c.id == row.id).values(cells))
         if cells["repeats"] is None:
@@ -114,51 +126,63 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     }
 
 
-def _last_in_full(connection: Connection) -> _InFull | None:
-    """Return the run that the newest one is, or repeats."""
-    newest = connection.execute(_newest_first().limit(1)).one_or_none()
-    if newest is None:
-        return None
-    number = newest.id if newest.repeats is None else newest.repeats
-    found = _read_in_full(connection, [number]).get(number)
-    return None if found is None else _InFull(number, found)
+class _Row(NamedTuple):
+    """A row: a run in full, or the id of the one that it repeats."""
+
+    id: int
+    made_at: int
+    start_ts: int
+    in_full: Run | None
+    repeats: int | None
 
 
-def _runs(connection: Connection, query: Select[Any]) -> list[Run]:
-    return _resolved(connection, connection.execute(query).all())
+def _row(cells: Cells) -> _Row:
+    """Return what a row holds. Raises ValueError."""
+    one = msgspec.convert(cells, _Fields)
+    if one.start_ts % HOUR_S:
+        raise ValueError(f"start_ts is {one.start_ts}, which is no full hour")
+    if one.repeats is not None:
+        return _Row(one.id, one.made_at, one.start_ts, None, one.repeats)
+    percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
+    inputs: dict[str, Any] = from_json(cells, "inputs", dict[str, Any])
+    return _Row(one.id, one.made_at, one.start_ts, Run(one.made_at, one.tier, one.start_ts, *percentiles, inputs), None)
 
 
-def _resolved(connection: Connection, rows: Sequence[Row[Any]]) -> list[Run]:
-    """Return the runs that rows stand for."""
-    in_full = {row.id: _in_full(row) for row in rows if row.repeats is None}
+class _Fields(msgspec.Struct):
+    """A row's columns."""
+
+    id: int
+    made_at: Instant
+    tier: str
+    start_ts: Hour
+    p10: bytes
+    p50: bytes
+    p90: bytes
+    repeats: int | None
+
+
+def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Row]) -> dict[int, Run]:
+    """Return by id, in the order of the rows, the runs that they stand for."""
+    in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
-    in_full |= _read_in_full(connection, elsewhere)
-    return [in_full[row.id] if row.repeats is None else _repeat(row, in_full.get(row.repeats)) for row in rows]
+    in_full |= _read_in_full(connection, elsewhere, all_rows)
+    found = ((row, in_full[row.id] if row.repeats is None else _repeat(row, in_full, all_rows)) for row in rows)
+    return {row.id: run for row, run in found if run is not None}
 
 
-def _read_in_full(connection: Connection, ids: Collection[int]) -> dict[int, Run]:
-    query = select(table).where(table.c.id.in_(ids), table.c.repeats.is_(None))
-    return {row.id: _in_full(row) for row in connection.execute(query)}
+def _read_in_full(connection: Connection, ids: Collection[int], all_rows: Rows[_Row]) -> dict[int, Run]:
+    found = all_rows.read(connection, table.c.id.in_(ids), table.c.repeats.is_(None)) if ids else ()
+    return {row.id: row.in_full for row in found if row.in_full is not None}
 
 
-def _in_full(row: Row[Any]) -> Run:
-    return Run(
-        made_at=row.made_at,
-        tier=row.tier,
-        start_ts=row.start_ts,
-        p10=unpack_prices(row.p10),
-        p50=unpack_prices(row.p50),
-        p90=unpack_prices(row.p90),
-        inputs=json.loads(row.inputs),
-    )
-
-
-def _repeat(row: Row[Any], of: Run | None) -> Run:
+def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Row]) -> Run | None:
+    of = None if row.repeats is None else in_full.get(row.repeats)
     run = None if of is None else of.repeated(row.made_at, row.start_ts)
     if run is None:
-        raise StoreError(f"run {row.id} of the database repeats run {row.repeats}, which does not say what it said")
+        all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which does not say what it said")
     return run
 
 
-def _newest_first() -> Select[Any]:
-    return select(table).order_by(table.c.made_at.desc(), table.c.id.desc())
+def _made(since_ts: int, as_of: int | None) -> ColumnElement[bool]:
+    """Select the runs of a span of time; one whose instant is no number is in none."""
+    return table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)

@@ -57,6 +57,17 @@ class Store:
         """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
+    def name_damaged(self) -> None:
+        """Look through the tables that are not read whole otherwise, so that the log names what is damaged there.
+
+        Raises StoreError.
+        """
+        with self.database.reading() as connection:
+            self.runs.rows.damaged(connection)
+            self.backtests.rows.damaged(connection)
+        self.quarantine.held()
+        self.health.all()
+
     def thin(self, now: int) -> int:
         """Delete what has outlived its retention; return how many rows. Raises StoreError."""
         return thin(self.database, now)

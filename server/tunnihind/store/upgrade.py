@@ -1,5 +1,6 @@
 """Brings a database to today's tables."""
 
+import logging
 from typing import Final
 
 from alembic import command
@@ -7,7 +8,9 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from tunnihind.store.database import Database
-from tunnihind.store.revision import current, newer
+from tunnihind.store.revision import HEAD, current, newer, note_current
+
+_LOG: Final = logging.getLogger(__name__)
 
 _MIGRATIONS: Final = "tunnihind.store:migrations"
 
@@ -24,5 +27,9 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)
+        if revision == HEAD and migrations == _MIGRATIONS:
+            _LOG.warning("the row of alembic_version is damaged; the tables are today's, which is noted anew")
+            note_current(connection)
+            return
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

@@ -124,7 +124,7 @@ def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str
         row = (SEEN, "test", first.start_ts, *numbers, "{}")
         connection.exec_driver_sql(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
         values = np.array([0.1, np.nan, 1e6], "<f4")
-        connection.exec_driver_sql("INSERT INTO covariates VALUES ('a', 0, 7, 3600, ?)", (values.tobytes(),))
+        connection.exec_driver_sql("INSERT INTO covariates VALUES ('a', 0, 7, 1765713600, ?)", (values.tobytes(),))
     database.close()
     again = first.repeated(SEEN + 3600, first.start_ts + 3600)
     assert again is not None
@@ -135,7 +135,7 @@ def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str
             True,
         ]
         [issue] = store.covariates.archive().series["a"]
-        assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (7, 3600, 0)
+        assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (7, 1765713600, 0)
         assert np.array_equal(issue.values, values, equal_nan=True)
 
 

@@ -1,0 +1,163 @@
+"""The one door through which rows are read: one that makes no sense is named, left out, and ends nothing.
+
+SQLite keeps any value in any column, disks and people damage files, and each row here stands for itself.
+"""
+
+import json
+import logging
+import re
+import reprlib
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, literal, select, type_coerce
+from sqlalchemy.types import NullType
+
+_LOG: Final = logging.getLogger(__name__)
+
+EARLIEST: Final = 0
+LATEST: Final = 4_102_444_800
+"""2100-01-01T00:00:00Z. A machine's clock may be decades off, but between these."""
+
+YEARS: Final = range(2000, 2060)
+"""Delivery days and hours of other years are none: arrays of all hours of these still fit into memory."""
+
+FIRST_HOUR: Final = 946_684_800
+END_HOUR: Final = 2_840_140_800
+"""2060-01-01T00:00:00Z."""
+
+type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
+"""When something was noted, by the machine's clock; unix seconds UTC."""
+
+type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
+"""The start of a period that something is told of; unix seconds UTC."""
+
+type Cells = Mapping[str, Any]
+"""A row's values as the database has them, by column."""
+
+_AT: Final = re.compile(r"at `\$\.(\w+)")
+_MOST_NAMED: Final = 20
+"""So many rows of a table are named in the log; a broken disk may have damaged all."""
+_SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A row that makes no sense: its table, the values of its primary key, and what is wrong with it."""
+
+    table: str
+    key: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"the row of {self.table} with {self.key} is damaged: {self.problem}"
+
+
+class DamageLog:
+    """The damaged rows that were met since a database was opened, each named once."""
+
+    def __init__(self) -> None:
+        self._met: dict[Damaged, None] = {}
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Damaged]:
+        return iter(tuple(self._met))
+
+    def note(self, damaged: Damaged) -> None:
+        """Name a row in the log unless that was done before."""
+        with self._lock:
+            named = sum(met.table == damaged.table for met in self._met)
+            if damaged in self._met or named > _MOST_NAMED:
+                return
+            self._met[damaged] = None
+        if named < _MOST_NAMED:
+            _LOG.warning("%s; it is left out", damaged)
+        else:
+            _LOG.warning("more rows of %s are damaged; they are left out", damaged.table)
+
+
+def from_json(cells: Cells, column: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
+    """Return the JSON document in a column. Raises ValueError where it is none, or of another shape."""
+    try:
+        return msgspec.convert(json.loads(msgspec.convert(cells[column], str)), shape, str_keys=True)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{column} is {_SHOW.repr(cells[column])}") from error
+
+
+class Rows[Found]:
+    """A table's rows, each made into what it stands for."""
+
+    def __init__(self, table: Table, make: Callable[[Cells], Found], damage: DamageLog) -> None:
+        """Read rows of `table` by `make`, which raises ValueError, OverflowError or TypeError for a damaged one."""
+        self._table = table
+        self._make = make
+        self._damage = damage
+        self._columns = [str(column.name) for column in table.columns]
+        # Without the columns' types, whose conversions would end the reading of all rows at the first damaged one.
+        self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
+
+    def read(
+        self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
+    ) -> Iterator[Found]:
+        """Yield what the rows stand for; damaged ones are noted and left out."""
+        yield from self._read(connection, where, order_by)
+
+    def first(
+        self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
+    ) -> Found | None:
+        """Return what the first row stands for that is not damaged, None where there is none."""
+        with closing(self._read(connection, where, order_by)) as found:
+            return next(found, None)
+
+    def note(self, key: str, problem: str) -> None:
+        """Note a row that makes no sense beside others."""
+        self._damage.note(Damaged(self._table.name, key, problem))
+
+    def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+        """Return the damaged rows, noted with what is wrong with them."""
+        return [cells for cells in self._cells(connection, where, ()) if self._sound(cells) is None]
+
+    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+        """Delete the damaged rows, and return them."""
+        damaged = self.damaged(connection, *where)
+        for cells in damaged:
+            key = (type_coerce(column, NullType()) == literal(cells[column.name]) for column in self._table.primary_key)
+            connection.execute(delete(self._table).where(and_(*key)))
+        return damaged
+
+    def _read(
+        self, connection: Connection, where: tuple[ColumnElement[bool], ...], order_by: tuple[ColumnElement[Any], ...]
+    ) -> Generator[Found]:
+        for cells in self._cells(connection, where, order_by):
+            found = self._sound(cells)
+            if found is not None:
+                yield found
+
+    def _sound(self, cells: Cells) -> Found | None:
+        try:
+            return self._make(cells)
+        except (ValueError, OverflowError, TypeError, RecursionError) as error:
+            self._damage.note(self._name(cells, error))
+            return None
+
+    def _cells(
+        self,
+        connection: Connection,
+        where: tuple[ColumnElement[bool], ...],
+        order_by: tuple[ColumnElement[Any], ...],
+    ) -> Iterator[Cells]:
+        # One by one, because whoever wants the newest takes only the first that is sound.
+        with connection.execute(self._query.where(*where).order_by(*order_by)) as result:
+            for row in result:
+                yield dict(zip(self._columns, row, strict=True))
+
+    def _name(self, cells: Cells, error: Exception) -> Damaged:
+        key = ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in self._table.primary_key)
+        found = _AT.search(str(error))
+        column = found[1] if found else ""
+        problem = f"{column} is {_SHOW.repr(cells[column])}" if column in cells else str(error)
+        return Damaged(self._table.name, key, problem)

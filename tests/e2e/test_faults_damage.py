@@ -1,0 +1,71 @@
+"""A database with damaged cells: the server starts and goes on, says which they are, and fetches what can be."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.e2e.conftest import Launch, Tunnihind
+from tests.e2e.made_up import hourly, made_up_quotes
+from tests.e2e.server_process import Reply, until
+from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.upstreams import FakeElering
+from tunnihind.market import HOUR_S, floor_hour
+
+DAMAGE: Final = (
+    "UPDATE state SET value = 'x' WHERE key IN ('version', 'instance_id', 'last_refresh', 'live scores')",
+    "UPDATE prices SET eur_mwh = 'x' WHERE zone = 'ee' AND ts = unixepoch('2025-12-05')",
+    "UPDATE runs SET p50 = substr(p50, 1, 11)",
+    "UPDATE source_health SET tried_ts = 'x'",
+    "UPDATE alembic_version SET version_num = 'x'",
+)
+HELD: Final = "UPDATE leases SET pid = 'x'"
+"""A server that is stopped holds no lease."""
+TABLES: Final = ("state", "prices", "runs")
+
+
+def execute(database: Path, statements: Sequence[str]) -> None:
+    with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount > 0, statement
+
+
+@pytest.mark.parametrize("is_running", [False, True], ids=["at start", "while it runs"])
+async def test_damaged_cells_end_nothing(
+    is_running: bool, launch: Launch, clock: ShiftedClock, database: Path, tunnihind: Tunnihind
+) -> None:
+    clock.set("2025-12-15T07:50:00Z")
+    quotes = made_up_quotes(date(2025, 12, 1), date(2025, 12, 16))
+    async with FakeElering(quotes, now=clock.now) as elering:
+        arguments = "--elering-url", elering.url, "--history-start", "2025"
+        server = launch(*arguments, clock=clock)
+        await server.until_ready()
+        if not is_running:
+            await server.terminate()
+        execute(database, (*DAMAGE, HELD) if is_running else DAMAGE)
+        if not is_running:
+            server = launch(*arguments, clock=clock)
+        await server.until("/api/v1/forecast", lambda reply: reply.status == 200)
+        clock.jump(HOUR_S)
+        hour = floor_hour(clock.now())
+
+        def is_fresh(reply: Reply) -> bool:
+            found = reply.json()
+            return bool((found["madeAt"] or 0) >= hour and found["dayAhead"][0]["ts"] == hour)
+
+        await server.until("/api/v1/forecast", is_fresh, say="a new run")
+        await server.until_ready()
+        for table in TABLES:
+            assert f"the row of {table} with " in server.log
+        expected = hourly(made_up_quotes(date(2025, 12, 1), date(2025, 12, 15)))
+
+        async def is_whole() -> bool:
+            rows = (await tunnihind("export", "prices", clock=clock)).output.splitlines()[1:]
+            return [int(row.split(",")[0]) for row in rows if row.split(",")[1]] == [*expected]
+
+        assert await until(is_whole), server.log
+        assert (await tunnihind("status", clock=clock)).status == 0
