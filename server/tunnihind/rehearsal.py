@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from tunnihind.api.reading import HISTORY_S, as_issued, served
-from tunnihind.api.view import View
+from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import MARKET_LIMITS, Limits, delivery_day
@@ -49,10 +48,10 @@ class Rehearsal:
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
-    def view(self, at: int, runs: tuple[Run, ...]) -> View:
+    def served_data(self, at: int, runs: tuple[Run, ...]) -> ServedData:
         """Return what was known at an instant; `runs` are those made in this rehearsal."""
         known_since = self.known_since(at)
-        return View(
+        return ServedData(
             version=f"{known_since}-{runs[-1].made_at if runs else None}",
             settled=served(self.prices(at), at),
             issued=as_issued((*self.earlier_runs, *runs)),

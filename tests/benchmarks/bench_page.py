@@ -21,9 +21,9 @@ from playwright.async_api import Browser, CDPSession, Page
 from tests.e2e import pages
 from tests.e2e.chromium import chromium
 from tests.server.api.support import FakeClock
-from tunnihind.api.app import create_app
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
 PATHS: Final = ("", "?embed=1", "docs")

@@ -24,14 +24,14 @@ import numpy as np
 import uvloop
 from aiohttp import web
 
-from tunnihind.api.app import create_app
-from tunnihind.api.negotiation import CODINGS, Coding
+from tunnihind.api.http import CODINGS, Coding
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.view import Percentiles, View
 from tunnihind.clock import RehearsalClock
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
 HOST: Final = "127.0.0.1"
@@ -50,7 +50,7 @@ class Load(NamedTuple):
     p99_ms: float
 
 
-def largest_view() -> View:
+def largest_view() -> ServedData:
     """Return a view with the most hours there can be: 35 settled ahead, 14 days back, 9 days forecast."""
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
     hours = 9 * 24
@@ -62,7 +62,7 @@ def largest_view() -> View:
         percentiles=np.array([median - 111.11, median, median + 111.11]),
         inputs={},
     )
-    return View(
+    return ServedData(
         version="benchmark",
         settled={ts: -1234.56 + (ts // HOUR_S) % 97 / 7 for ts in range(past.start, HOUR + 35 * HOUR_S, HOUR_S)},
         issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},

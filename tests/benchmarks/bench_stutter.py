@@ -20,7 +20,7 @@ import click
 
 from tests.benchmarks.bench_startup import fill
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.reading import read_view
+from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import SystemClock
 from tunnihind.pipeline.modelling import process_modeller
@@ -39,7 +39,7 @@ async def serve(url: str) -> None:
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
     snapshot = Snapshot(settings, clock)
     with Store(url) as store:
-        snapshot.show(read_view(store, int(clock.now())))
+        snapshot.show(read_served_data(store, int(clock.now())))
     site = open_site(settings, snapshot, clock, instance_id="bench", metrics=Metrics(), pipeline_expected=False)
     async with site, process_modeller(url) as modeller:
         click.echo("ready")

@@ -7,7 +7,7 @@ from math import sin
 import numpy as np
 
 from tests.server.api.support import HOUR
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
@@ -58,11 +58,11 @@ def settled(first: int, last: int) -> dict[int, float]:
     return {ts: price(ts) for ts in range(first, last + 1, HOUR_S)}
 
 
-def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> View:
+def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
     """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast for the days after it."""
     hour = now // HOUR_S * HOUR_S
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
-    return View(
+    return ServedData(
         version="ordinary",
         settled={**known, **(prices or {})},
         issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
@@ -72,7 +72,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
     )
 
 
-def negative(now: int = HOUR + 612) -> View:
+def negative(now: int = HOUR + 612) -> ServedData:
     """Return an ordinary view with a windy noon below zero, and one hour that all but is zero."""
     noon = now // HOUR_S * HOUR_S + 2 * HOUR_S
     prices = {noon + i * HOUR_S: -12.34 - i for i in range(4)}
@@ -84,23 +84,23 @@ def noon_of(day: date) -> int:
     return day_start(day) + 12 * HOUR_S
 
 
-def without_forecast(now: int = HOUR + 612) -> View:
+def without_forecast(now: int = HOUR + 612) -> ServedData:
     """Return a view of settled prices only."""
     hour = now // HOUR_S * HOUR_S
-    return View("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
+    return ServedData("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
 
 
-def stale(now: int = HOUR + 612) -> View:
+def stale(now: int = HOUR + 612) -> ServedData:
     """Return a view that nothing has been added to for nine hours, the current hour's price not among it."""
     hour = now // HOUR_S * HOUR_S
     then = now - 9 * HOUR_S
-    return View("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
+    return ServedData("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
 
 
-def forgotten(now: int = HOUR + 612) -> View:
+def forgotten(now: int = HOUR + 612) -> ServedData:
     """Return a view whose newest price is two days old."""
     hour = now // HOUR_S * HOUR_S
-    return View("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
+    return ServedData("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
 
 
 LAST = HOUR + 72 * HOUR_S

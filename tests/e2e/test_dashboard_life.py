@@ -14,7 +14,7 @@ from tests.e2e.conftest import Launch
 from tests.e2e.watched_page import PHONE, Watched, address_of, browser, cents, server, watch, watched
 from tests.server.api.conftest import Serve, serve
 from tests.server.api.support import HOUR, RunningServer
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
 __all__ = ["browser", "serve", "server", "watch"]
@@ -204,7 +204,7 @@ async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browse
 
 
 async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, serve: Serve) -> None:
-    server = await serve(View("empty"))
+    server = await serve(ServedData("empty"))
     async with watched(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show()

@@ -17,7 +17,7 @@ from tests.e2e import pages
 from tests.node import run_module
 from tests.server.api.conftest import Serve, serve
 from tests.server.api.support import HOUR, RunningServer
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, iso_utc
 from tunnihind.web.recipes import RECIPES, recipe
 
@@ -109,8 +109,8 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
         assert drawn[name] == [[hour["ts"] * 1000, hour[field]] for hour in body["forecast"]]
 
 
-@pytest.mark.parametrize("view", [pages.ordinary(), pages.without_forecast(), View("empty")])
-async def test_evccs_tariff_has_one_price_for_every_hour(serve: Serve, view: View) -> None:
+@pytest.mark.parametrize("view", [pages.ordinary(), pages.without_forecast(), ServedData("empty")])
+async def test_evccs_tariff_has_one_price_for_every_hour(serve: Serve, view: ServedData) -> None:
     server = await serve(view)
     text = (await server.ask("/api/v1/forecast")).body.decode()
     forecast = yaml.safe_load(code_of("evcc.yaml", server))["tariffs"]["grid"]["forecast"]

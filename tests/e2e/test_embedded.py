@@ -13,7 +13,7 @@ from tests.e2e.chromium import chromium
 from tests.e2e.watched_page import address_of, browser, cents, server, watched
 from tests.server.api.conftest import Serve, serve
 from tests.server.api.support import HOUR, RunningServer
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
 __all__ = ["browser", "serve", "server"]
@@ -120,7 +120,9 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
 
 @pytest.mark.parametrize("make", [pages.stale, pages.negative, pages.without_forecast])
 @pytest.mark.parametrize("lang", ["en", "et"])
-async def test_it_fits_with_bad_news_too(browser: Browser, serve: Serve, make: Callable[[], View], lang: str) -> None:
+async def test_it_fits_with_bad_news_too(
+    browser: Browser, serve: Serve, make: Callable[[], ServedData], lang: str
+) -> None:
     async with watched(browser, address_of(await serve(make()))) as seen:
         page = await seen.show(f"/?embed=1&lang={lang}&unit=mwh")
         for width, height in SIZES:

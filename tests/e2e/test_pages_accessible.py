@@ -7,7 +7,7 @@ from tests.e2e import pages
 from tests.e2e.watched_page import address_of, browser, watched
 from tests.node import modules
 from tests.server.api.conftest import Serve, serve
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 
 __all__ = ["browser", "serve"]
 
@@ -39,8 +39,8 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
             assert await findings(page) == []
 
 
-@pytest.mark.parametrize("view", [View("empty"), pages.stale()])
-async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: View) -> None:
+@pytest.mark.parametrize("view", [ServedData("empty"), pages.stale()])
+async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: ServedData) -> None:
     server = await serve(view)
     async with watched(browser, address_of(server)) as seen:
         assert await findings(await seen.show()) == []

@@ -13,10 +13,10 @@ import pytest
 from tests import readme
 from tests.readme import PROJECT
 from tests.server.api.support import FakeClock
-from tunnihind.api.app import create_app
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.main import main
 from tunnihind.cli.serve import serve
+from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
 DOCUMENTS: Final = sorted(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.support.pipelines import plain_run
 from tests.support.sources import estonian_quotes
 from tests.support.stores import day_range, store_quotes
-from tunnihind.api.reading import as_issued, read_view
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start, floor_hour, hourly_prices
@@ -54,15 +53,15 @@ def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_di
 
 
 def test_an_empty_store_has_an_empty_view(store: Store) -> None:
-    view = read_view(store, NOW)
-    assert view == View(version=view.version)
+    view = read_served_data(store, NOW)
+    assert view == ServedData(version=view.version)
     assert view.newest_settled is None
 
 
 def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=20), TODAY + timedelta(days=1), QUARTER_S)
     store_quotes(store, quotes, NOW)
-    settled = read_view(store, NOW).settled
+    settled = read_served_data(store, NOW).settled
     assert settled == pytest.approx({ts: p for ts, p in hourly_prices(quotes["ee"]).items() if ts in settled})
     assert min(settled) <= HOUR - 14 * DAY_S
     assert max(settled) == day_start(TODAY + timedelta(days=2)) - HOUR_S
@@ -73,21 +72,21 @@ def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Stor
 def test_days_of_a_clock_change_have_all_their_hours(store: Store, changed: date) -> None:
     now = day_start(changed + timedelta(days=3)) + 60
     store_quotes(store, estonian_quotes(changed - timedelta(days=15), changed + timedelta(days=3)), now)
-    settled = read_view(store, now).settled
+    settled = read_served_data(store, now).settled
     assert all(ts in settled for ts in range(floor_hour(now) - 14 * DAY_S, floor_hour(now) + HOUR_S, HOUR_S))
 
 
 def test_only_estonian_hours_are_shown_and_only_whole_ones(store: Store) -> None:
     store_quotes(store, {"fi": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
     store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
-    assert read_view(store, NOW).settled == {HOUR: 15.0}
+    assert read_served_data(store, NOW).settled == {HOUR: 15.0}
 
 
 def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=42), TODAY - timedelta(days=40), QUARTER_S)["ee"]
     last = max(quotes)
     store_quotes(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
-    view = read_view(store, NOW)
+    view = read_served_data(store, NOW)
     assert list(view.settled) == [floor_hour(last)]
     assert view.newest_settled == floor_hour(last)
 
@@ -95,13 +94,13 @@ def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(stor
 def test_a_correction_is_shown_though_the_clock_was_set_back_since(store: Store) -> None:
     store_quotes(store, {"ee": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
     store_quotes(store, {"ee": {HOUR: 5.0, HOUR + HOUR_S: 2.0}}, NOW - DAY_S)
-    assert read_view(store, NOW - DAY_S + 60).settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
+    assert read_served_data(store, NOW - DAY_S + 60).settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
 
 
 def test_two_weeks_of_hours_have_the_forecast_that_was_made_before_them(store: Store) -> None:
     for n in range(16, -1, -1):
         store.runs.add(plain_run(NOW - n * DAY_S, median=float(n), hours=48))
-    view = read_view(store, NOW)
+    view = read_served_data(store, NOW)
     assert view.run is not None
     assert view.run.made_at == NOW
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
@@ -110,13 +109,13 @@ def test_two_weeks_of_hours_have_the_forecast_that_was_made_before_them(store: S
 
 def test_what_was_issued_comes_back_to_the_last_bit(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S, median=0.1 + 0.2, hours=1))
-    assert read_view(store, NOW).issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
+    assert read_served_data(store, NOW).issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
 
 
 def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S, median=1.0, hours=1))
     store.runs.add(plain_run(NOW + DAY_S, median=9.0))
-    view = read_view(store, NOW)
+    view = read_served_data(store, NOW)
     assert view.run is not None
     assert view.run.made_at == NOW - HOUR_S
     assert view.issued == {HOUR: Percentiles(-9.0, 1.0, 11.0)}
@@ -124,7 +123,7 @@ def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: St
 
 def test_a_run_of_last_month_is_still_the_newest_there_is(store: Store) -> None:
     store.runs.add(plain_run(NOW - 30 * DAY_S))
-    view = read_view(store, NOW)
+    view = read_served_data(store, NOW)
     assert view.run is not None
     assert view.run.made_at == NOW - 30 * DAY_S
     assert view.issued == {}
@@ -132,7 +131,7 @@ def test_a_run_of_last_month_is_still_the_newest_there_is(store: Store) -> None:
 
 def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(store: Store) -> None:
     def version() -> str:
-        return read_view(store, NOW).version
+        return read_served_data(store, NOW).version
 
     versions = [version()]
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW)
@@ -146,12 +145,12 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     store.journal.refreshed(NOW)
     store.health.failed("first", NOW, "down")
     assert version() == versions[-1]
-    assert read_view(store, NOW).last_refresh == NOW
-    assert read_view(store, NOW).backtest == BacktestScore(20.0, 40.0, 0.5, 24)
+    assert read_served_data(store, NOW).last_refresh == NOW
+    assert read_served_data(store, NOW).backtest == BacktestScore(20.0, 40.0, 0.5, 24)
 
 
 def test_a_store_opened_for_reading_gives_the_same_view(store: Store) -> None:
     for day in day_range(TODAY - timedelta(days=3), 4):
         store_quotes(store, estonian_quotes(day, day), NOW)
     with Store(str(store.database), read_only=True) as reader:
-        assert read_view(reader, NOW) == read_view(store, NOW)
+        assert read_served_data(reader, NOW) == read_served_data(store, NOW)

@@ -13,7 +13,7 @@ from tests.support.clocks import StillClock
 from tests.support.pipelines import plain_run
 from tests.support.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
 from tunnihind.market import (
@@ -108,16 +108,16 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
     """Return all that a rehearsal shows at an instant, in a form that compares to the last bit."""
     at = rehearsal.instant if at is None else at
     run = rehearsal.run(at)
-    view = rehearsal.view(at, () if run is None else (run,))
+    view = rehearsal.served_data(at, () if run is None else (run,))
     issues = rehearsal.archive.as_of(at).covariates.series
     covariates = {name: [(one.issued_ts, one.values.tobytes()) for one in series] for name, series in issues.items()}
     return view.version, view.settled, view.issued, view.last_refresh, view.backtest, bits(view.run), covariates
 
 
-def view_at(store: Store, instant: int) -> View:
+def view_at(store: Store, instant: int) -> ServedData:
     rehearsal = Rehearsal.of(store, instant)
     run = rehearsal.run()
-    return rehearsal.view(instant, () if run is None else (run,))
+    return rehearsal.served_data(instant, () if run is None else (run,))
 
 
 def test_settled_prices_are_the_imported_ones_that_were_out_by_then(reader: Store, quotes: dict[int, Quotes]) -> None:
@@ -220,7 +220,7 @@ def test_runs_made_after_the_instant_are_ignored_even_when_the_clock_has_passed_
 def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store) -> None:
     rehearsal = Rehearsal.of(reader, NOW)
     published = utc("2025-11-05 11:55")
-    views = [rehearsal.view(at, ()) for at in (published - 1, published)]
+    views = [rehearsal.served_data(at, ()) for at in (published - 1, published)]
     assert [view.newest_settled for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
     assert [view.last_refresh for view in views] == [publication_time(TODAY), published]
     assert views[0].version != views[1].version
@@ -229,7 +229,7 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
 def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> None:
     rehearsal = Rehearsal.of(reader, NOW)
     runs = tuple(run for n in range(3) if (run := rehearsal.run(NOW + n * HOUR_S)) is not None)
-    view = rehearsal.view(NOW + 2 * HOUR_S + 60, runs)
+    view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
     assert view.run is runs[-1]
     assert view.issued[NOW + HOUR_S] == Percentiles(runs[0].p10[0], runs[0].p50[0], runs[0].p90[0])
     assert view.issued[NOW + 2 * HOUR_S] == Percentiles(runs[1].p10[0], runs[1].p50[0], runs[1].p90[0])
@@ -255,7 +255,7 @@ def test_nothing_that_came_later_can_be_seen(history: Store) -> None:
     assert picture(Rehearsal.of(history, NOW)) == before
     # The noise does come to be seen once the clock has passed its publication.
     at = NOW + 3 * HOUR_S
-    assert max(Rehearsal.of(history, NOW).view(at, ()).settled.values()) > 1000
+    assert max(Rehearsal.of(history, NOW).served_data(at, ()).settled.values()) > 1000
 
 
 def test_no_back_cast_sees_what_came_after_it(history: Store) -> None:
@@ -270,7 +270,7 @@ def test_no_back_cast_sees_what_came_after_it(history: Store) -> None:
 def test_a_store_that_knew_nothing_then_shows_nothing(history: Store, store: Store) -> None:
     for empty, instant in ((store, NOW), (history, utc("2020-01-01 00:00"))):
         view = view_at(empty, instant)
-        assert view == View(version=view.version)
+        assert view == ServedData(version=view.version)
 
 
 def test_a_history_that_begins_a_few_days_before_has_back_casts_from_then_on(history: Store) -> None:

@@ -1,1 +1,1 @@
-"""The HTTP API: response models, the snapshot of ready answers, routes and their manners."""
+"""The HTTP API: the types of its answers, how they are made and kept ready, and how they are sent."""

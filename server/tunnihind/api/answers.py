@@ -1,10 +1,15 @@
-"""What the API answers: pure functions of a view, an instant and the settings, by the specification's rules."""
+"""What the API answers, by the specification: pure functions of the served data, an instant and the settings."""
 
+import math
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from tunnihind.api.models import (
+    AccuracyAhead,
+    AccuracyResponse,
+    AccuracyScores,
+    AccuracyWindow,
     Backtest,
     DayAheadHour,
     ForecastHour,
@@ -13,8 +18,10 @@ from tunnihind.api.models import (
     SeriesForecastPoint,
     SeriesResponse,
 )
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import (
     CURRENCY,
     DAY_S,
@@ -38,47 +45,47 @@ def history_days(days: int) -> int:
     return min(max(days, MIN_DAYS), MAX_DAYS)
 
 
-def forecast_response(view: View, now: int, settings: Settings) -> ForecastResponse:
+def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
     """Answer `GET /api/v1/forecast` as of `now`, unix seconds."""
-    limit = free_until(view.newest_settled, now)
+    limit = free_until(data.newest_settled, now)
     vat = settings.vat_rate
     return ForecastResponse(
         zone=ZONE,
         currency=CURRENCY,
         now=now,
-        made_at=view.run.made_at if view.run else None,
-        last_refresh=view.last_refresh,
+        made_at=data.run.made_at if data.run else None,
+        last_refresh=data.last_refresh,
         free_until=limit,
-        gated=_is_gated(view.run, limit),
-        backtest=_backtest(view),
+        gated=_is_gated(data.run, limit),
+        backtest=_backtest(data),
         docs=f"{settings.base_url}/docs",
-        day_ahead=[_day_ahead_hour(ts, price, vat) for ts, price in _settled_from(view, floor_hour(now))],
-        forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(view.run, now, limit)],
+        day_ahead=[_day_ahead_hour(ts, price, vat) for ts, price in _settled_from(data, floor_hour(now))],
+        forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)],
     )
 
 
-def series_response(view: View, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
+def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
     """Answer `GET /api/series` as of `now`, unix seconds, with `days` of history (clamped)."""
-    limit = free_until(view.newest_settled, now)
+    limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
     vat = settings.vat_rate
-    actuals = [_series_actual(ts, price, vat) for ts, price in _settled_from(view, start)]
-    past = [_series_point(ts, hour, vat) for ts, hour in _past_hours(view, start, current_hour)]
-    future = [_series_point(ts, hour, vat) for ts, hour in _public_hours(view.run, now, limit)]
+    actuals = [_series_actual(ts, price, vat) for ts, price in _settled_from(data, start)]
+    past = [_series_point(ts, hour, vat) for ts, hour in _past_hours(data, start, current_hour)]
+    future = [_series_point(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
-    newest = view.newest_settled
+    newest = data.newest_settled
     unsettled = [point for point in future if newest is None or point.ts > newest]
     by_price, by_median = attrgetter("eur_mwh"), attrgetter("p50")
     return SeriesResponse(
         now=now,
-        last_refresh=view.last_refresh,
-        made_at=view.run.made_at if view.run else None,
+        last_refresh=data.last_refresh,
+        made_at=data.run.made_at if data.run else None,
         actuals=actuals,
         forecast=past + future,
-        backtest=_backtest(view),
+        backtest=_backtest(data),
         free_until=limit,
-        gated=_is_gated(view.run, limit),
+        gated=_is_gated(data.run, limit),
         current=next((actual for actual in ahead if actual.ts == current_hour), None),
         cheapest=min(ahead, key=by_price, default=None),
         priciest=max(ahead, key=by_price, default=None),
@@ -87,12 +94,22 @@ def series_response(view: View, now: int, settings: Settings, days: int = DEFAUL
     )
 
 
+def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
+    """Answer `GET /api/v1/accuracy` as of `now`, unix seconds."""
+    return AccuracyResponse(
+        now=now,
+        made_at=data.run.made_at if data.run else None,
+        tier=data.run.tier if data.run else None,
+        windows=[_window(window) for window in data.accuracy],
+    )
+
+
 def _is_gated(run: Run | None, limit: int) -> bool:
     return run is not None and run.end_ts - HOUR_S > limit
 
 
-def _settled_from(view: View, start: int) -> Iterator[tuple[int, float]]:
-    return ((ts, price) for ts, price in sorted(view.settled.items()) if ts >= start)
+def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
+    return ((ts, price) for ts, price in sorted(data.settled.items()) if ts >= start)
 
 
 def _hours_of(run: Run) -> Iterator[tuple[int, Percentiles]]:
@@ -106,13 +123,13 @@ def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, 
         yield from ((ts, hour) for ts, hour in _hours_of(run) if now < ts <= limit)
 
 
-def _past_hours(view: View, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
+def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
     """Return for each hour from `start` to the current one the freshest forecast made before it."""
-    return sorted((ts, hour) for ts, hour in view.issued.items() if start <= ts <= current_hour)
+    return sorted((ts, hour) for ts, hour in data.issued.items() if start <= ts <= current_hour)
 
 
-def _backtest(view: View) -> Backtest | None:
-    score = view.backtest
+def _backtest(data: ServedData) -> Backtest | None:
+    score = data.backtest
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
@@ -143,3 +160,24 @@ def _in_both_units(hour: Percentiles, vat: float) -> dict[str, float]:
     """Return the percentiles' fields in EUR/MWh without and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat) for name, price in market.items()}
+
+
+def _window(scores: WindowScores) -> AccuracyWindow:
+    return AccuracyWindow(
+        days=scores.days,
+        overall=AccuracyScores(**_rounded(scores.overall)),
+        by_days_ahead=[
+            AccuracyAhead(days_ahead=lead, **_rounded(scores.by_days_ahead[lead]))
+            for lead in sorted(scores.by_days_ahead)
+        ],
+    )
+
+
+def _rounded(scores: Scores) -> dict[str, Any]:
+    """Round errors to 2 decimals and shares to 4; what couldn't be scored is null."""
+    shares = {"skill", "coverage80", "below10", "above90"}
+    figures = {name: getattr(scores, name) for name in AccuracyScores.__struct_fields__}
+    return {
+        name: None if math.isnan(figure) else round(figure, 4 if name in shares else 2)
+        for name, figure in figures.items()
+    }

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec.structs import asdict
 
-from tunnihind.api.problems import Problems
-from tunnihind.api.service_models import NotReady, Readiness
-from tunnihind.api.view import View
+from tunnihind.api.http import Problems
+from tunnihind.api.models import NotReady, Readiness
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, floor_hour
 
 STALE_AFTER_S: Final = 3 * HOUR_S
@@ -31,18 +31,18 @@ class Troubles:
         return iter(dict.fromkeys(self._reasons.values()))
 
 
-def judge(view: View, now: int, *, pipeline_expected: bool, troubles: Iterable[str] = ()) -> Readiness:
-    """Judge a view at `now`; only a server with a pipeline is expected to have refreshed lately."""
-    reasons = [*troubles, *_reasons(view, now, pipeline_expected=pipeline_expected)]
-    settled = view.newest_settled
+def judge(data: ServedData, now: int, *, pipeline_expected: bool, troubles: Iterable[str] = ()) -> Readiness:
+    """Judge the data at `now`; only a server with a pipeline is expected to have refreshed lately."""
+    reasons = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
+    settled = data.newest_settled
     return Readiness(
         ready=not reasons,
         now=now,
         settled_age_s=None if settled is None else max(now - settled - HOUR_S, 0),
-        forecast_age_s=_age(view.run.made_at if view.run else None, now),
-        refresh_age_s=_age(view.last_refresh, now),
+        forecast_age_s=_age(data.run.made_at if data.run else None, now),
+        refresh_age_s=_age(data.last_refresh, now),
         reasons=reasons,
-        warnings=[view.unconfirmed] if view.unconfirmed else [],
+        warnings=[data.unconfirmed] if data.unconfirmed else [],
     )
 
 
@@ -56,18 +56,18 @@ def _age(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
 
 
-def _reasons(view: View, now: int, *, pipeline_expected: bool) -> Iterator[str]:
-    if view.withdrawn:
-        yield view.withdrawn
-    if floor_hour(now) not in view.settled:
+def _reasons(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:
+    if data.withdrawn:
+        yield data.withdrawn
+    if floor_hour(now) not in data.settled:
         yield "there is no settled price for the current hour"
-    if view.run is None:
+    if data.run is None:
         yield "there is no forecast"
-    elif now - view.run.made_at > STALE_AFTER_S:
-        yield f"the forecast is {(now - view.run.made_at) // HOUR_S} h old"
+    elif now - data.run.made_at > STALE_AFTER_S:
+        yield f"the forecast is {(now - data.run.made_at) // HOUR_S} h old"
     if not pipeline_expected:
         return
-    if view.last_refresh is None:
+    if data.last_refresh is None:
         yield "the data has never been refreshed"
-    elif now - view.last_refresh > STALE_AFTER_S:
-        yield f"the data was last refreshed {(now - view.last_refresh) // HOUR_S} h ago"
+    elif now - data.last_refresh > STALE_AFTER_S:
+        yield f"the data was last refreshed {(now - data.last_refresh) // HOUR_S} h ago"

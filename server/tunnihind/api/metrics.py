@@ -1,16 +1,11 @@
-"""What a Prometheus server can scrape: requests, ages of the data, and how the sources behave.
+"""What a Prometheus server can scrape: requests, ages of the data, and how the sources behave."""
 
-Requests are counted in plain dictionaries and become samples when they are scraped: looking up labelled
-children would cost every request more than the whole of the rest of its counting.
-"""
-
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from tunnihind.api.health import judge
@@ -20,47 +15,7 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.live_scores import WindowScores
 
 _SCORED_DAYS: Final = 30
-_BOUNDS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
-
-
-class RequestTally(Collector):
-    """Counts requests by route and status, and their handling times by route."""
-
-    def __init__(self) -> None:
-        self._counts: defaultdict[tuple[str, int], int] = defaultdict(int)
-        self._times: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(_BOUNDS_S) + 1))
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-
-    def count(self, route: str, status: int, seconds: float) -> None:
-        """Count one handled request."""
-        self._counts[route, status] += 1
-        self._times[route][bisect_left(_BOUNDS_S, seconds)] += 1
-        self._seconds[route] += seconds
-
-    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
-        """Turn the counts into samples."""
-        requests = CounterMetricFamily(
-            "tunnihind_requests", "Requests answered, by route and status.", labels=("route", "status")
-        )
-        for (route, status), count in self._counts.items():
-            requests.add_metric((route, str(status)), count)
-        yield requests
-        durations = HistogramMetricFamily(
-            "tunnihind_request_duration_seconds", "Time from a request's headers to its answer.", labels=("route",)
-        )
-        for route, counts in self._times.items():
-            durations.add_metric((route,), _cumulated(counts), self._seconds[route])
-        yield durations
-
-
-def _cumulated(counts: list[int]) -> list[tuple[str, float]]:
-    """Turn counts per bucket into the cumulated ones of the exposition format."""
-    total = 0
-    buckets = []
-    for bound, count in zip((*map(str, _BOUNDS_S), "+Inf"), counts, strict=True):
-        total += count
-        buckets.append((bound, float(total)))
-    return buckets
+_DURATION_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
 
 
 class DataAges(Collector):
@@ -71,12 +26,12 @@ class DataAges(Collector):
         self._clock = clock
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Judge the current view."""
+        """Return the ages of the served data."""
         try:
-            view = self._snapshot.view
+            data = self._snapshot.data
         except StoreError:
             return
-        readiness = judge(view, int(self._clock.now()), pipeline_expected=False)
+        readiness = judge(data, int(self._clock.now()), pipeline_expected=False)
         ages = (
             (
                 "settled_age",
@@ -98,16 +53,16 @@ class ServedForecast(Collector):
         self._snapshot = snapshot
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Describe the current view."""
+        """Describe the served forecast."""
         try:
-            view = self._snapshot.view
+            data = self._snapshot.data
         except StoreError:
             return
-        if view.run is not None:
+        if data.run is not None:
             tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
-            tier.add_metric((view.run.tier,), 1.0)
+            tier.add_metric((data.run.tier,), 1.0)
             yield tier
-        for window in view.accuracy:
+        for window in data.accuracy:
             if window.days == _SCORED_DAYS:
                 yield from _scores(window)
 
@@ -130,8 +85,22 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = RequestTally()
-        self.registry.register(self.requests)
+        requests = Counter(
+            "tunnihind_requests",
+            "Requests answered, by route and status.",
+            ("route", "status"),
+            registry=self.registry,
+        )
+        durations = Histogram(
+            "tunnihind_request_duration_seconds",
+            "Time from a request's headers to its answer.",
+            ("route",),
+            buckets=_DURATION_BUCKETS_S,
+            registry=self.registry,
+        )
+        # To look up a labelled child takes longer than to count.
+        self._requests_of = cache(requests.labels)
+        self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)
         self.source_outcomes = Counter(
             "tunnihind_source_requests",
@@ -145,6 +114,11 @@ class Metrics:
             ("source", "reason"),
             registry=self.registry,
         )
+
+    def count_request(self, route: str, status: int, seconds: float) -> None:
+        """Count one answered request, and the seconds from its headers to its answer."""
+        self._requests_of(route, status).inc()
+        self._durations_of(route).observe(seconds)
 
     def watch(self, snapshot: Snapshot, clock: Clock) -> None:
         """Show what this snapshot serves, and how old it is."""

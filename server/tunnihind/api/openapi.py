@@ -1,15 +1,27 @@
 """The OpenAPI 3.1 description of the API, built from the same types that make the answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from string import Template
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
-from tunnihind.api import accuracy, models, service_models
-from tunnihind.api.openapi_operations import Document, header_components, paths, response_components
-from tunnihind.market import consumer_price
+from tunnihind import __version__
+from tunnihind.api import models
+from tunnihind.api.answers import MAX_DAYS, MIN_DAYS, accuracy_response, forecast_response, series_response
+from tunnihind.api.health import as_problem, judge
+from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
+from tunnihind.api.models import About, Health
+from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.market import HOUR_S, consumer_price
 from tunnihind.settings import Settings
+
+type Document = dict[str, Any]
 
 API_VERSION: Final = "1.0.0"
 
@@ -21,12 +33,12 @@ _SCHEMAS: Final = (
     models.SeriesResponse,
     models.SeriesActual,
     models.SeriesForecastPoint,
-    accuracy.AccuracyResponse,
-    service_models.About,
-    service_models.Health,
-    service_models.Readiness,
-    service_models.Problem,
-    service_models.NotReady,
+    models.AccuracyResponse,
+    models.About,
+    models.Health,
+    models.Readiness,
+    models.Problem,
+    models.NotReady,
 )
 
 _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90"}
@@ -131,3 +143,264 @@ def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSO
     if isinstance(node, list):
         return [_fill_in(value, words) for value in node]
     return node
+
+
+_EXAMPLE_INSTANCE: Final = "4d6bd6f2-6a1c-4a53-9c63-0b0f1f2f9d5e"
+
+_PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
+_DAYS: Final = {
+    "name": "days",
+    "in": "query",
+    "required": False,
+    "description": f"History window in days: one or two digits, clamped into {MIN_DAYS} to {MAX_DAYS}.",
+    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": str(MAX_DAYS)},
+    "example": "7",
+}
+
+_KNOWN_TAG: Final = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of the answer that the client has: with nothing new it gets 304 and no body.",
+    "schema": {"type": "string"},
+    "example": 'W/"0d1c2b3a49586776a5b4c3d2"',
+}
+
+
+def paths(settings: Settings) -> Document:
+    """Return every path with its one operation."""
+    return {
+        path: {"get": operation} for path, operation in (*_price_operations(settings), *_service_operations(settings))
+    }
+
+
+def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
+    forecast = forecast_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
+    yield (
+        "/api/v1/forecast",
+        _operation(
+            "getForecast",
+            "Prices",
+            "Settled prices from now on, and the forecast",
+            "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
+            "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
+            answers=_cached(_content("ForecastResponse", forecast)) | _problems(400, 405, 429, 500, 503),
+            parameters=[_KNOWN_TAG],
+        ),
+    )
+    series = series_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
+    yield (
+        "/api/series",
+        _operation(
+            "getSeries",
+            "Prices",
+            "Price history and a past-to-future forecast series",
+            "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
+            "`/api/v1/forecast`.",
+            answers=_cached(_content("SeriesResponse", series)) | _problems(400, 405, 429, 500, 503),
+            parameters=[_DAYS, _KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/accuracy",
+        _operation(
+            "getAccuracy",
+            "Prices",
+            "How good the forecasts were",
+            "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
+            "each day the last run made before the day-ahead auction counts.",
+            answers=_cached(_content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW)))
+            | _problems(405, 429, 500, 503),
+            parameters=[_KNOWN_TAG],
+        ),
+    )
+
+
+def _service_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
+    yield (
+        "/api/openapi.json",
+        _operation(
+            "getDescription",
+            "Service",
+            "This description",
+            "The OpenAPI 3.1 description of the API.",
+            answers=_cached({JSON: {"schema": {"type": "object"}}}) | _problems(405, 429, 500),
+            parameters=[_KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/about",
+        _operation(
+            "getAbout",
+            "Service",
+            "Who serves this API",
+            "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
+            answers=_cached(_content("About", _about(settings))) | _problems(405, 429, 500),
+            parameters=[_KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/healthz",
+        _operation(
+            "getHealth",
+            "Service",
+            "Is the process alive?",
+            "Answers as long as the process lives; touches nothing else.",
+            answers={"200": _fresh("Alive.", _content("Health", Health(status="ok")))} | _problems(405, 500),
+        ),
+    )
+    yield (
+        "/readyz",
+        _operation(
+            "getReadiness",
+            "Service",
+            "Is the data there and fresh?",
+            "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
+            answers=_readiness(settings) | _problems(405, 500),
+        ),
+    )
+
+
+def _about(settings: Settings) -> About:
+    return About(
+        name="Tunnihind",
+        version=__version__,
+        instance_id=_EXAMPLE_INSTANCE,
+        vat_rate=settings.vat_rate,
+        attribution=settings.attribution_text,
+        public_url=settings.base_url,
+        mode="live",
+    )
+
+
+def _operation(
+    name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
+) -> Document:
+    operation = {
+        "operationId": name,
+        "tags": [tag],
+        "summary": summary,
+        "description": description,
+        "responses": answers,
+    }
+    return operation | ({"parameters": list(parameters)} if parameters else {})
+
+
+def _cached(content: Document) -> Document:
+    return {
+        "200": {"description": "The answer.", "headers": _fields("ETag", "Cache-Control", "Vary"), "content": content},
+        "304": {"$ref": "#/components/responses/304"},
+    }
+
+
+def _fresh(description: str, content: Document) -> Document:
+    return {"description": description, "headers": _fields("Cache-Control"), "content": content}
+
+
+def _readiness(settings: Settings) -> Document:
+    ready = judge(EXAMPLE_DATA, EXAMPLE_NOW, pipeline_expected=True)
+    missing = judge(ServedData("nothing"), EXAMPLE_NOW, pipeline_expected=True)
+    not_ready = as_problem(missing, Problems(settings.base_url))
+    return {
+        "200": _fresh("Nothing is missing or stale.", _content("Readiness", ready)),
+        "503": _fresh("Data is missing or stale.", _content("NotReady", not_ready, PROBLEM_JSON)),
+    }
+
+
+def _problems(*statuses: int) -> Document:
+    return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
+
+
+def response_components(settings: Settings) -> Document:
+    """Return the answers that resources share. A path that isn't described here answers 404."""
+    problems = Problems(settings.base_url)
+    not_modified = {
+        "description": "Nothing has changed since the answer with the given `ETag`.",
+        "headers": _fields("ETag", "Cache-Control", "Vary"),
+    }
+    return {"304": not_modified} | {
+        str(status): {
+            "description": detail,
+            "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
+            "content": _content("Problem", problems.describe(status), PROBLEM_JSON),
+        }
+        for status, detail in DETAILS.items()
+    }
+
+
+def _content(schema: str, example: msgspec.Struct, media_type: str = JSON) -> Document:
+    return {
+        media_type: {
+            "schema": {"$ref": f"#/components/schemas/{schema}"},
+            "example": msgspec.to_builtins(example),
+        }
+    }
+
+
+def _fields(*names: str) -> Document:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in ("Access-Control-Allow-Origin", *names)}
+
+
+def header_components() -> Document:
+    """Return the header fields that answers carry."""
+    return {
+        "ETag": _field(
+            "Weak validator of the data and the UTC hour; send it back in `If-None-Match`.",
+            {"pattern": '^W/"[0-9a-f]+"$'},
+        ),
+        "Cache-Control": _field(
+            "How long the answer may be reused. Of prices: a minute fresh, then stale while revalidating, both ending "
+            "at the full UTC hour. Of errors: not at all."
+        ),
+        "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
+        "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
+        "Allow": _field("The methods that this resource takes.", example=METHODS),
+        "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
+    }
+
+
+def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
+    field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
+    return field | ({} if example is None else {"example": example})
+
+
+_HOUR: Final = 1_765_792_800
+"""The answers in the document's examples are made from the data below; its numbers are made up."""
+
+EXAMPLE_NOW: Final = _HOUR + 612
+"""2025-12-15T10:10:12Z."""
+
+_SCORES: Final = Scores(
+    n=720,
+    mae=31.4,
+    baseline_mae=52.3,
+    skill=0.3996,
+    coverage80=0.802,
+    below10=0.096,
+    above90=0.102,
+    pinball=10.4,
+    winkler80=154.3,
+    width=101.7,
+)
+
+EXAMPLE_DATA: Final = ServedData(
+    version="example",
+    settled={
+        _HOUR - HOUR_S: 96.02,
+        _HOUR: 84.37,
+        _HOUR + HOUR_S: 71.9,
+        _HOUR + 2 * HOUR_S: -1.5,
+    },
+    issued={_HOUR - HOUR_S: Percentiles(61.2, 90.11, 131.0), _HOUR: Percentiles(58.4, 86.35, 127.6)},
+    run=Run.of(
+        made_at=_HOUR + 300,
+        tier="weather",
+        start_ts=_HOUR + HOUR_S,
+        percentiles=np.array([[48.1, -4.2, 35.55], [74.25, 3.1, 66.4], [109.8, 24.9, 108.73]]),
+        inputs={},
+    ),
+    last_refresh=_HOUR + 240,
+    backtest=BacktestScore(mae=24.81, baseline_mae=51.2, skill=0.5154, horizon_h=24),
+    accuracy=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES),),
+)

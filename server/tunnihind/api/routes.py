@@ -10,13 +10,20 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from tunnihind.api.answers import DEFAULT_DAYS, history_days
-from tunnihind.api.headers import headers
 from tunnihind.api.health import as_problem, judge
+from tunnihind.api.http import (
+    JSON,
+    Coding,
+    Problems,
+    Representation,
+    accepted_coding,
+    headers,
+    preflight_headers,
+    problem_answer,
+    reply,
+)
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.negotiation import Coding
-from tunnihind.api.problems import Problems, problem_answer
-from tunnihind.api.representation import JSON, Representation, accepted_coding, reply
-from tunnihind.api.service_models import Health
+from tunnihind.api.models import Health
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 
@@ -60,6 +67,11 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
     return handle
 
 
+async def preflight(_request: web.Request) -> web.Response:
+    """Answer OPTIONS: any origin may read everything."""
+    return web.Response(status=204, headers=preflight_headers())
+
+
 async def healthz(_request: web.Request) -> web.Response:
     """Handle `GET /healthz`: the process answers, and that is all it says."""
     return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
@@ -70,7 +82,7 @@ def readyz(snapshot: Snapshot, clock: Clock, problems: Problems, *, pipeline_exp
 
     async def handle(_request: web.Request) -> web.Response:
         now, troubles = int(clock.now()), snapshot.troubles
-        readiness = judge(snapshot.view, now, pipeline_expected=pipeline_expected, troubles=troubles)
+        readiness = judge(snapshot.data, now, pipeline_expected=pipeline_expected, troubles=troubles)
         if not readiness.ready:
             return problem_answer(as_problem(readiness, problems))
         body = msgspec.json.encode(readiness)

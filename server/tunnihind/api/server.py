@@ -1,23 +1,34 @@
-"""Serving the application over sockets: what a connection may do before there is a request, and what isn't one.
+"""Serving the application over sockets: what aiohttp has no setting for.
 
-A request that can't be parsed never reaches the application: aiohttp's protocol answers it in plain text. Here is
-the protocol that answers it like the rest of the API. aiohttp also lets a connection be silent for an hour, and
-takes as many as come. Here a request's head has to be complete within seconds, and the connections are bounded:
-where there are too many, those that never made a request go first, then those that have been idle longest.
+aiohttp answers in plain text what it can't parse, and what it refuses before any middleware runs. Here every error
+becomes a problem answer, and every request is counted.
+
+aiohttp also lets a connection be silent for an hour, and takes as many as come. Here a request's head has to be
+complete within seconds, and the connections are bounded: where there are too many, those that never made a request
+go first, then those that have been idle longest.
+
+This is the only file that overrides what aiohttp does not document (`_make_server`, the parts of `RequestHandler`).
 """
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from time import perf_counter
 from typing import Any, Final, override
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
-from tunnihind.api.app import METRICS, PROBLEMS
-from tunnihind.api.manners import with_manners
-from tunnihind.api.problems import Problems
+from tunnihind.api.http import Problems
+from tunnihind.api.metrics import Metrics
+from tunnihind.errors import StoreError
 
 _LOG = logging.getLogger(__name__)
+
+type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+METRICS: Final = web.AppKey("metrics", Metrics)
+PROBLEMS: Final = web.AppKey("problems", Problems)
 
 HEAD_S: Final = 10.0
 """How long a request's head may take, from the connection's beginning or the head's first byte on."""
@@ -29,7 +40,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application made by `create_app`; takes the options of `web.AppRunner` too."""
+    """Runs an application that has `METRICS` and `PROBLEMS`; takes the options of `web.AppRunner` too."""
 
     def __init__(
         self,
@@ -45,12 +56,44 @@ class Runner(web.AppRunner):
         server = await super()._make_server()
         problems = self.app[PROBLEMS]
         return _Server(
-            with_manners(server.request_handler, problems, self.app[METRICS].requests),
+            _with_problems_and_counts(server.request_handler, problems, self.app[METRICS]),
             problems,
             most_connections=self._most_connections,
             request_factory=server.request_factory,
             **self._kwargs,
         )
+
+
+def _with_problems_and_counts(handler: RequestHandler, problems: Problems, metrics: Metrics) -> RequestHandler:
+    """Return the handler of all requests with every error turned into a problem answer, and every request counted."""
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        started = perf_counter()
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = _refusal(problems, error)
+        except StoreError:
+            response = problems.answer(503, fields={"Retry-After": "5"})
+        except Exception:  # noqa: BLE001  whatever it is, the client gets a problem and never the traceback
+            _LOG.exception("%s %s failed", request.method, request.path)
+            response = problems.answer(500)
+        metrics.count_request(_route(request), response.status, perf_counter() - started)
+        return response
+
+    return handle
+
+
+def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
+    """Give a refusal of aiohttp's own (no such path, wrong method, unknown expectation) the API's form."""
+    allowed = error.headers.get(hdrs.ALLOW)
+    return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
+
+
+def _route(request: web.BaseRequest) -> str:
+    """Name the matched route; paths that don't exist share one name, so that they can't fill the memory."""
+    resource = request.match_info.route.resource if isinstance(request, web.Request) else None
+    return "unmatched" if resource is None else resource.canonical
 
 
 class _Server(web.Server):

@@ -1,6 +1,6 @@
 """The picture that requests are answered from, encoded at most once a second and only when asked for.
 
-An answer depends on the view, on `now` and on nothing else. `now` counts in whole seconds, so a body made
+An answer depends on the data, on `now` and on nothing else. `now` counts in whole seconds, so a body made
 for one second is right for all requests within it and never spans the top of an hour.
 """
 
@@ -10,12 +10,10 @@ from typing import Final, Literal
 import msgspec
 
 from tunnihind import __version__
-from tunnihind.api.accuracy import accuracy_response
-from tunnihind.api.answers import forecast_response, series_response
+from tunnihind.api.answers import accuracy_response, forecast_response, series_response
 from tunnihind.api.health import Troubles
-from tunnihind.api.negotiation import Coding
-from tunnihind.api.representation import Representation, opaque_tag, represent
-from tunnihind.api.view import View
+from tunnihind.api.http import Coding, Representation, opaque_tag, represent
+from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
 from tunnihind.market import HOUR_S, floor_hour
@@ -40,38 +38,38 @@ def cache_control(now: int) -> str:
 
 
 class Snapshot:
-    """Holds the current view and its encoded bodies. For the event loop's thread only."""
+    """Holds the served data and the answers made of it. For the event loop's thread only."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         self.troubles = Troubles()
-        self._view: View | None = None
+        self._data: ServedData | None = None
         self._second = 0
         self._ready: dict[tuple[_Resource, Coding], Representation] = {}
 
     @property
-    def view(self) -> View:
-        """The current view. Raises StoreError before the first one."""
-        if self._view is None:
+    def data(self) -> ServedData:
+        """The data that is served. Raises StoreError before there is any."""
+        if self._data is None:
             raise StoreError("nothing has been read from the store yet")
-        return self._view
+        return self._data
 
-    def show(self, view: View) -> None:
-        """Answer from this view from now on."""
-        self._view = view
+    def show(self, data: ServedData) -> None:
+        """Answer from these data from now on."""
+        self._data = data
         self._ready.clear()
 
     def forecast(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/forecast`. Raises StoreError before the first view."""
+        """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
         return self._current("forecast", coding)
 
     def series(self, days: int, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/series` with a window of 2 to 14 days. Raises StoreError before the first."""
+        """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
         return self._current(days, coding)
 
     def accuracy(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before the first view."""
+        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""
         return self._current("accuracy", coding)
 
     def _current(self, resource: _Resource, coding: Coding) -> Representation:
@@ -100,14 +98,14 @@ class Snapshot:
             return plain.body
         match resource:
             case "forecast":
-                return msgspec.json.encode(forecast_response(self.view, self._second, self._settings))
+                return msgspec.json.encode(forecast_response(self.data, self._second, self._settings))
             case "accuracy":
-                return msgspec.json.encode(accuracy_response(self.view, self._second))
+                return msgspec.json.encode(accuracy_response(self.data, self._second))
             case days:
-                return msgspec.json.encode(series_response(self.view, self._second, self._settings, days))
+                return msgspec.json.encode(series_response(self.data, self._second, self._settings, days))
 
     def _tag(self, resource: _Resource) -> str:
         """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""
         settings = self._settings
         hour = floor_hour(self._second)
-        return opaque_tag(__version__, self.view.version, hour, resource, settings.vat_rate, settings.base_url)
+        return opaque_tag(__version__, self.data.version, hour, resource, settings.vat_rate, settings.base_url)

@@ -5,9 +5,8 @@ import logging
 from typing import Final
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.reading import read_view
+from tunnihind.api.served_data import ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.view import View
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import floor_hour
@@ -20,7 +19,7 @@ LOOK_AGAIN_S: Final = 5.0
 
 
 class Keeper:
-    """Shows the snapshot a new view whenever the store has changed."""
+    """Gives the snapshot new data whenever the store has changed."""
 
     def __init__(self, store: Store, snapshot: Snapshot, clock: Clock) -> None:
         self._store = store
@@ -40,10 +39,10 @@ class Keeper:
         self._changed.set()
 
     async def refresh(self) -> None:
-        """Look at the store; what can't be read leaves the last view in place."""
+        """Look at the store; what can't be read leaves the data of before in place."""
         now = int(self._clock.now())
         try:
-            seen, view = await asyncio.to_thread(self._read, now)
+            seen, data = await asyncio.to_thread(self._read, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; answers go on from what was read before", error)
@@ -58,8 +57,8 @@ class Keeper:
             return
         self._is_failing = False
         self.troubles.tell("keeper", None)
-        if view is not None:
-            self._snapshot.show(view)
+        if data is not None:
+            self._snapshot.show(data)
             self._shown = seen
 
     async def run(self) -> None:
@@ -74,8 +73,8 @@ class Keeper:
             except TimeoutError:
                 continue
 
-    def _read(self, now: int) -> tuple[tuple[int, ...], View | None]:
-        """Return what the state of the store was, and a view of it unless that is being shown."""
+    def _read(self, now: int) -> tuple[tuple[int, ...], ServedData | None]:
+        """Return what the state of the store was, and the data to serve, None where they are being served already."""
         journal = self._store.journal
         seen = journal.version(), journal.last_refresh() or 0, floor_hour(now)
-        return seen, None if seen == self._shown else read_view(self._store, now)
+        return seen, None if seen == self._shown else read_served_data(self._store, now)

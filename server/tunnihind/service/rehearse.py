@@ -38,7 +38,7 @@ class Player:
             return
         run = await asyncio.to_thread(self._rehearsal.run, now)
         self._runs = self._runs if run is None else (*self._runs, run)
-        self._snapshot.show(self._rehearsal.view(now, self._runs))
+        self._snapshot.show(self._rehearsal.served_data(now, self._runs))
         self._seen = seen
 
     async def run(self) -> None:

@@ -10,14 +10,14 @@ from typing import Final
 
 from aiohttp import web
 
-from tunnihind.api.app import create_app
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.models import Mode
 from tunnihind.api.server import Runner
-from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
+from tunnihind.service.application import create_app
 from tunnihind.service.background import background
 from tunnihind.service.descriptors import raise_limit
 from tunnihind.settings import Settings

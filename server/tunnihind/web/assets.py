@@ -10,8 +10,7 @@ from typing import Final
 
 from aiohttp import web
 
-from tunnihind.api.negotiation import Coding
-from tunnihind.api.representation import Representation, accepted_coding, reply, unchanging
+from tunnihind.api.http import Coding, Representation, accepted_coding, reply, unchanging
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -8,10 +8,9 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.negotiation import Coding
+from tunnihind.api.http import HTML, Coding, Representation, accepted_coding, opaque_tag, reply, represent
+from tunnihind.api.models import Mode
 from tunnihind.api.openapi import vat_text
-from tunnihind.api.representation import HTML, Representation, accepted_coding, opaque_tag, reply, represent
-from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
@@ -90,7 +89,7 @@ class ReferencePage:
 
 
 class DashboardPage:
-    """The dashboard, worked out at most once a minute and view for each set of options that is asked for."""
+    """The dashboard, made at most once a minute, or when the data change, for each set of options that is asked for."""
 
     def __init__(
         self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool, mode: Mode
@@ -106,9 +105,9 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
-        """Return the page in a coding. Raises StoreError before the first view."""
+        """Return the page in a coding. Raises StoreError before there is data."""
         now = int(self._clock.now())
-        key = (self._snapshot.view.version, now // _MINUTE_S)
+        key = (self._snapshot.data.version, now // _MINUTE_S)
         if key != self._key:
             self._key = key
             self._pages.clear()
@@ -123,7 +122,7 @@ class DashboardPage:
     def _html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
             summary = summarise(
-                self._snapshot.view,
+                self._snapshot.data,
                 now,
                 self._settings,
                 options,

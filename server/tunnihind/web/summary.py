@@ -1,16 +1,14 @@
-"""What the dashboard says in words and figures, worked out from a view: pure, in the reader's time zone."""
+"""What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
-from tunnihind.api.accuracy import AccuracyWindow, accuracy_response
-from tunnihind.api.answers import DEFAULT_DAYS, series_response
+from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response, series_response
 from tunnihind.api.health import STALE_AFTER_S, judge
-from tunnihind.api.models import SeriesResponse
-from tunnihind.api.service_models import Mode
-from tunnihind.api.view import View
+from tunnihind.api.models import AccuracyWindow, Mode, SeriesResponse
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, LOCAL_TZ, delivery_day, floor_hour
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
@@ -83,7 +81,7 @@ class Summary:
 
 
 def summarise(
-    view: View,
+    data: ServedData,
     now: int,
     settings: Settings,
     options: PageOptions,
@@ -93,7 +91,7 @@ def summarise(
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds."""
     display = Display(options)
-    series = series_response(view, now, settings, DEFAULT_DAYS)
+    series = series_response(data, now, settings, DEFAULT_DAYS)
     hours = priced_hours(series)
     current_hour = floor_hour(now)
     days = by_day(hours, {ts: display.day(ts) for ts in hours})
@@ -109,22 +107,22 @@ def summarise(
             DaySummary("today", today, tuple(days.get(today, ()))),
             DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ()))),
         ),
-        tomorrow_is_due=_awaits_tomorrow(view, now) and not _is_late(now),
+        tomorrow_is_due=_awaits_tomorrow(data, now) and not _is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
         notices=(
             *_unreal(now, display, mode),
-            *_notices(view, now, display, pipeline_expected=pipeline_expected),
+            *_notices(data, now, display, pipeline_expected=pipeline_expected),
         ),
         freshness=tuple(_freshness(series, display)),
         grid=grid(days, today, display),
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
-        score=_score(view, now, options),
+        score=_score(data, now, options),
         drawing=draw(list(hours.values()), series.free_until, now, display),
     )
 
 
 def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
-    """Say that what is shown is not today's market; the small view has only the room for a word of it."""
+    """Say that what is shown is not today's market; the small view has room for one word of it only."""
     if display.options.embed == "1":
         return
     if mode == "demo":
@@ -134,16 +132,16 @@ def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
         yield Notice(display.texts("notice.rehearsal", day=day), is_warning=True)
 
 
-def _notices(view: View, now: int, display: Display, *, pipeline_expected: bool) -> Iterator[Notice]:
+def _notices(data: ServedData, now: int, display: Display, *, pipeline_expected: bool) -> Iterator[Notice]:
     """Say plainly what is missing or old, by the same measure as `/readyz`."""
     texts = display.texts
-    readiness = judge(view, now, pipeline_expected=pipeline_expected)
+    readiness = judge(data, now, pipeline_expected=pipeline_expected)
     if readiness.settled_age_s is None and readiness.forecast_age_s is None:
         yield Notice(texts("notice.empty"), is_warning=False)
         return
-    if floor_hour(now) not in view.settled:
+    if floor_hour(now) not in data.settled:
         yield Notice(texts("notice.unsettled"), is_warning=True)
-    elif _awaits_tomorrow(view, now) and _is_late(now):
+    elif _awaits_tomorrow(data, now) and _is_late(now):
         yield Notice(texts("notice.late"), is_warning=True)
     if readiness.forecast_age_s is None:
         yield Notice(texts("notice.noForecast"), is_warning=False)
@@ -153,9 +151,9 @@ def _notices(view: View, now: int, display: Display, *, pipeline_expected: bool)
         yield Notice(texts("notice.oldData", n=(readiness.refresh_age_s or 0) // HOUR_S), is_warning=True)
 
 
-def _awaits_tomorrow(view: View, now: int) -> bool:
+def _awaits_tomorrow(data: ServedData, now: int) -> bool:
     """Tell whether the delivery day after today's is still to be published."""
-    newest = view.newest_settled
+    newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= _local(now).date()
 
 
@@ -178,8 +176,8 @@ def _freshness(series: SeriesResponse, display: Display) -> Iterator[str]:
         yield texts("fresh.checked", moment=display.moment(series.last_refresh))
 
 
-def _score(view: View, now: int, options: PageOptions) -> AccuracyWindow | None:
+def _score(data: ServedData, now: int, options: PageOptions) -> AccuracyWindow | None:
     """Choose the window that the reader wants, or else the longest there is."""
-    windows: Sequence[AccuracyWindow] = [w for w in accuracy_response(view, now).windows if w.overall.n]
+    windows: Sequence[AccuracyWindow] = [w for w in accuracy_response(data, now).windows if w.overall.n]
     wanted = [window for window in windows if window.days == int(options.score)]
     return (wanted or [*windows])[-1] if windows else None

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from tests.integration.household.relay import Relay
 from tests.integration.world import PriceOf, World, instant, wavy
 from tests.server.api.conftest import Serve
-from tunnihind.api.service_models import Mode
+from tunnihind.api.models import Mode
 
 type MakeWorld = Callable[..., Awaitable[World]]
 

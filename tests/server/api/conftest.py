@@ -7,11 +7,11 @@ import pytest
 from aiohttp import web
 
 from tests.server.api.support import FakeClock, RunningServer, make_view
-from tunnihind.api.app import create_app
+from tunnihind.api.models import Mode
+from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
-from tunnihind.api.service_models import Mode
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.view import View
+from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
 type Serve = Callable[..., Awaitable[RunningServer]]
@@ -23,7 +23,7 @@ async def serve() -> AsyncIterator[Serve]:
     runners: list[Runner] = []
 
     async def start(
-        view: View | None = None,
+        view: ServedData | None = None,
         settings: Settings | None = None,
         *,
         blank: bool = False,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from multidict import CIMultiDict
 
-from tunnihind.api.app import METRICS
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.server import Runner
+from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S
 
@@ -51,12 +50,12 @@ def make_view(
     version: str = "1",
     issued: Mapping[int, Percentiles] | None = None,
     last_refresh: int | None = HOUR - 200,
-) -> View:
+) -> ServedData:
     """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days."""
     if settled is None:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
-    return View(version=version, settled=settled, issued=issued or {}, run=run, last_refresh=last_refresh)
+    return ServedData(version=version, settled=settled, issued=issued or {}, run=run, last_refresh=last_refresh)
 
 
 @dataclass(frozen=True)

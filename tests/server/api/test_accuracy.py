@@ -3,8 +3,8 @@
 import json
 
 from tests.server.api.conftest import Serve
-from tunnihind.api.example import EXAMPLE_VIEW
-from tunnihind.api.view import View
+from tunnihind.api.openapi import EXAMPLE_DATA
+from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 
@@ -12,7 +12,7 @@ NAN = float("nan")
 
 
 async def test_windows_come_with_their_scores_by_days_ahead(serve: Serve) -> None:
-    server = await serve(EXAMPLE_VIEW)
+    server = await serve(EXAMPLE_DATA)
     answer = json.loads((await server.ask("/api/v1/accuracy")).body)
     [window] = answer["windows"]
     assert window["days"] == 30
@@ -23,7 +23,7 @@ async def test_windows_come_with_their_scores_by_days_ahead(serve: Serve) -> Non
 
 async def test_what_could_not_be_scored_is_null(serve: Serve) -> None:
     nothing = Scores(0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN)
-    server = await serve(View("1", accuracy=(WindowScores(7, {1: nothing}, nothing),)))
+    server = await serve(ServedData("1", accuracy=(WindowScores(7, {1: nothing}, nothing),)))
     answer = json.loads((await server.ask("/api/v1/accuracy")).body)
     overall = answer["windows"][0]["overall"]
     assert overall.pop("n") == 0

@@ -17,7 +17,7 @@ from tunnihind.api.models import (
     SeriesForecastPoint,
     SeriesResponse,
 )
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
@@ -43,14 +43,14 @@ def runs(draw: st.DrawFn, hour: int) -> Run:
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> tuple[View, int]:
+def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
     """Draw a view and an instant, on days of 23, 24 and 25 hours, with gaps, and with anything missing."""
     hour = draw(st.sampled_from([HOUR, SPRING, AUTUMN])) + draw(st.integers(-2, 26)) * HOUR_S
     now = hour + draw(st.sampled_from([0, 1, 1800, 3599]))
     offsets = st.integers(-16 * 24, 35)
     settled = draw(st.dictionaries(offsets, prices, max_size=60))
     issued = draw(st.dictionaries(st.integers(-16 * 24, 48), percentiles(), max_size=40))
-    view = View(
+    view = ServedData(
         version="drawn",
         settled={hour + offset * HOUR_S: price for offset, price in settled.items()},
         issued={hour + offset * HOUR_S: point for offset, point in issued.items()},
@@ -61,26 +61,26 @@ def situations(draw: st.DrawFn) -> tuple[View, int]:
     return view, now
 
 
-def run_hours(view: View) -> list[int]:
+def run_hours(view: ServedData) -> list[int]:
     return list(view.run.hours()) if view.run else []
 
 
 @given(situations())
-def test_day_ahead_holds_every_settled_hour_from_the_current_one_in_order(situation: tuple[View, int]) -> None:
+def test_day_ahead_holds_every_settled_hour_from_the_current_one_in_order(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     served = [hour.ts for hour in forecast_response(view, now, SETTINGS).day_ahead]
     assert served == sorted(ts for ts in view.settled if ts > now - HOUR_S)
 
 
 @given(situations())
-def test_forecast_holds_every_strictly_future_hour_up_to_free_until_in_order(situation: tuple[View, int]) -> None:
+def test_forecast_holds_every_strictly_future_hour_up_to_free_until_in_order(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = forecast_response(view, now, SETTINGS)
     assert [hour.ts for hour in answer.forecast] == [ts for ts in run_hours(view) if now < ts <= answer.free_until]
 
 
 @given(situations())
-def test_gated_says_whether_the_run_holds_hours_past_free_until(situation: tuple[View, int]) -> None:
+def test_gated_says_whether_the_run_holds_hours_past_free_until(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     for answer in (forecast_response(view, now, SETTINGS), series_response(view, now, SETTINGS)):
         assert answer.free_until == free_until(view.newest_settled, now)
@@ -88,7 +88,7 @@ def test_gated_says_whether_the_run_holds_hours_past_free_until(situation: tuple
 
 
 @given(situations())
-def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[View, int]) -> None:
+def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = forecast_response(view, now, SETTINGS)
     series = series_response(view, now, SETTINGS)
@@ -105,7 +105,9 @@ def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[V
 
 
 @given(situations())
-def test_bodies_decode_strictly_and_hold_neither_minus_zero_nor_a_missing_number(situation: tuple[View, int]) -> None:
+def test_bodies_decode_strictly_and_hold_neither_minus_zero_nor_a_missing_number(
+    situation: tuple[ServedData, int],
+) -> None:
     view, now = situation
     forecast, series = forecast_response(view, now, SETTINGS), series_response(view, now, SETTINGS)
     assert msgspec.json.decode(msgspec.json.encode(forecast), type=ForecastResponse) == forecast
@@ -115,7 +117,7 @@ def test_bodies_decode_strictly_and_hold_neither_minus_zero_nor_a_missing_number
 
 @given(situations(), st.integers(0, 99))
 def test_actuals_hold_the_window_of_whole_days_and_all_that_is_settled_ahead(
-    situation: tuple[View, int], days: int
+    situation: tuple[ServedData, int], days: int
 ) -> None:
     view, now = situation
     start = floor_hour(now) - min(max(days, 2), 14) * DAY_S
@@ -124,7 +126,7 @@ def test_actuals_hold_the_window_of_whole_days_and_all_that_is_settled_ahead(
 
 
 @given(situations(), st.integers(2, 14))
-def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[View, int], days: int) -> None:
+def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[ServedData, int], days: int) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS, days)
     served = [point.ts for point in answer.forecast]
@@ -139,7 +141,7 @@ def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[
 
 
 @given(situations())
-def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tuple[View, int]) -> None:
+def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS)
     ahead = {ts: market_price(price) for ts, price in view.settled.items() if ts >= floor_hour(now)}
@@ -152,7 +154,7 @@ def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tupl
 
 
 @given(situations())
-def test_summary_of_forecast_hours_looks_past_the_newest_settled_one(situation: tuple[View, int]) -> None:
+def test_summary_of_forecast_hours_looks_past_the_newest_settled_one(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS)
     newest = max(view.settled, default=0)
@@ -164,7 +166,7 @@ def test_summary_of_forecast_hours_looks_past_the_newest_settled_one(situation: 
 
 
 @given(situations(), st.integers(0, 3599))
-def test_within_an_hour_only_now_and_a_moving_free_until_change(situation: tuple[View, int], second: int) -> None:
+def test_within_an_hour_only_now_and_a_moving_free_until_change(situation: tuple[ServedData, int], second: int) -> None:
     view, now = situation
     start = floor_hour(now)
 
@@ -188,7 +190,7 @@ def test_at_the_top_of_an_hour_its_price_is_current_and_its_forecast_is_past() -
 
 
 def test_with_nothing_known_lists_are_empty_and_the_window_starts_at_the_current_hour() -> None:
-    answer = forecast_response(View("empty"), HOUR + 99, SETTINGS)
+    answer = forecast_response(ServedData("empty"), HOUR + 99, SETTINGS)
     assert (answer.day_ahead, answer.forecast, answer.made_at, answer.last_refresh) == ([], [], None, None)
     assert answer.free_until == HOUR + 48 * HOUR_S
     assert not answer.gated
@@ -238,7 +240,7 @@ def test_consumer_prices_use_the_vat_rate_that_is_set() -> None:
 
 def test_the_largest_forecast_body_fits_into_what_home_assistant_keeps_of_a_rest_sensor() -> None:
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 100 for i in range(35)}
-    view = View(
+    view = ServedData(
         "largest",
         settled=settled,
         run=make_run([-1234.56 - i / 100 for i in range(200)]),

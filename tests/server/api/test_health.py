@@ -5,7 +5,7 @@ import pytest
 from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, make_run, make_view
 from tunnihind.api.health import judge
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
 NOW = HOUR + 600
@@ -27,7 +27,7 @@ def test_all_there_and_fresh_is_ready_with_its_ages() -> None:
         (make_view({HOUR: 1.0}, make_run([1.0]), last_refresh=NOW - 5 * HOUR_S), "last refreshed 5 h ago"),
     ],
 )
-def test_each_fault_alone_has_its_reason(view: View, reason: str) -> None:
+def test_each_fault_alone_has_its_reason(view: ServedData, reason: str) -> None:
     readiness = judge(view, NOW, pipeline_expected=True)
     assert not readiness.ready
     assert len(readiness.reasons) == 1
@@ -49,7 +49,7 @@ def test_settled_prices_age_from_the_end_of_their_newest_hour() -> None:
 
 
 def test_with_nothing_known_ages_are_null() -> None:
-    readiness = judge(View("empty"), NOW, pipeline_expected=True)
+    readiness = judge(ServedData("empty"), NOW, pipeline_expected=True)
     assert (readiness.settled_age_s, readiness.forecast_age_s, readiness.refresh_age_s) == (None, None, None)
     assert len(readiness.reasons) == 3
 
@@ -63,7 +63,7 @@ async def test_readyz_is_200_when_ready_and_judges_by_the_servers_own_clock(serv
 
 
 async def test_readyz_that_is_not_ready_is_a_problem_with_reasons_and_ages(serve: Serve) -> None:
-    server = await serve(View("empty"))
+    server = await serve(ServedData("empty"))
     answer = await server.ask("/readyz")
     assert (answer.status, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert answer.headers["Cache-Control"] == "no-store"

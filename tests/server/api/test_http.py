@@ -11,11 +11,10 @@ import pytest
 
 from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, Answer, RunningServer
-from tunnihind.api.negotiation import Coding
-from tunnihind.api.representation import Representation
-from tunnihind.api.service_models import Mode
+from tunnihind.api.http import Coding, Representation
+from tunnihind.api.models import Mode
+from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.view import View
 
 EVERY_ANSWER = {
     "Access-Control-Allow-Origin": "*",
@@ -265,7 +264,7 @@ async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve
 
 
 async def test_with_nothing_known_the_forecast_is_empty_and_valid(serve: Serve) -> None:
-    server = await serve(View("empty"))
+    server = await serve(ServedData("empty"))
     assert json.loads((await server.ask("/api/v1/forecast")).body) == {
         "zone": "EE",
         "currency": "EUR",

@@ -2,9 +2,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server.api.conftest import Serve
 from tests.server.api.support import RunningServer
-from tunnihind.api.example import EXAMPLE_VIEW
-from tunnihind.api.metrics import Metrics, RequestTally
-from tunnihind.api.view import View
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.openapi import EXAMPLE_DATA
+from tunnihind.api.served_data import ServedData
 from tunnihind.settings import Settings
 
 
@@ -39,7 +39,7 @@ async def test_ages_are_those_of_the_served_data_by_the_servers_clock(server: Ru
 
 
 async def test_an_age_of_nothing_is_left_out(serve: Serve) -> None:
-    for server in (await serve(View("empty")), await serve(blank=True)):
+    for server in (await serve(ServedData("empty")), await serve(blank=True)):
         assert not [name for name, _ in await scrape(server) if name.endswith("_age_seconds")]
 
 
@@ -49,11 +49,12 @@ async def test_metrics_can_be_switched_off(serve: Serve) -> None:
 
 
 def test_times_fall_into_cumulated_buckets() -> None:
-    tally = RequestTally()
+    metrics = Metrics()
     for seconds in (0.00005, 0.0001, 0.002, 5.0):
-        tally.count("/x", 200, seconds)
-    _, durations = tally.collect()
-    counts = {s.labels["le"]: s.value for s in durations.samples if s.name.endswith("_bucket")}
+        metrics.count_request("/x", 200, seconds)
+    families = text_string_to_metric_families(metrics.exposition().decode())
+    samples = [s for family in families for s in family.samples]
+    counts = {s.labels["le"]: s.value for s in samples if s.name == "tunnihind_request_duration_seconds_bucket"}
     assert (counts["0.0001"], counts["0.001"], counts["0.0025"], counts["1.0"], counts["+Inf"]) == (2, 2, 3, 3, 4)
 
 
@@ -65,7 +66,7 @@ def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
 
 
 async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve: Serve) -> None:
-    server = await serve(EXAMPLE_VIEW)
+    server = await serve(EXAMPLE_DATA)
     text = (await server.ask("/metrics")).body.decode()
     assert 'tunnihind_forecast_tier{tier="weather"} 1.0' in text
     assert 'tunnihind_forecast_skill{days_ahead="1"} 0.3996' in text
@@ -74,5 +75,5 @@ async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve:
 
 
 async def test_without_a_forecast_no_tier_is_shown(serve: Serve) -> None:
-    server = await serve(View("empty"))
+    server = await serve(ServedData("empty"))
     assert "tunnihind_forecast" not in (await server.ask("/metrics")).body.decode()

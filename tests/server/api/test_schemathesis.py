@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.api.conftest import Serve
 from tests.server.api.support import make_view
-from tunnihind.api.view import View
+from tunnihind.api.served_data import ServedData
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ from tunnihind.api.view import View
     [
         pytest.param(make_view(), "", id="data"),
         # With nothing known readiness is a 503 by design, and any 503 is a fault to schemathesis.
-        pytest.param(View("empty"), "/readyz", id="no data"),
+        pytest.param(ServedData("empty"), "/readyz", id="no data"),
     ],
 )
 async def test_schemathesis_finds_nothing_with_all_its_checks(
-    serve: Serve, view: View, but: str, tmp_path: Path
+    serve: Serve, view: ServedData, but: str, tmp_path: Path
 ) -> None:
     server = await serve(view)
     description = tmp_path / "openapi.json"

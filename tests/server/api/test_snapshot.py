@@ -10,8 +10,8 @@ from tests.server.api.support import HOUR, FakeClock, make_view
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.models import ForecastResponse
+from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
-from tunnihind.api.view import View
 from tunnihind.errors import StoreError
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
@@ -34,7 +34,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The instants for which a forecast answer was made."""
     instants: list[int] = []
 
-    def spy(view: View, now: int, settings: Settings) -> ForecastResponse:
+    def spy(view: ServedData, now: int, settings: Settings) -> ForecastResponse:
         instants.append(now)
         return forecast_response(view, now, settings)
 

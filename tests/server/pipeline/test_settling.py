@@ -15,7 +15,7 @@ from tests.support.stores import hourly, sources_of, store_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.health import judge
-from tunnihind.api.reading import read_view
+from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import BadAnswer
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, hourly_prices
@@ -278,7 +278,7 @@ async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unco
     trial = IngestTrial(store, first, second, patience_s=0)
     await trial.ingest(FIRST, TOMORROW)
     assert hourly(store) == pytest.approx(hourly_prices(right()["ee"]))
-    readiness = judge(read_view(store, NOW), NOW, pipeline_expected=True)
+    readiness = judge(read_served_data(store, NOW), NOW, pipeline_expected=True)
     assert readiness.warnings == [
         "the prices are unconfirmed: elering gave them, and no second source has been heard yet"
     ]
@@ -286,7 +286,7 @@ async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unco
     second.may_answer.set()
     await trial.finish()
     assert store.confirmation.doubt() is None
-    assert judge(read_view(store, NOW), NOW, pipeline_expected=True).warnings == []
+    assert judge(read_served_data(store, NOW), NOW, pipeline_expected=True).warnings == []
 
 
 async def test_a_second_source_that_is_down_leaves_the_first_fill_unconfirmed(store: Store) -> None:
@@ -318,7 +318,7 @@ async def test_of_a_first_fill_from_two_sources_that_differ_by_a_shift_neither_i
         with pytest.raises(BadAnswer, match="until two sources agree"):
             await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}, "neither of them alone"
-        readiness = judge(read_view(store, NOW), NOW, pipeline_expected=True)
+        readiness = judge(read_served_data(store, NOW), NOW, pipeline_expected=True)
         assert any("withdrawn until two sources agree" in reason for reason in readiness.reasons)
         first.quotes = right()
         second._script.clear()

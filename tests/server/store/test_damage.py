@@ -16,7 +16,7 @@ from sqlalchemy import Column, Float, LargeBinary, Table, Text
 from tests.server.store.making import CASE, DAY, run, series, whole_day
 from tests.support.pipelines import plain_run
 from tests.support.sources import ScriptedWeather
-from tunnihind.api.reading import read_view
+from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError
 from tunnihind.market import DAY_S, day_start
@@ -129,7 +129,7 @@ def is_noticed(table: Table, column: Column[object], value: object) -> bool:
 
 def look_at_everything(store: Store) -> None:
     """Do what a server, its pipeline, its model's process and the commands do with a store."""
-    view = read_view(store, NOW)
+    view = read_served_data(store, NOW)
     assert len(view.settled) >= 14 * 24
     assert view.run is not None
     sources = [ScriptedWeather()]

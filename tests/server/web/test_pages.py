@@ -8,8 +8,8 @@ import pytest
 from tests.e2e import pages
 from tests.server.api.conftest import Serve
 from tests.server.api.support import HOUR, RunningServer, make_view
-from tunnihind.api.service_models import Mode
-from tunnihind.api.view import View
+from tunnihind.api.models import Mode
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
@@ -203,7 +203,7 @@ async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve
 
 
 async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
-    html = await html_of(await serve(View("empty")), "/")
+    html = await html_of(await serve(ServedData("empty")), "/")
     assert "There are no prices yet" in html
     assert 'class="plot"' not in html
     assert "data-finder" not in html

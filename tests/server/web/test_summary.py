@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e import pages
 from tests.server.api.support import HOUR, make_run, make_view
-from tunnihind.api.view import Percentiles, View
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
@@ -15,7 +15,7 @@ from tunnihind.web.summary import Summary, summarise
 NOW = HOUR + 612
 
 
-def summary_of(view: View, now: int = NOW, *, pipeline_expected: bool = True, **options: str) -> Summary:
+def summary_of(view: ServedData, now: int = NOW, *, pipeline_expected: bool = True, **options: str) -> Summary:
     return summarise(view, now, Settings(), PageOptions.read(options), pipeline_expected=pipeline_expected)
 
 
@@ -46,7 +46,7 @@ def test_a_day_tells_settled_partly_forecast_and_unknown_apart() -> None:
     forecast = make_run([5.0] * 72, start=HOUR + HOUR_S)
     assert [d.state for d in summary_of(make_view(hours, forecast)).days] == ["settled", "forecast"]
     assert [d.state for d in summary_of(make_view({HOUR: 1.0}, forecast)).days] == ["partly", "forecast"]
-    assert [d.state for d in summary_of(View("empty")).days] == ["none", "none"]
+    assert [d.state for d in summary_of(ServedData("empty")).days] == ["none", "none"]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_levels_are_thirds_of_a_day_and_equals_share_one(prices: list[float], ex
 
 
 def test_with_nothing_known_one_notice_says_so() -> None:
-    summary = summary_of(View("empty"))
+    summary = summary_of(ServedData("empty"))
     assert [notice.is_warning for notice in summary.notices] == [False]
     assert (summary.current, summary.following, summary.table, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()
@@ -152,7 +152,7 @@ def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
 def test_the_wanted_score_window_is_shown_or_else_the_longest_there_is() -> None:
     view = pages.ordinary()
     assert [summary_of(view, score=days).score.days for days in ("7", "30", "90")] == [7, 30, 90]  # type: ignore[union-attr]
-    short = View("short", settled=view.settled, accuracy=view.accuracy[:1])
+    short = ServedData("short", settled=view.settled, accuracy=view.accuracy[:1])
     assert summary_of(short, score="90").score.days == 7  # type: ignore[union-attr]
     assert summary_of(pages.without_forecast()).score is None
 

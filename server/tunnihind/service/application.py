@@ -9,13 +9,12 @@ from aiohttp.typedefs import Handler
 
 from tunnihind import __version__
 from tunnihind.api import routes
-from tunnihind.api.manners import preflight
+from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.models import About, Mode
 from tunnihind.api.openapi import openapi_document
-from tunnihind.api.problems import Problems
 from tunnihind.api.rate_limit import limit_rate
-from tunnihind.api.representation import unchanging
-from tunnihind.api.service_models import About, Mode
+from tunnihind.api.server import METRICS, PROBLEMS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
@@ -23,9 +22,6 @@ from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import DashboardPage, ReferencePage, page_handler
 
 NAME: Final = "Tunnihind"
-
-METRICS: Final = web.AppKey("metrics", Metrics)
-PROBLEMS: Final = web.AppKey("problems", Problems)
 
 
 def create_app(
@@ -40,7 +36,7 @@ def create_app(
 ) -> web.Application:
     """Build the application that answers from `snapshot`.
 
-    Run it with `tunnihind.api.server.Runner`, which adds the manners that all of it shares.
+    Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
     `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
     told by `/api/about` and marked on the pages.
     """
@@ -62,7 +58,7 @@ def create_app(
         handlers["/metrics"] = routes.exposition(metrics)
     for path, handler in handlers.items():
         app.router.add_get(path, handler)
-        app.router.add_options(path, preflight)
+        app.router.add_options(path, routes.preflight)
     return app
 
 

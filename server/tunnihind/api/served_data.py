@@ -1,26 +1,65 @@
-"""Reads from the store what the API answers from."""
+"""What the API answers from: settled prices, forecasts and their ages, as the store has them."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
-from tunnihind.api.view import Percentiles, View
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, floor_hour
 from tunnihind.store.store import Store
+
+
+class Percentiles(NamedTuple):
+    """One forecast hour, EUR/MWh without VAT."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServedData:
+    """The data behind every answer, as of the moment it was read from the store.
+
+    `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time: 14 days back, all that is known
+    ahead, and the newest known ones however old. `issued` holds for each hour, past or to come, the freshest
+    forecast made before that hour, exactly as issued. `run` is the newest forecast run,
+    `accuracy` how the runs of the last weeks did. `unconfirmed` and `withdrawn` say in words that no second source
+    has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
+    any of them does.
+    """
+
+    version: str
+    settled: Mapping[int, float] = field(default_factory=dict)
+    issued: Mapping[int, Percentiles] = field(default_factory=dict)
+    run: Run | None = None
+    last_refresh: int | None = None
+    backtest: BacktestScore | None = None
+    accuracy: tuple[WindowScores, ...] = ()
+    unconfirmed: str = ""
+    withdrawn: str = ""
+
+    @property
+    def newest_settled(self) -> int | None:
+        """The start of the newest settled hour."""
+        return max(self.settled, default=None)
+
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
 
 
-def read_view(store: Store, now: int) -> View:
+def read_served_data(store: Store, now: int) -> ServedData:
     """Return what is known at present. Raises StoreError."""
     since = floor_hour(now) - HISTORY_S
     newest = store.prices.newest("ee") or since
     prices = store.prices.archive(min(since, newest - DAY_S), zones=("ee",)).everything()
     runs = store.runs.since(since, as_of=now)
     doubt = store.confirmation.doubt()
-    return View(
+    return ServedData(
         version=str(store.journal.version()),
         settled=served(prices, now),
         issued=as_issued(runs),
