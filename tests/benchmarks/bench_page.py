@@ -18,9 +18,9 @@ import click
 from aiohttp import web
 from playwright.async_api import Browser, CDPSession, Page
 
-from tests.e2e import pages
-from tests.e2e.chromium import chromium
-from tests.server.api.support import FakeClock
+from tests.support import sample_views
+from tests.support.api_server import FakeClock
+from tests.support.chromium import chromium
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
@@ -105,7 +105,7 @@ async def served() -> AsyncIterator[str]:
     """Serve the made-up fortnight."""
     clock, settings = FakeClock(), Settings()
     snapshot = Snapshot(settings, clock)
-    snapshot.show(pages.ordinary())
+    snapshot.show(sample_views.ordinary())
     runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark"))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import pytest
 
-from tests.e2e.server_process import Done, Server, run
-from tests.e2e.shifted_clock import ShiftedClock, library
+from tests.support.processes import Done, Server, run
+from tests.support.shifted_clock import ShiftedClock, library
 
 type Tunnihind = Callable[..., Awaitable[Done]]
 

@@ -10,9 +10,9 @@ from aiohttp import ClientSession
 from zeroconf import ServiceStateChange
 
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.made_up import made_up_quotes, write_prices
-from tests.e2e.server_process import Server
-from tests.neighbour import Neighbour, neighbour_on
+from tests.support.discovery import Neighbour, neighbour_on
+from tests.support.processes import Server
+from tests.support.sample_prices import made_up_quotes, write_prices
 from tunnihind.service.announce import SERVICE_TYPE, reachable_addresses
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's on the servers of these tests

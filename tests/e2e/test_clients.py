@@ -10,9 +10,9 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page
 
-from tests.e2e.chromium import chromium
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import RunningServer
+from tests.support.api_server import RunningServer
+from tests.support.chromium import chromium
 
 __all__ = ["serve"]
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.e2e import pages
-from tests.e2e.watched_page import PHONE, Watched, address_of, browser, cents, series_of, server, watch, watched
 from tests.server.api.conftest import serve
-from tests.server.api.support import HOUR, RunningServer
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer
+from tests.support.browser_page import PHONE, Watched, address_of, browser, cents, series_of, server, watch, watched
 from tunnihind.market import DAY_S, HOUR_S
 
 __all__ = ["browser", "serve", "server", "watch"]
@@ -32,7 +32,7 @@ async def shown_range(page: Page) -> tuple[float, float]:
     found = re.search(r"from=(\d+)&to=(\d+)", page.url)
     if found:
         return float(found[1]), float(found[2])
-    return HOUR - 12 * HOUR_S, float(pages.END)
+    return HOUR - 12 * HOUR_S, float(sample_views.END)
 
 
 async def test_the_prices_at_a_glance_are_the_apis(watch: Watched, server: RunningServer) -> None:
@@ -88,7 +88,7 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
             await fingers("touchMove", middle - spread, middle + spread)
         await fingers("touchEnd")
         zoomed = await shown_range(page)
-        week = pages.END - (HOUR - 12 * HOUR_S - 7 * DAY_S)
+        week = sample_views.END - (HOUR - 12 * HOUR_S - 7 * DAY_S)
         assert zoomed[1] - zoomed[0] == pytest.approx(week / 2, rel=0.02)
         await fingers("touchStart", middle)
         for step in (20, 40, 60):
@@ -122,7 +122,7 @@ async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(
     await page.get_by_role("button", name="Zoom in").click()
     await page.get_by_role("button", name="Later").click()
     low, high = await shown_range(page)
-    assert high - low == pytest.approx((pages.END - HOUR + 12 * HOUR_S) / 1.5, abs=2)
+    assert high - low == pytest.approx((sample_views.END - HOUR + 12 * HOUR_S) / 1.5, abs=2)
     shared = page.url
     await watch.show("/")
     await page.goto(shared, wait_until="networkidle")
@@ -156,7 +156,7 @@ async def test_fourteen_days_back_can_be_seen(watch: Watched) -> None:
     page = await watch.show("/?span=all")
     chart = page.get_by_role("slider")
     assert await chart.get_attribute("aria-valuemin") == str(HOUR - 14 * DAY_S)
-    assert await chart.get_attribute("aria-valuemax") == str(pages.LAST)
+    assert await chart.get_attribute("aria-valuemax") == str(sample_views.LAST)
 
 
 async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the_address(

@@ -9,11 +9,11 @@ import pytest
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
-from tests.e2e import pages
 from tests.e2e.conftest import Launch
-from tests.e2e.watched_page import PHONE, Watched, address_of, browser, cents, server, watch, watched
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import HOUR, RunningServer
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer
+from tests.support.browser_page import PHONE, Watched, address_of, browser, cents, server, watch, watched
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
@@ -39,7 +39,7 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
         await page.get_by_text("All hours as a table").click()
         await expect(page.locator("#hours-table table").first).to_be_visible()
         await page.get_by_role("link", name="€/MWh").click()
-        await expect(page.locator("[data-now-price]")).to_have_text(f"{pages.price(HOUR):.2f}")
+        await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
 
 
 async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_works(
@@ -62,7 +62,7 @@ async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
     await watch.page.clock.install()
     page = await watch.show()
     await page.get_by_role("link", name="UTC").focus()
-    server.snapshot.show(replace(pages.ordinary(prices={HOUR: 12.34}), version="corrected"))
+    server.snapshot.show(replace(sample_views.ordinary(prices={HOUR: 12.34}), version="corrected"))
     await page.clock.run_for(61_000)
     await expect(page.locator("[data-now-price]")).to_have_text("1.51")
     await expect(page.get_by_role("link", name="UTC")).to_be_focused()
@@ -113,12 +113,12 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
         await expect(page.get_by_role("slider")).to_be_visible()
         await page.get_by_role("link", name="€/MWh").click()
         price = page.locator("[data-now-price]")
-        await expect(price).to_have_text(f"{pages.price(HOUR):.2f}")
+        await expect(price).to_have_text(f"{sample_views.price(HOUR):.2f}")
         [late] = held
         async with page.expect_response(f"{seen.address}/"):
             await late.continue_()
         await page.wait_for_load_state("networkidle")
-        await expect(price).to_have_text(f"{pages.price(HOUR):.2f}")
+        await expect(price).to_have_text(f"{sample_views.price(HOUR):.2f}")
         assert seen.complaints == []
 
 
@@ -133,7 +133,7 @@ async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_a
         await expect(page.locator("[data-offline]")).to_contain_text("can't be reached")
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
-        await expect(page.locator("[data-now-price]")).to_have_text(cents(pages.consumer(HOUR + HOUR_S)))
+        await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
         await expect(page.locator("#grid .current")).to_have_attribute("data-ts", str(HOUR + HOUR_S))
         server.clock.instant += HOUR_S + 120
@@ -151,17 +151,17 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
         await page.context.set_offline(True)
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
-        await expect(page.locator("[data-now-price]")).to_have_text(cents(pages.consumer(HOUR + HOUR_S)))
+        await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("[data-now-kind]")).to_have_text("settled")
         await expect(page.locator("[data-now-level]")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("day", "hours"), [(pages.SPRING, 23), (pages.AUTUMN, 25)])
+@pytest.mark.parametrize(("day", "hours"), [(sample_views.SPRING, 23), (sample_views.AUTUMN, 25)])
 async def test_a_day_of_another_length_is_shown_hour_by_hour(
     browser: Browser, serve: Serve, day: date, hours: int
 ) -> None:
-    now = pages.noon_of(day)
-    server = await serve(pages.ordinary(now), now=now)
+    now = sample_views.noon_of(day)
+    server = await serve(sample_views.ordinary(now), now=now)
     async with watched(browser, address_of(server)) as seen:
         page = await seen.show()
         assert await page.locator("#grid .today span").count() == hours
@@ -177,7 +177,7 @@ async def test_a_day_of_another_length_is_shown_hour_by_hour(
 
 
 async def test_negative_prices_are_shown_below_zero_and_found_by_the_finder(browser: Browser, serve: Serve) -> None:
-    server = await serve(pages.negative())
+    server = await serve(sample_views.negative())
     async with watched(browser, address_of(server)) as seen:
         page = await seen.show()
         await expect(page.locator("#grid .negative")).to_have_count(4)
@@ -187,7 +187,7 @@ async def test_negative_prices_are_shown_below_zero_and_found_by_the_finder(brow
 
 
 async def test_without_a_forecast_the_page_shows_prices_only(browser: Browser, serve: Serve) -> None:
-    async with watched(browser, address_of(await serve(pages.without_forecast()))) as seen:
+    async with watched(browser, address_of(await serve(sample_views.without_forecast()))) as seen:
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("no forecast yet")
         await expect(page.get_by_role("slider")).to_be_visible()
@@ -195,7 +195,7 @@ async def test_without_a_forecast_the_page_shows_prices_only(browser: Browser, s
 
 
 async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browser: Browser, serve: Serve) -> None:
-    async with watched(browser, address_of(await serve(pages.forgotten()))) as seen:
+    async with watched(browser, address_of(await serve(sample_views.forgotten()))) as seen:
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("refreshed 48 hours ago")
         await expect(page.get_by_role("slider")).to_be_visible()
@@ -209,7 +209,7 @@ async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, ser
         await seen.page.clock.install()
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("There are no prices yet")
-        server.snapshot.show(pages.ordinary())
+        server.snapshot.show(sample_views.ordinary())
         await page.clock.run_for(61_000)
         await expect(page.get_by_role("slider")).to_be_visible()
         assert seen.complaints == []
@@ -250,7 +250,7 @@ async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: 
         page = await seen.show("/some/where/")
         await expect(page.get_by_role("slider")).to_be_visible()
         await page.get_by_role("link", name="€/MWh").click()
-        await expect(page.locator("[data-now-price]")).to_have_text(f"{pages.price(HOUR):.2f}")
+        await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
         await page.get_by_role("link", name="API").click()
         await page.wait_for_url(re.compile("/some/where/docs"))
         await page.locator("#getAbout").get_by_role("button", name="Try it").click()

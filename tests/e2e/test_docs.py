@@ -5,10 +5,10 @@ import re
 
 from playwright.async_api import Browser, expect
 
-from tests.e2e import pages
-from tests.e2e.watched_page import Watched, address_of, browser, server, watch, watched
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import RunningServer
+from tests.support import sample_views
+from tests.support.api_server import RunningServer
+from tests.support.browser_page import Watched, address_of, browser, server, watch, watched
 from tunnihind.settings import Settings
 from tunnihind.web.recipes import RECIPES
 
@@ -46,7 +46,7 @@ async def test_recipes_name_the_address_at_which_the_reader_is(watch: Watched) -
 
 
 async def test_a_public_address_stands_in_the_recipes_as_the_operator_gave_it(browser: Browser, serve: Serve) -> None:
-    server = await serve(pages.ordinary(), settings=Settings(public_url="https://hind.example"))
+    server = await serve(sample_views.ordinary(), settings=Settings(public_url="https://hind.example"))
     async with watched(browser, address_of(server)) as seen:
         page = await seen.show("/docs")
         await expect(page.locator('[data-recipe="curl.sh"]')).to_contain_text("https://hind.example/api/v1/forecast")

@@ -13,10 +13,10 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
-from tests.e2e import pages
-from tests.node import run_module
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import HOUR, RunningServer
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer
+from tests.support.node import run_module
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, iso_utc
 from tunnihind.web.recipes import RECIPES, recipe
@@ -28,7 +28,7 @@ type Document = dict[str, Any]
 
 @pytest.fixture
 async def server(serve: Serve) -> RunningServer:
-    return await serve(pages.ordinary())
+    return await serve(sample_views.ordinary())
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
         assert drawn[name] == [[hour["ts"] * 1000, hour[field]] for hour in body["forecast"]]
 
 
-@pytest.mark.parametrize("view", [pages.ordinary(), pages.without_forecast(), ServedData("empty")])
+@pytest.mark.parametrize("view", [sample_views.ordinary(), sample_views.without_forecast(), ServedData("empty")])
 async def test_evccs_tariff_has_one_price_for_every_hour(serve: Serve, view: ServedData) -> None:
     server = await serve(view)
     text = (await server.ask("/api/v1/forecast")).body.decode()

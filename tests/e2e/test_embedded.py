@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.e2e import pages
-from tests.e2e.chromium import chromium
-from tests.e2e.watched_page import address_of, browser, cents, server, watched
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import HOUR, RunningServer
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer
+from tests.support.browser_page import address_of, browser, cents, server, watched
+from tests.support.chromium import chromium
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
@@ -118,7 +118,7 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
         assert seen.complaints == []
 
 
-@pytest.mark.parametrize("make", [pages.stale, pages.negative, pages.without_forecast])
+@pytest.mark.parametrize("make", [sample_views.stale, sample_views.negative, sample_views.without_forecast])
 @pytest.mark.parametrize("lang", ["en", "et"])
 async def test_it_fits_with_bad_news_too(
     browser: Browser, serve: Serve, make: Callable[[], ServedData], lang: str
@@ -128,7 +128,7 @@ async def test_it_fits_with_bad_news_too(
         for width, height in SIZES:
             await resize(page, width, height)
             await assert_it_fits(page, height)
-            if make is not pages.negative:
+            if make is not sample_views.negative:
                 await expect(page.locator(".notice").first).to_be_in_viewport(ratio=1)
 
 
@@ -154,7 +154,7 @@ async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
         chart = page.get_by_role("slider")
         await chart.focus()
         await page.keyboard.press("ArrowRight")
-        await expect(readout).to_contain_text(cents(pages.consumer(HOUR + HOUR_S)))
+        await expect(readout).to_contain_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         box, now = await readout.bounding_box(), await page.locator(".now").bounding_box()
         assert box is not None
         assert now is not None

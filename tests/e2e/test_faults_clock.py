@@ -3,9 +3,9 @@
 from datetime import date
 
 from tests.e2e.conftest import Launch
-from tests.e2e.made_up import made_up_quotes
-from tests.e2e.server_process import Reply, Server
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.processes import Reply, Server
+from tests.support.sample_prices import made_up_quotes
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, floor_hour
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.server_process import Server
+from tests.support.processes import Server
 from tunnihind.market import HOUR_S
 
 SILENT = 1_600

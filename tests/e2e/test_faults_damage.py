@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.made_up import hourly, made_up_quotes
-from tests.e2e.server_process import Reply, until
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.processes import Reply, until
+from tests.support.sample_prices import hourly, made_up_quotes
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, floor_hour
 

@@ -13,9 +13,9 @@ from typing import Protocol
 import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.made_up import hourly, made_up_quotes, write_prices
-from tests.e2e.server_process import Reply, Server
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.processes import Reply, Server
+from tests.support.sample_prices import hourly, made_up_quotes, write_prices
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, delivery_day, floor_hour
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.made_up import write_prices
-from tests.e2e.server_process import COMMAND, until
+from tests.support.processes import COMMAND, until
+from tests.support.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import HOUR_S, delivery_day

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Launch, Tunnihind, free_port
-from tests.e2e.made_up import hourly, made_up_quotes, write_prices
-from tests.e2e.server_process import Reply
+from tests.support.processes import Reply
+from tests.support.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day, floor_hour
 

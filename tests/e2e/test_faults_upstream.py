@@ -3,8 +3,8 @@
 from datetime import date
 
 from tests.e2e.conftest import Launch
-from tests.e2e.made_up import made_up_quotes
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.sample_prices import made_up_quotes
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, floor_hour
 

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.e2e.conftest import free_port, server_environment
-from tests.e2e.server_process import COMMAND, Process
+from tests.support.processes import COMMAND, Process
 
 APP: Final = Path(__file__).parents[2] / "packaging/home-assistant-app"
 START: Final = """

@@ -15,10 +15,10 @@ import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
 from tests.e2e.conftest import free_port
-from tests.e2e.server_process import Process, Reply, until
-from tests.e2e.shifted_clock import ShiftedClock
 from tests.server.api.conftest import Serve, serve
-from tests.server.api.support import HOUR, RunningServer
+from tests.support.api_server import HOUR, RunningServer
+from tests.support.processes import Process, Reply, until
+from tests.support.shifted_clock import ShiftedClock
 from tunnihind.market import DAY_S, HOUR_S
 
 __all__ = ["serve"]

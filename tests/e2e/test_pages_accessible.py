@@ -3,10 +3,10 @@
 import pytest
 from playwright.async_api import Browser, Page
 
-from tests.e2e import pages
-from tests.e2e.watched_page import address_of, browser, watched
-from tests.node import modules
 from tests.server.api.conftest import Serve, serve
+from tests.support import sample_views
+from tests.support.browser_page import address_of, browser, watched
+from tests.support.node import modules
 from tunnihind.api.served_data import ServedData
 
 __all__ = ["browser", "serve"]
@@ -30,7 +30,7 @@ async def findings(page: Page) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["/", "/?embed=1&lang=et", "/docs"])
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
-    server = await serve(pages.negative())
+    server = await serve(sample_views.negative())
     for size in (DESKTOP, PHONE):
         async with watched(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
             page = await seen.show(path)
@@ -39,7 +39,7 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
             assert await findings(page) == []
 
 
-@pytest.mark.parametrize("view", [ServedData("empty"), pages.stale()])
+@pytest.mark.parametrize("view", [ServedData("empty"), sample_views.stale()])
 async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: ServedData) -> None:
     server = await serve(view)
     async with watched(browser, address_of(server)) as seen:

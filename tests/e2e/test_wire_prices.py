@@ -11,9 +11,9 @@ import pytest
 
 from tests.conftest import SHARED
 from tests.e2e.conftest import Launch, Tunnihind
-from tests.e2e.made_up import hourly, made_up_quotes
-from tests.e2e.server_process import Reply, Server
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.processes import Reply, Server
+from tests.support.sample_prices import hourly, made_up_quotes
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, csv_quotes
 from tests.support.upstreams.entsoe import TOKEN

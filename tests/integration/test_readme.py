@@ -19,9 +19,9 @@ from custom_components.tunnihind.plans.settings import Horizon
 from custom_components.tunnihind.plans.status import Status
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
-from tests import readme
 from tests.integration.household.conftest import MakeWorld, make_world
 from tests.integration.texts import INTEGRATION, LANGUAGES, Texts, leaves, texts
+from tests.support import documents
 
 __all__ = ["make_world"]
 
@@ -50,9 +50,9 @@ def labels(step: Texts) -> Iterator[str]:
         yield from labels(one)
 
 
-def named_in(table: readme.Table, known: set[str]) -> list[str]:
+def named_in(table: documents.Table, known: set[str]) -> list[str]:
     """Return the names in the first column."""
-    return [name for row in table for name in readme.names_in(row[0], known)]
+    return [name for row in table for name in documents.names_in(row[0], known)]
 
 
 @both_languages
@@ -71,9 +71,9 @@ async def test_every_entity_is_in_the_table_of_its_device(
             (platform, name, row[1].endswith(DISABLED[language]))
             for row in table
             for platform, _, cell in [row[0].removeprefix("`").partition("` ")]
-            for name in readme.names_in(cell, {name for of, name in names if of == platform})
+            for name in documents.names_in(cell, {name for of, name in names if of == platform})
         }
-        for table in readme.tables(readme.section("Sensors", language))
+        for table in documents.tables(documents.section("Sensors", language))
     )
     assert documented == registered
 
@@ -84,13 +84,13 @@ def test_every_attribute_level_and_problem_is_told_with_the_entities(language: s
     attributes = {
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
     }
-    codes = set(readme.codes(readme.section("Sensors", language)))
+    codes = set(documents.codes(documents.section("Sensors", language)))
     assert codes == attributes | set(Level) | set(Problem) | set(Status) | said.keys()
 
 
 @both_languages
 def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
-    codes = readme.codes(readme.section("If something is wrong", language))
+    codes = documents.codes(documents.section("If something is wrong", language))
     assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
 
 
@@ -98,8 +98,8 @@ def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
 def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
     steps = texts(language)["options"]["step"]
     fields = {label for name in ("edit_row", "add_row", "cheap") for label in labels(steps[name])}
-    section = readme.section("Your price", language)
-    [table] = readme.tables(section)
+    section = documents.section("Your price", language)
+    [table] = documents.tables(section)
     assert sorted(named_in(table, fields)) == sorted(fields)
     assert bold(section) - {CONFIGURE[language]} == set(steps["init"]["menu_options"].values())
 
@@ -108,8 +108,8 @@ def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
 def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
     said = texts(language)["config_subentries"]["plan"]
     fields = set(labels(said["step"]["user"]))
-    section = readme.section("Plans", language)
-    [table] = readme.tables(section)
+    section = documents.section("Plans", language)
+    [table] = documents.tables(section)
     assert sorted(named_in(table, fields)) == sorted(fields)
     assert bold(section) == {said["initiate_flow"]["user"]}
     assert emphasized(section) == {*texts(language)["selector"]["horizon"]["options"].values(), plan_name(language)}
@@ -121,20 +121,20 @@ def plan_name(language: str) -> str:
 
 @both_languages
 def test_every_trigger_and_condition_is_in_its_table_and_every_field_in_the_text(language: str) -> None:
-    section = readme.section("Automations", language)
-    for kind, table in zip(("triggers", "conditions"), readme.tables(section), strict=True):
+    section = documents.section("Automations", language)
+    for kind, table in zip(("triggers", "conditions"), documents.tables(section), strict=True):
         offered = texts(language)[kind]
-        codes = [code for row in table for code in readme.codes(row[0])]
+        codes = [code for row in table for code in documents.codes(row[0])]
         assert sorted(codes) == sorted(f"{DOMAIN}.{name}" for name in offered)
-        assert {field for one in offered.values() for field in one.get("fields", {})} <= set(readme.codes(section))
+        assert {field for one in offered.values() for field in one.get("fields", {})} <= set(documents.codes(section))
 
 
 @both_languages
 def test_sensors_that_the_text_points_to_have_their_names(language: str) -> None:
     said = texts(language)["entity"]["binary_sensor"]
     conditions = {said[key]["name"] for key in ("cheap_hour", "negative_price", "tomorrow_known")}
-    assert conditions <= bold(readme.section("Automations", language))
-    assert said["data_problem"]["name"] in bold(readme.section("If something is wrong", language))
+    assert conditions <= bold(documents.section("Automations", language))
+    assert said["data_problem"]["name"] in bold(documents.section("If something is wrong", language))
 
 
 async def answered(hass: HomeAssistant, action: str, **data: Any) -> set[str]:  # noqa: ANN401  an action's own
@@ -159,8 +159,8 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     hass: HomeAssistant, make_world: MakeWorld, language: str
 ) -> None:
     await (await make_world()).add()
-    section = readme.section("Actions", language)
-    [table] = readme.tables(section)
+    section = documents.section("Actions", language)
+    [table] = documents.tables(section)
     job: dict[str, Any] = {"duration": {"hours": 1}}
     found, none = [
         await answered(hass, "find_cheapest_hours", **job, price_cap=cap, horizon="expected") for cap in (500, -500)
@@ -168,26 +168,26 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     answers = {"get_prices": await answered(hass, "get_prices"), "find_cheapest_hours": found | none}
     choices = {"get_prices": set(), "find_cheapest_hours": set(Horizon)}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
-    for action, fields, answer in ([set(readme.codes(cell)) for cell in row] for row in table):
+    for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices[name]
         assert answer == answers[name]
     assert described == {}
-    assert "config_entry" in readme.codes(section)
+    assert "config_entry" in documents.codes(section)
 
 
 @both_languages
 def test_every_name_in_the_integrations_domain_is_one_of_its_own(language: str) -> None:
     said = texts(language)
     own = {f"{DOMAIN}.{name}" for kind in ("triggers", "conditions", "services") for name in said[kind]}
-    named = re.findall(rf"(?<![\w/.-]){DOMAIN}\.[a-z_]+\b", re.sub(r"\]\(\S+\)", "", readme.text(language)))
+    named = re.findall(rf"(?<![\w/.-]){DOMAIN}\.[a-z_]+\b", re.sub(r"\]\(\S+\)", "", documents.text(language)))
     assert set(named) == own
 
 
 @both_languages
 def test_messages_that_are_quoted_are_those_of_the_form(language: str) -> None:
     messages = texts(language)["config"]["error"].values()
-    quoted = re.findall('["„]([^"“]*…[^"“]*)["“]', readme.section("If something is wrong", language))
+    quoted = re.findall('["„]([^"“]*…[^"“]*)["“]', documents.section("If something is wrong", language))
     assert quoted
     for quote in quoted:
         pattern = ".*".join(map(re.escape, quote.split("…")))
@@ -199,8 +199,8 @@ def test_what_is_to_be_pressed_is_called_so_in_home_assistant(language: str) -> 
     translations = hass_frontend.where() / "static/translations"
     files = [*translations.rglob(f"{language}-*.json"), INTEGRATION / f"translations/{language}.json"]
     known = {text for file in files for _, text in leaves(json.loads(file.read_text()))} | OF_HACS
-    instructions = readme.text(language).partition("\n## ")[2]
-    assert {step for path in bold(readme.prose(instructions)) for step in path.split(" → ")} <= known
+    instructions = documents.text(language).partition("\n## ")[2]
+    assert {step for path in bold(documents.prose(instructions)) for step in path.split(" → ")} <= known
 
 
 async def test_the_estonian_readme_tells_what_an_estonian_installation_calls_the_first_window(
@@ -209,13 +209,15 @@ async def test_the_estonian_readme_tells_what_an_estonian_installation_calls_the
     hass.config.language = "et"
     world = await make_world()
     await world.add(plans={plan_name("et"): first_plan("et")["data"]})
-    [told] = [code for code in readme.codes(readme.section("Automations", "et")) if code.startswith("binary_sensor.")]
+    [told] = [
+        code for code in documents.codes(documents.section("Automations", "et")) if code.startswith("binary_sensor.")
+    ]
     assert world.state("binary_sensor", "window", plan_name("et")).entity_id == told
 
 
 def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
     rules: dict[str, Any] = yaml.safe_load((INTEGRATION / "quality_scale.yaml").read_text())["rules"]
-    titles = {title for _, title in readme.headings(readme.text())}
+    titles = {title for _, title in documents.headings(documents.text())}
     for named in (re.findall('"([^"]+)"', rules[name]["comment"]) for name in rules if name.startswith("docs-")):
         assert named
         assert titles.issuperset(named)
@@ -224,7 +226,7 @@ def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
 @both_languages
 def test_every_blueprint_has_a_button_that_imports_it_from_its_own_address(language: str) -> None:
     buttons = re.findall(
-        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", readme.section("Automations", language)
+        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", documents.section("Automations", language)
     )
     blueprints = (INTEGRATION.parents[1] / "blueprints").rglob("*.yaml")
     addresses = {re.search(r"source_url: (\S+)", path.read_text()) for path in blueprints}

@@ -13,16 +13,16 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.version import KNOWS_TRIGGERS
-from tests import readme
 from tests.integration.automations.support import cheap_in, hours_from
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
 from tests.integration.world import World, instant
-from tests.node import run_module
+from tests.support import documents
+from tests.support.node import run_module
 from tunnihind.market import HOUR_S
 
 __all__ = ["make_world"]
 
-BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in readme.blocks("yaml")]
+BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in documents.blocks("yaml")]
 AUTOMATIONS: Final = {block["alias"]: block for block in BLOCKS if "triggers" in block}
 BOILER: Final = "Boiler in the cheapest hours"
 CAR: Final = "Charge the car while it is cheap"
@@ -89,7 +89,7 @@ def test_every_example_is_tried_here() -> None:
 
 async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_world: MakeWorld) -> None:
     await (await make_world()).add(plans=PLANS)
-    named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(readme.blocks("yaml"))))
+    named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml"))))
     assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}
 
 

@@ -11,7 +11,7 @@ from homeassistant.helpers.json import json_bytes
 from homeassistant.setup import async_setup_component
 
 from tests.server.api.conftest import Serve
-from tests.server.api.support import HOUR, make_run, make_view
+from tests.support.api_server import HOUR, make_run, make_view
 from tunnihind.market import HOUR_S
 from tunnihind.web.recipes import recipe
 

@@ -15,7 +15,7 @@ from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.server.api.support import RunningServer, make_run, make_view
+from tests.support.api_server import RunningServer, make_run, make_view
 from tunnihind.market import HOUR_S
 
 DAY_S = 24 * HOUR_S

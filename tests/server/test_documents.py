@@ -10,9 +10,9 @@ from typing import Final
 import click
 import pytest
 
-from tests import readme
-from tests.readme import PROJECT
-from tests.server.api.support import FakeClock
+from tests.support import documents
+from tests.support.api_server import FakeClock
+from tests.support.documents import PROJECT
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.main import main
 from tunnihind.cli.serve import serve
@@ -31,38 +31,42 @@ UNDOCUMENTED_ROUTES: Final = {"/static/{digest}/{name}"}
 every_document = pytest.mark.parametrize(
     "path", DOCUMENTS, ids=[path.relative_to(PROJECT).as_posix() for path in DOCUMENTS]
 )
-both_languages = pytest.mark.parametrize("language", readme.FILES)
+both_languages = pytest.mark.parametrize("language", documents.FILES)
 
 
 def test_the_readmes_have_the_same_headings_in_number_and_level() -> None:
-    english, estonian = ([level for level, _ in readme.headings(readme.text(language))] for language in readme.FILES)
+    english, estonian = (
+        [level for level, _ in documents.headings(documents.text(language))] for language in documents.FILES
+    )
     assert english == estonian
 
 
 def test_the_readmes_have_the_same_code_blocks() -> None:
-    english, estonian = (readme.fences(readme.text(language)) for language in readme.FILES)
+    english, estonian = (documents.fences(documents.text(language)) for language in documents.FILES)
     assert english == estonian
 
 
 def test_the_readmes_have_the_same_tables_in_number_and_length() -> None:
-    english, estonian = ([len(table) for table in readme.tables(readme.text(language))] for language in readme.FILES)
+    english, estonian = (
+        [len(table) for table in documents.tables(documents.text(language))] for language in documents.FILES
+    )
     assert english == estonian
 
 
 @every_document
 def test_every_link_within_the_repository_leads_somewhere(path: Path) -> None:
-    for link in (link.removeprefix(OWN_FILES) for link in readme.links(path.read_text())):
+    for link in (link.removeprefix(OWN_FILES) for link in documents.links(path.read_text())):
         if re.match(r"\w+:", link):
             continue
         file, _, anchor = link.partition("#")
         target = (path.parent / file) if file else path
         assert target.exists(), link
-        assert not anchor or anchor in readme.anchors(target.read_text()), link
+        assert not anchor or anchor in documents.anchors(target.read_text()), link
 
 
 @every_document
 def test_every_shell_block_parses(path: Path) -> None:
-    for kind, code in readme.fences(path.read_text()):
+    for kind, code in documents.fences(path.read_text()):
         if kind == "sh":
             subprocess.run(["bash", "-n"], input=code, text=True, check=True)
 
@@ -92,8 +96,8 @@ def called(words: list[str]) -> str:
 
 def calls(document: str) -> Iterator[list[str]]:
     """Yield the words of every call of our command, in shell blocks and within the text."""
-    lines = [line for kind, code in readme.fences(document) if kind == "sh" for line in code.splitlines()]
-    for line in (*lines, *readme.codes(document)):
+    lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
+    for line in (*lines, *documents.codes(document)):
         call = re.fullmatch(r"(?:(?:uvx --from \S+ )?tunnihind|\./run) (.+)", line)
         if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "COMMAND"}:
             yield shlex.split(call[1])
@@ -116,8 +120,8 @@ def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> Non
 @both_languages
 @pytest.mark.usefixtures("_file")
 def test_every_command_is_in_the_readme(language: str) -> None:
-    [table] = readme.tables(readme.section("Other commands", language))
-    named = [called(shlex.split(code)) for row in table for code in readme.codes(row[0])]
+    [table] = documents.tables(documents.section("Other commands", language))
+    named = [called(shlex.split(code)) for row in table for code in documents.codes(row[0])]
     assert sorted(named) == sorted(COMMANDS)
 
 
@@ -128,14 +132,14 @@ def options_of(command: click.Command) -> set[str]:
 @every_document
 def test_every_option_in_the_text_is_one_of_ours(path: Path) -> None:
     ours = {"--help", "--version"}.union(*map(options_of, COMMANDS.values()))
-    named = {code.split()[0] for code in readme.codes(path.read_text()) if code.startswith("--")}
+    named = {code.split()[0] for code in documents.codes(path.read_text()) if code.startswith("--")}
     assert named <= ours
 
 
 @both_languages
 def test_the_readme_names_the_commands_that_show_a_past_instant(language: str) -> None:
-    [paragraph] = [text for text in readme.section("Other commands", language).split("\n\n") if "`--as-of" in text]
-    *named, _ = readme.codes(paragraph)
+    [paragraph] = [text for text in documents.section("Other commands", language).split("\n\n") if "`--as-of" in text]
+    *named, _ = documents.codes(paragraph)
     assert set(named) == {name.split()[0] for name, command in COMMANDS.items() if "--as-of" in options_of(command)}
 
 
@@ -154,7 +158,7 @@ def described(option: click.Option) -> list[str]:
 
 def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() -> None:
     document = (PROJECT / "docs/server.md").read_text()
-    [table] = [table for table in readme.tables(document) if "TUNNIHIND_PORT" in str(table)]
+    [table] = [table for table in documents.tables(document) if "TUNNIHIND_PORT" in str(table)]
     rows = {row[0]: row for row in ([cell.replace("`", "") for cell in row] for row in table)}
     options = {cells[0]: cells for cells in (described(one) for one in serve.params if isinstance(one, click.Option))}
     assert rows.keys() == options.keys()
@@ -166,15 +170,15 @@ def test_every_address_of_the_server_is_in_the_readme(language: str) -> None:
     settings, clock = Settings(), FakeClock()
     router = create_app(settings, Snapshot(settings, clock), clock, instance_id="test").router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
-    [table] = readme.tables(readme.section("Other programs", language))
-    named = [code.partition("?")[0] for row in table for code in readme.codes(row[0])]
+    [table] = documents.tables(documents.section("Other programs", language))
+    named = [code.partition("?")[0] for row in table for code in documents.codes(row[0])]
     assert sorted(named) == sorted(routes)
 
 
 @both_languages
 def test_every_address_in_the_text_is_one_of_the_table(language: str) -> None:
-    [table] = readme.tables(readme.section("Other programs", language))
-    known = {code.partition("?")[0] for row in table for code in readme.codes(row[0])}
-    text = re.sub(r"http://localhost:8080(?=/)", "", readme.text(language))
-    named = {code.partition("?")[0] for code in readme.codes(text) if code.startswith("/")}
+    [table] = documents.tables(documents.section("Other programs", language))
+    known = {code.partition("?")[0] for row in table for code in documents.codes(row[0])}
+    text = re.sub(r"http://localhost:8080(?=/)", "", documents.text(language))
+    named = {code.partition("?")[0] for code in documents.codes(text) if code.startswith("/")}
     assert named <= known

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
 from tests.e2e.hass.process import HassProcess
-from tests.e2e.server_process import PATIENCE_S, until
+from tests.support.processes import PATIENCE_S, until
 
 type Json = Any
 """Any JSON document."""

@@ -8,8 +8,8 @@ from typing import Self
 from tests.e2e.conftest import free_port, server_environment
 from tests.e2e.hass.api import HassApi, Json, State
 from tests.e2e.hass.running import fresh_hass
-from tests.e2e.server_process import PATIENCE_S, Reply, Server
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.processes import PATIENCE_S, Reply, Server
+from tests.support.shifted_clock import ShiftedClock
 from tunnihind.market import HOUR_S, floor_hour
 
 AFTERNOON = "2026-01-15T12:40:00Z"

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.e2e.server_process import Process
+from tests.support.processes import Process
 
 COMMAND = str(Path(sys.executable).with_name("hass"))
 

@@ -9,7 +9,7 @@ from tests.e2e.conftest import free_port
 from tests.e2e.hass.api import HassApi
 from tests.e2e.hass.configuration import write_configuration
 from tests.e2e.hass.process import HassProcess
-from tests.e2e.shifted_clock import ShiftedClock
+from tests.support.shifted_clock import ShiftedClock
 
 UNHEARD = Path(__file__).with_name("unheard")
 """Stand-ins for two libraries that would have to be compiled."""

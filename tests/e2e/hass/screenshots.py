@@ -16,7 +16,7 @@ from playwright.async_api import BrowserContext, ViewportSize
 from tests.e2e.hass.api import Json
 from tests.e2e.hass.house import House
 from tests.e2e.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
-from tests.e2e.shifted_clock import ShiftedClock, library
+from tests.support.shifted_clock import ShiftedClock, library
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.conftest import NOBODY
 from tests.e2e.hass.house import House
 from tests.e2e.hass.told import Told, local, utc
-from tests.e2e.server_process import until
+from tests.support.processes import until
 from tunnihind.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from typing import Any, Self
 
-from tests.e2e.server_process import Server
+from tests.support.processes import Server
 from tunnihind.market import HOUR_S, LOCAL_TZ, floor_hour
 
 

@@ -14,7 +14,7 @@ from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.conftest import MakeWorld
 from tests.integration.household.relay import Relay
 from tests.integration.world import PLAN_ID, World, instant
-from tests.readme import PROJECT
+from tests.support.documents import PROJECT
 from tunnihind.market import HOUR_S
 
 

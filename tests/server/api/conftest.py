@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from aiohttp import web
 
-from tests.server.api.support import FakeClock, RunningServer, make_view
+from tests.support.api_server import FakeClock, RunningServer, make_view
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner

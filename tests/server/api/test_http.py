@@ -10,7 +10,7 @@ from compression import zstd
 import pytest
 
 from tests.server.api.conftest import Serve
-from tests.server.api.support import HOUR, Answer, RunningServer
+from tests.support.api_server import HOUR, Answer, RunningServer
 from tunnihind.api.http import Coding, Representation
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData

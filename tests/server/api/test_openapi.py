@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from tests.server.api.support import RunningServer
+from tests.support.api_server import RunningServer
 from tunnihind.api.openapi import openapi_document, vat_text
 from tunnihind.settings import Settings
 

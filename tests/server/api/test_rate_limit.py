@@ -4,7 +4,7 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from tests.server.api.conftest import Serve
-from tests.server.api.support import FakeClock
+from tests.support.api_server import FakeClock
 from tunnihind.api.rate_limit import TokenBuckets, client_of
 from tunnihind.settings import Settings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.api.support import HOUR, FakeClock, make_view
+from tests.support.api_server import HOUR, FakeClock, make_view
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.models import ForecastResponse

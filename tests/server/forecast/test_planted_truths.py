@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.server.forecast.simulated_history import (
+from tests.support.simulated_history import (
     Planted,
     as_simulated,
     every,

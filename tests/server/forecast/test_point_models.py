@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from tests.server.forecast.windy_market import windy_archive
+from tests.support.windy_market import windy_archive
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import Group, Rows

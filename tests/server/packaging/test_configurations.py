@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.server.packaging.scripts import PROJECT
+from tests.support.scripts import PROJECT
 from tunnihind.service.descriptors import MOST_DESCRIPTORS
 from tunnihind.settings import Settings
 

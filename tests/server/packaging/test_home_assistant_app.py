@@ -12,7 +12,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from tests.server.packaging.scripts import PROJECT, load
+from tests.support.scripts import PROJECT, load
 from tunnihind.cli.serve import serve
 from tunnihind.settings import Settings
 

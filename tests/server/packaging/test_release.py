@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from tests.server.packaging.scripts import PROJECT, load
+from tests.support.scripts import PROJECT, load
 from tunnihind import __version__
 
 release: Final = load("scripts/release")

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 import pytest
 from aiohttp import ClientSession, web
 
-from tests.e2e.made_up import made_up_quotes
 from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
+from tests.support.sample_prices import made_up_quotes
 from tests.support.sources import ScriptedPrices
 from tests.support.stores import hourly, sources_of, store_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe

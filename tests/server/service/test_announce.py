@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from zeroconf import ServiceStateChange
 
-from tests.neighbour import Neighbour, neighbour_on
-from tests.server.api.support import FakeClock
+from tests.support.api_server import FakeClock
+from tests.support.discovery import Neighbour, neighbour_on
 from tunnihind import __version__
 from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
 from tunnihind.service.background import background

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.store.making import CASE, DAY, whole_day
+from tests.support.stored_rows import CASE, DAY, whole_day
 from tunnihind.errors import StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.store import Store

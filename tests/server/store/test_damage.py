@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from sqlalchemy import Column, Float, LargeBinary, Table, Text
 
-from tests.server.store.making import CASE, DAY, run, series, whole_day
 from tests.support.pipelines import plain_run
 from tests.support.sources import ScriptedWeather
+from tests.support.stored_rows import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.store.worker import add_day, day
+from tests.support.store_process import add_day, day
 from tunnihind.market import hours_of
 from tunnihind.store.store import Store
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 @contextmanager
 def worker(*arguments: object) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-W", "error", "-m", "tests.server.store.worker", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "tests.support.store_process", *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield process

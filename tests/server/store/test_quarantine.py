@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from datetime import date
 
-from tests.server.store.making import CASE, DAY
+from tests.support.stored_rows import CASE, DAY
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 

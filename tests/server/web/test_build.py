@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.node import ROOT
+from tests.support.node import ROOT
 
 STATIC = Path("server/tunnihind/web/static")
 

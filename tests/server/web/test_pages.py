@@ -5,9 +5,9 @@ from importlib import resources
 
 import pytest
 
-from tests.e2e import pages
 from tests.server.api.conftest import Serve
-from tests.server.api.support import HOUR, RunningServer, make_view
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer, make_view
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
@@ -79,7 +79,7 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
 async def test_all_of_the_dashboard_stays_below_120_kb_over_the_wire(serve: Serve) -> None:
     if CHART_LIBRARY not in page_assets():
         pytest.skip("needs the chart library, which comes with the build: reinstall the package")
-    server = await serve(pages.ordinary())
+    server = await serve(sample_views.ordinary())
     addresses = {address for address in Outline(await html_of(server, "/")).addresses if address.startswith("static/")}
     answers = [await server.ask(f"/{path}", "Accept-Encoding: gzip") for path in ("", "api/series", *addresses)]
     assert 40_000 < sum(len(answer.body) for answer in answers) < 120_000
@@ -195,7 +195,7 @@ async def test_another_vat_rate_than_the_laws_is_told_as_such(server: RunningSer
 
 
 async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve: Serve) -> None:
-    server = await serve(pages.negative())
+    server = await serve(sample_views.negative())
     html = await html_of(server, "/")
     assert "−0.0" not in html.replace("−0.01", "")
     assert "−1.5" in html

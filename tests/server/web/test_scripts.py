@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tunnihind.web
-from tests.node import WEB, modules, node, run_module
+from tests.support.node import WEB, modules, node, run_module
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
 HOUR_S = 3600

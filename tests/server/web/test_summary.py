@@ -2,8 +2,8 @@ from datetime import date
 
 import pytest
 
-from tests.e2e import pages
-from tests.server.api.support import HOUR, make_run, make_view
+from tests.support import sample_views
+from tests.support.api_server import HOUR, make_run, make_view
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
@@ -33,7 +33,7 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 
 def test_today_and_tomorrow_have_their_cheapest_and_dearest_hours() -> None:
-    today, tomorrow = summary_of(pages.ordinary()).days
+    today, tomorrow = summary_of(sample_views.ordinary()).days
     assert len(today.hours) == len(tomorrow.hours) == 24
     assert today.cheapest.eur_mwh == min(hour.eur_mwh for hour in today.hours)
     assert tomorrow.dearest.eur_mwh == max(hour.eur_mwh for hour in tomorrow.hours)
@@ -72,18 +72,18 @@ def test_with_nothing_known_one_notice_says_so() -> None:
 
 
 def test_old_data_is_said_plainly_with_its_age() -> None:
-    texts = " ".join(warnings(summary_of(pages.stale())))
+    texts = " ".join(warnings(summary_of(sample_views.stale())))
     assert "settled price is missing" in texts
     assert "forecast is 9 hours old" in texts
     assert "refreshed 9 hours ago" in texts
 
 
 def test_fresh_data_warns_of_nothing() -> None:
-    assert warnings(summary_of(pages.ordinary())) == []
+    assert warnings(summary_of(sample_views.ordinary())) == []
 
 
 def test_a_server_without_a_pipeline_is_not_blamed_for_old_data() -> None:
-    assert "refreshed" not in " ".join(warnings(summary_of(pages.stale(), pipeline_expected=False)))
+    assert "refreshed" not in " ".join(warnings(summary_of(sample_views.stale(), pipeline_expected=False)))
 
 
 @pytest.mark.parametrize(("minutes", "is_late"), [(15 * 60 + 29, False), (15 * 60 + 30, True)])
@@ -99,7 +99,7 @@ def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int,
 def test_prices_of_tomorrow_that_are_there_are_not_late() -> None:
     evening = HOUR + 10 * HOUR_S
     for tz in ("tallinn", "utc"):
-        summary = summary_of(pages.ordinary(evening), evening, tz=tz)
+        summary = summary_of(sample_views.ordinary(evening), evening, tz=tz)
         assert warnings(summary) == []
         assert not summary.tomorrow_is_due
 
@@ -111,18 +111,20 @@ def test_the_current_hour_without_a_settled_price_shows_its_forecast() -> None:
     assert (current.settled, current.eur_mwh, current.band_eur_mwh) == (None, 20.0, (10.0, 30.0))
 
 
-@pytest.mark.parametrize(("day", "hours"), [(pages.SPRING, 23), (pages.AUTUMN, 25), (date(2025, 12, 15), 24)])
+@pytest.mark.parametrize(
+    ("day", "hours"), [(sample_views.SPRING, 23), (sample_views.AUTUMN, 25), (date(2025, 12, 15), 24)]
+)
 def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) -> None:
-    now = pages.noon_of(day)
-    summary = summary_of(pages.ordinary(now), now)
+    now = sample_views.noon_of(day)
+    summary = summary_of(sample_views.ordinary(now), now)
     assert len(summary.days[0].hours) == hours
     [row] = [row for row in summary.grid if row.is_today]
     assert sum(len(cells) for cells in row.clock_hours) == hours
 
 
 def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
-    now = pages.noon_of(pages.AUTUMN)
-    summary = summary_of(pages.ordinary(now), now)
+    now = sample_views.noon_of(sample_views.AUTUMN)
+    summary = summary_of(sample_views.ordinary(now), now)
     [row] = [row for row in summary.grid if row.is_today]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 2, *[1] * 20]
     first = row.clock_hours[3][0].hour.ts
@@ -131,18 +133,18 @@ def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
 
 
 def test_spring_leaves_the_third_hour_out() -> None:
-    now = pages.noon_of(pages.SPRING)
-    [row] = [row for row in summary_of(pages.ordinary(now), now).grid if row.is_today]
+    now = sample_views.noon_of(sample_views.SPRING)
+    [row] = [row for row in summary_of(sample_views.ordinary(now), now).grid if row.is_today]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 0, *[1] * 20]
 
 
 def test_in_utc_days_begin_at_utc_midnight() -> None:
-    hours = summary_of(pages.ordinary(), tz="utc").days[0].hours
+    hours = summary_of(sample_views.ordinary(), tz="utc").days[0].hours
     assert hours[0].ts % DAY_S == 0
 
 
 def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
-    cells = [cell for row in summary_of(pages.negative()).grid for cells in row.clock_hours for cell in cells]
+    cells = [cell for row in summary_of(sample_views.negative()).grid for cells in row.clock_hours for cell in cells]
     tints = [cell.tint for cell in cells if cell.tint is not None]
     assert {cell.tint for cell in cells if cell.hour.eur_mwh < 0} == {None}
     shares = [tints.count(tint) / len(tints) for tint in range(6)]
@@ -150,15 +152,15 @@ def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
 
 
 def test_the_wanted_score_window_is_shown_or_else_the_longest_there_is() -> None:
-    view = pages.ordinary()
+    view = sample_views.ordinary()
     assert [summary_of(view, score=days).score.days for days in ("7", "30", "90")] == [7, 30, 90]  # type: ignore[union-attr]
     short = ServedData("short", settled=view.settled, accuracy=view.accuracy[:1])
     assert summary_of(short, score="90").score.days == 7  # type: ignore[union-attr]
-    assert summary_of(pages.without_forecast()).score is None
+    assert summary_of(sample_views.without_forecast()).score is None
 
 
 def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
-    drawing = summary_of(pages.negative()).drawing
+    drawing = summary_of(sample_views.negative()).drawing
     assert drawing is not None
     ys = [float(point.split()[1]) for point in drawing.band.strip("MZ").split("L")]
     assert 0 <= min(ys) <= max(ys) <= 1000
@@ -167,7 +169,7 @@ def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
 
 
 def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
-    drawing = summary_of(pages.ordinary()).drawing
+    drawing = summary_of(sample_views.ordinary()).drawing
     assert drawing is not None
     assert [day.label for day in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
     ends = [day.at + day.width for day in drawing.days]
@@ -177,10 +179,12 @@ def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
 
 
 def test_the_forecasts_end_is_drawn_at_the_end_of_its_last_hour() -> None:
-    drawing = summary_of(pages.ordinary()).drawing
+    drawing = summary_of(sample_views.ordinary()).drawing
     assert drawing is not None
     start = HOUR - 12 * HOUR_S
-    assert drawing.limit == pytest.approx(1000 * (pages.LAST + HOUR_S - start) / (pages.END - start), abs=0.1)
+    assert drawing.limit == pytest.approx(
+        1000 * (sample_views.LAST + HOUR_S - start) / (sample_views.END - start), abs=0.1
+    )
 
 
 def test_the_drawing_breaks_its_line_where_an_hour_is_missing() -> None:

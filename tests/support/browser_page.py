@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
-from tests.e2e import pages
-from tests.e2e.chromium import chromium
 from tests.server.api.conftest import Serve
-from tests.server.api.support import RunningServer
+from tests.support import sample_views
+from tests.support.api_server import RunningServer
+from tests.support.chromium import chromium
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 
 PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -67,7 +67,7 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest.fixture
 async def server(serve: Serve) -> RunningServer:
     """Return a server of an ordinary day."""
-    return await serve(pages.ordinary())
+    return await serve(sample_views.ordinary())
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from math import sin
 
 import numpy as np
 
-from tests.server.api.support import HOUR
+from tests.support.api_server import HOUR
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores

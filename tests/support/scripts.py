@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-PROJECT: Final = Path(__file__).parents[3]
+PROJECT: Final = Path(__file__).parents[2]
 
 
 def load(path: str) -> ModuleType:

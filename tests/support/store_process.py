@@ -1,4 +1,4 @@
-"""What other processes do to a store in the tests: `python -m tests.server.store.worker JOB URL [ARGUMENT]`.
+"""What other processes do to a store in the tests: `python -m tests.support.store_process JOB URL [ARGUMENT]`.
 
 A job starts at the first line on its standard input, and says on its standard output what it has done.
 """
@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from sqlalchemy import event
 
-from tests.server.store.making import whole_day
+from tests.support.stored_rows import whole_day
 from tunnihind.errors import StoreError
 from tunnihind.market import day_end
 from tunnihind.store.prices import Added

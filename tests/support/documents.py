@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-PROJECT: Final = Path(__file__).parents[1]
+PROJECT: Final = Path(__file__).parents[2]
 FILES: Final = {"en": PROJECT / "README.md", "et": PROJECT / "README.et.md"}
 """The README of each language. They have the same sections in the same order, as `test_documents.py` makes sure."""
 
