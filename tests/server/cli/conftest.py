@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from tunnihind.cli.main import main
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.market import day_end, day_start, delivery_day
+from tunnihind.market import Limits, day_end, day_start, delivery_day
 
 type Price = Callable[[int], float]
 type Run = Callable[..., Result]
@@ -25,7 +25,11 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
     The report is the same whatever the model; the quick one makes it.
     """
-    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", LastWeeksMean)
+
+    def quick(floor_eur_mwh: float, cap_eur_mwh: float) -> LastWeeksMean:
+        return LastWeeksMean(limits=Limits(floor_eur_mwh, cap_eur_mwh))
+
+    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", quick)
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
 
