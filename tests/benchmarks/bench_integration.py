@@ -27,10 +27,9 @@ from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from tests.integration.household.conftest import MakeWorld, make_world
 from tests.integration.world import instant, plan
-from tests.server.api.conftest import serve
 from tunnihind.market import HOUR_S
 
-__all__ = ["make_world", "serve"]
+__all__ = ["make_world"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
 

@@ -20,7 +20,7 @@ from playwright.async_api import Browser, CDPSession, Page
 
 from tests.support import sample_views
 from tests.support.api_server import FakeClock
-from tests.support.chromium import chromium
+from tests.support.browser import chromium
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app

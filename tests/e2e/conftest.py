@@ -1,28 +1,17 @@
-"""Real processes of `tunnihind`, talking over the loopback interface only."""
+"""Real processes of `tunnihind`, talking over the loopback interface only; and a real browser for its pages."""
 
-import os
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import pytest
+from playwright.async_api import Browser
 
-from tests.support.processes import Done, Server, run
+from tests.support import sample_views
+from tests.support.api_server import RunningServer, Serve
+from tests.support.browser import WatchedPage, address_of, chromium, open_page
+from tests.support.processes import Done, Launch, Server, Tunnihind, free_port, run, server_environment
 from tests.support.shifted_clock import ShiftedClock, library
-
-type Tunnihind = Callable[..., Awaitable[Done]]
-
-NOBODY = "http://127.0.0.1:9"
-"""An address at which nothing answers (the discard port), so that no test ever asks the real upstreams."""
-
-
-class Launch(Protocol):
-    """Starts a server."""
-
-    def __call__(
-        self, *arguments: str, clock: ShiftedClock | None = None, port: int | None = None, wrapper: Sequence[str] = ()
-    ) -> Server: ...
+from tunnihind.web.assets import CHART_LIBRARY, page_assets
 
 
 @pytest.fixture
@@ -81,23 +70,25 @@ def clock(tmp_path: Path) -> ShiftedClock:
     return ShiftedClock(found, tmp_path / "clock")
 
 
-def server_environment(home: Path, database: Path) -> dict[str, str]:
-    """Return the environment of a server, with nothing of the machine's but what it takes to run it."""
-    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything anew.
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return kept | {
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "TUNNIHIND_DATABASE_URL": f"sqlite:///{database}",
-        "TUNNIHIND_HOST": "127.0.0.1",
-        "TUNNIHIND_ELERING_URL": NOBODY,
-        "TUNNIHIND_WEATHER": "no",
-    }
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Return a running browser."""
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    async with chromium() as browser:
+        yield browser
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+@pytest.fixture
+async def server(serve: Serve) -> RunningServer:
+    """Return a server of an ordinary day."""
+    return await serve(sample_views.ordinary())
+
+
+@pytest.fixture
+async def watched_page(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
+    """Return a page that must neither complain nor ask anybody but the server."""
+    async with open_page(browser, address_of(server)) as seen:
+        yield seen
+        assert seen.console_errors == []
+        assert seen.foreign_requests == []

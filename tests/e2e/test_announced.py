@@ -9,9 +9,8 @@ import pytest
 from aiohttp import ClientSession
 from zeroconf import ServiceStateChange
 
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.discovery import Neighbour, neighbour_on
-from tests.support.processes import Server
+from tests.support.discovery import DiscoveryClient, discovery_client
+from tests.support.processes import Launch, Server, Tunnihind
 from tests.support.sample_prices import made_up_quotes, write_prices
 from tunnihind.service.announce import SERVICE_TYPE, reachable_addresses
 
@@ -19,11 +18,11 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's
 
 
 @pytest.fixture
-async def neighbour() -> AsyncIterator[Neighbour]:
+async def network() -> AsyncIterator[DiscoveryClient]:
     addresses = reachable_addresses([EVERYWHERE])
     if not addresses:
         pytest.skip("needs a network, if only one of this machine alone")
-    async with neighbour_on(addresses) as somebody:
+    async with discovery_client(addresses) as somebody:
         yield somebody
 
 
@@ -34,22 +33,24 @@ async def announced_name(server: Server) -> str:
     return f"{name}.{SERVICE_TYPE}"
 
 
-async def test_a_server_is_found_where_it_really_listens_until_it_stops(launch: Launch, neighbour: Neighbour) -> None:
+async def test_a_server_is_found_where_it_really_listens_until_it_stops(
+    launch: Launch, network: DiscoveryClient
+) -> None:
     server = launch("--demo", "--host", EVERYWHERE, "--port", "0")
     name = await announced_name(server)
     assert name.startswith("Tunnihind demo ")
-    assert await neighbour.hears_of(name) == (ServiceStateChange.Added, name)
-    found = await neighbour.ask_for(name)
+    assert await network.next_change(name) == (ServiceStateChange.Added, name)
+    found = await network.service_info(name)
     [address] = found.parsed_addresses()
     async with ClientSession() as session, session.get(f"http://{address}:{found.port}/api/about") as response:
         about = await response.json()
     assert found.decoded_properties == {"id": about["instanceId"], "version": about["version"], "api": "v1", "path": ""}
     assert await server.terminate() == 0
-    assert await neighbour.hears_of(name) == (ServiceStateChange.Removed, name)
+    assert await network.next_change(name) == (ServiceStateChange.Removed, name)
 
 
 async def test_a_past_day_and_a_server_told_to_be_quiet_are_not_announced(
-    launch: Launch, neighbour: Neighbour, tunnihind: Tunnihind, tmp_path: Path
+    launch: Launch, network: DiscoveryClient, tunnihind: Tunnihind, tmp_path: Path
 ) -> None:
     prices = write_prices(tmp_path / "prices.csv", made_up_quotes(date(2025, 12, 1), date(2025, 12, 15)))
     assert (await tunnihind("import", "prices", str(prices))).status == 0
@@ -63,4 +64,4 @@ async def test_a_past_day_and_a_server_told_to_be_quiet_are_not_announced(
     name = await announced_name(server)
     # All have one identity: had another been announced before it, it would have had to take another name.
     assert name == f"Tunnihind {(await server.get('/api/about')).json()['instanceId'][:8]}.{SERVICE_TYPE}"
-    assert (await neighbour.ask_for(name)).port == int(server.url.rpartition(":")[2])
+    assert (await network.service_info(name)).port == int(server.url.rpartition(":")[2])

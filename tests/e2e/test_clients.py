@@ -10,11 +10,8 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page
 
-from tests.server.api.conftest import Serve, serve
-from tests.support.api_server import RunningServer
-from tests.support.chromium import chromium
-
-__all__ = ["serve"]
+from tests.support.api_server import RunningServer, Serve
+from tests.support.browser import chromium
 
 
 @pytest.fixture

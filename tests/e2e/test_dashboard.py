@@ -5,13 +5,10 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.server.api.conftest import serve
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser_page import PHONE, Watched, address_of, browser, cents, series_of, server, watch, watched
+from tests.support.browser import PHONE, WatchedPage, address_of, cents, open_page, series_of
 from tunnihind.market import DAY_S, HOUR_S
-
-__all__ = ["browser", "serve", "server", "watch"]
 
 
 async def point_at(page: Page, ts: int) -> None:
@@ -35,8 +32,8 @@ async def shown_range(page: Page) -> tuple[float, float]:
     return HOUR - 12 * HOUR_S, float(sample_views.END)
 
 
-async def test_the_prices_at_a_glance_are_the_apis(watch: Watched, server: RunningServer) -> None:
-    page = await watch.show()
+async def test_the_prices_at_a_glance_are_the_apis(watched_page: WatchedPage, server: RunningServer) -> None:
+    page = await watched_page.show()
     series = await series_of(server)
     await expect(page.locator("[data-now-price]")).to_have_text(cents(series["current"]["eurKwh"]))
     today = [hour for hour in series["actuals"] if HOUR - 12 * HOUR_S <= hour["ts"] < HOUR + 12 * HOUR_S]
@@ -45,10 +42,10 @@ async def test_the_prices_at_a_glance_are_the_apis(watch: Watched, server: Runni
 
 
 async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
-    watch: Watched, server: RunningServer
+    watched_page: WatchedPage, server: RunningServer
 ) -> None:
-    await watch.page.clock.install()
-    page = await watch.show()
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
     series = await series_of(server)
     settled = next(hour for hour in series["actuals"] if hour["ts"] == HOUR + 5 * HOUR_S)
     await point_at(page, settled["ts"])
@@ -61,16 +58,16 @@ async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
 
 
 async def test_a_finger_on_an_hour_tells_its_price(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), **PHONE) as seen:
+    async with open_page(browser, address_of(server), **PHONE) as seen:
         page = await seen.show()
         before = await page.locator("[data-readout]").text_content()
         await page.locator(".u-over").tap(position={"x": 30, "y": 60})
         await expect(page.locator("[data-readout]")).not_to_have_text(before or "")
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), **PHONE) as seen:
+    async with open_page(browser, address_of(server), **PHONE) as seen:
         await seen.page.clock.install()
         page = await seen.show("/?span=week")
         await page.locator(".u-over").scroll_into_view_if_needed()
@@ -97,11 +94,11 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
         moved = await shown_range(page)
         assert moved[0] < zoomed[0]
         assert moved[1] - moved[0] == pytest.approx(zoomed[1] - zoomed[0], abs=2)
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
-async def test_the_keyboard_walks_from_hour_to_hour(watch: Watched, server: RunningServer) -> None:
-    page = await watch.show()
+async def test_the_keyboard_walks_from_hour_to_hour(watched_page: WatchedPage, server: RunningServer) -> None:
+    page = await watched_page.show()
     chart = page.get_by_role("slider", name="Prices and forecast")
     await chart.focus()
     await expect(chart).to_have_attribute("aria-valuenow", str(HOUR))
@@ -116,23 +113,23 @@ async def test_the_keyboard_walks_from_hour_to_hour(watch: Watched, server: Runn
     await expect(chart).to_have_attribute("aria-valuetext", re.compile("settled"))
 
 
-async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(watch: Watched) -> None:
-    await watch.page.clock.install()
-    page = await watch.show()
+async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(watched_page: WatchedPage) -> None:
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
     await page.get_by_role("button", name="Zoom in").click()
     await page.get_by_role("button", name="Later").click()
     low, high = await shown_range(page)
     assert high - low == pytest.approx((sample_views.END - HOUR + 12 * HOUR_S) / 1.5, abs=2)
     shared = page.url
-    await watch.show("/")
+    await watched_page.show("/")
     await page.goto(shared, wait_until="networkidle")
     assert await shown_range(page) == (low, high)
     assert await page.locator("[data-span][aria-pressed=true]").count() == 0
 
 
-async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watch: Watched) -> None:
-    await watch.page.clock.install()
-    page = await watch.show()
+async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watched_page: WatchedPage) -> None:
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
     await page.get_by_role("button", name="Week").click()
     await page.get_by_role("button", name="Zoom in").click()
     before = await shown_range(page)
@@ -152,17 +149,17 @@ async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watch: Watched) -> N
     assert zoomed[1] - zoomed[0] == pytest.approx((after[1] - after[0]) / 1.5, abs=2)
 
 
-async def test_fourteen_days_back_can_be_seen(watch: Watched) -> None:
-    page = await watch.show("/?span=all")
+async def test_fourteen_days_back_can_be_seen(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?span=all")
     chart = page.get_by_role("slider")
     assert await chart.get_attribute("aria-valuemin") == str(HOUR - 14 * DAY_S)
     assert await chart.get_attribute("aria-valuemax") == str(sample_views.LAST)
 
 
 async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the_address(
-    watch: Watched, server: RunningServer
+    watched_page: WatchedPage, server: RunningServer
 ) -> None:
-    page = await watch.show()
+    page = await watched_page.show()
     series = await series_of(server)
     settled = {hour["ts"]: hour["eurKwh"] for hour in series["actuals"] if hour["ts"] > HOUR}
     await page.get_by_label("Use forecast hours too").uncheck()
@@ -177,8 +174,8 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
     await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
 
 
-async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enough(watch: Watched) -> None:
-    page = await watch.show("/?hours=3&by=2025-12-15T16:00")
+async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enough(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
     await expect(page.locator("[data-found]")).to_contain_text("13:00–16:00")
     await page.get_by_label("How long").fill("4")
     await expect(page.locator("[data-found]")).to_contain_text("not enough known hours")
@@ -188,15 +185,15 @@ async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enoug
     ("asked", "hours"), [("0", "1"), ("-3", "1"), ("2.4", "2"), ("99", "24"), ("", "3"), ("1e400", "3")]
 )
 async def test_the_finder_says_how_many_hours_it_makes_of_what_it_is_asked(
-    watch: Watched, asked: str, hours: str
+    watched_page: WatchedPage, asked: str, hours: str
 ) -> None:
-    page = await watch.show(f"/?hours={asked}")
+    page = await watched_page.show(f"/?hours={asked}")
     await expect(page.get_by_label("How long")).to_have_value(hours)
     await expect(page.locator("[data-found]")).to_contain_text("on average")
 
 
-async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_done(watch: Watched) -> None:
-    page = await watch.show()
+async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_done(watched_page: WatchedPage) -> None:
+    page = await watched_page.show()
     field = page.get_by_label("How long")
     await field.fill("99")
     await field.press("Tab")
@@ -204,9 +201,9 @@ async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_don
     assert "hours=24" in page.url
 
 
-async def test_only_the_main_button_of_a_mouse_moves_the_chart(watch: Watched) -> None:
-    await watch.page.clock.install()
-    page = await watch.show("/?span=week")
+async def test_only_the_main_button_of_a_mouse_moves_the_chart(watched_page: WatchedPage) -> None:
+    await watched_page.page.clock.install()
+    page = await watched_page.show("/?span=week")
     box = await page.locator(".u-over").bounding_box()
     assert box is not None
     await page.mouse.move(box["x"] + 100, box["y"] + 50)
@@ -217,13 +214,15 @@ async def test_only_the_main_button_of_a_mouse_moves_the_chart(watch: Watched) -
     assert "from=" not in page.url
 
 
-async def test_a_range_that_is_no_range_is_as_if_it_were_not_given(watch: Watched) -> None:
-    page = await watch.show("/?span=century&from=5&to=x")
+async def test_a_range_that_is_no_range_is_as_if_it_were_not_given(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?span=century&from=5&to=x")
     await expect(page.get_by_role("button", name="Today on")).to_have_attribute("aria-pressed", "true")
 
 
-async def test_unit_and_time_zone_change_in_place_and_in_the_address(watch: Watched, server: RunningServer) -> None:
-    page = await watch.show()
+async def test_unit_and_time_zone_change_in_place_and_in_the_address(
+    watched_page: WatchedPage, server: RunningServer
+) -> None:
+    page = await watched_page.show()
     series = await series_of(server)
     await page.get_by_role("link", name="€/MWh").click()
     await expect(page.locator("[data-now-price]")).to_have_text(f"{series['current']['eurMwh']:.2f}")
@@ -235,8 +234,8 @@ async def test_unit_and_time_zone_change_in_place_and_in_the_address(watch: Watc
     assert "tz=utc" in page.url
 
 
-async def test_the_other_language_keeps_every_choice(watch: Watched) -> None:
-    page = await watch.show("/?unit=mwh&hours=5&span=week")
+async def test_the_other_language_keeps_every_choice(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?unit=mwh&hours=5&span=week")
     await page.get_by_role("link", name="ET", exact=True).click()
     await page.wait_for_url(re.compile("lang=et"))
     await expect(page.get_by_role("heading", name="Elektri hind Eestis")).to_be_visible()
@@ -251,23 +250,23 @@ async def test_the_other_language_keeps_every_choice(watch: Watched) -> None:
 async def test_colours_are_the_devices_or_the_readers(
     browser: Browser, server: RunningServer, device: str, wanted: str, dark: bool
 ) -> None:
-    async with watched(browser, address_of(server), color_scheme=device) as seen:
+    async with open_page(browser, address_of(server), color_scheme=device) as seen:
         page = await seen.show(f"/?theme={wanted}")
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
 
 
-async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_reader(watch: Watched) -> None:
-    page = await watch.show()
+async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_reader(watched_page: WatchedPage) -> None:
+    page = await watched_page.show()
     snippet = page.locator(".share code")
-    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&embed=1"')
+    await expect(snippet).to_contain_text(f'src="{watched_page.address}/?lang=en&embed=1"')
     await page.get_by_role("link", name="€/MWh").click()
     await page.get_by_role("link", name="Dark").click()
-    await expect(snippet).to_contain_text(f'src="{watch.address}/?lang=en&unit=mwh&theme=dark&embed=1"')
+    await expect(snippet).to_contain_text(f'src="{watched_page.address}/?lang=en&unit=mwh&theme=dark&embed=1"')
 
 
 async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), viewport={"width": 718, "height": 1000}) as seen:
+    async with open_page(browser, address_of(server), viewport={"width": 718, "height": 1000}) as seen:
         page = await seen.show("/?theme=dark")
         await page.emulate_media(media="print")
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -9,19 +9,16 @@ import pytest
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
-from tests.e2e.conftest import Launch
-from tests.server.api.conftest import Serve, serve
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser_page import PHONE, Watched, address_of, browser, cents, server, watch, watched
+from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.browser import PHONE, WatchedPage, address_of, cents, open_page
+from tests.support.processes import Launch
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 
-__all__ = ["browser", "serve", "server", "watch"]
-
 
 async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), **PHONE) as seen:
+    async with open_page(browser, address_of(server), **PHONE) as seen:
         for path in ("/", "/?lang=et", "/docs", "/docs?lang=et"):
             page = await seen.show(path)
             assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
@@ -30,7 +27,7 @@ async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Brows
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
     browser: Browser, server: RunningServer
 ) -> None:
-    async with watched(browser, address_of(server), java_script_enabled=False) as seen:
+    async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
         page = await seen.show()
         await expect(page.locator("[data-now-price]")).to_be_visible()
         await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
@@ -45,7 +42,7 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
 async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_works(
     browser: Browser, server: RunningServer
 ) -> None:
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.route("**/uPlot.iife.min.js", lambda route: route.abort())
         page = await seen.show()
         await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
@@ -53,14 +50,14 @@ async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_work
         await expect(page.locator("[data-found]")).to_contain_text("on average")
         await page.get_by_role("link", name="UTC").click()
         await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
-        assert [complaint for complaint in seen.complaints if "ERR_FAILED" not in complaint] == []
+        assert [complaint for complaint in seen.console_errors if "ERR_FAILED" not in complaint] == []
 
 
 async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
-    watch: Watched, server: RunningServer
+    watched_page: WatchedPage, server: RunningServer
 ) -> None:
-    await watch.page.clock.install()
-    page = await watch.show()
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
     await page.get_by_role("link", name="UTC").focus()
     server.snapshot.show(replace(sample_views.ordinary(prices={HOUR: 12.34}), version="corrected"))
     await page.clock.run_for(61_000)
@@ -69,10 +66,10 @@ async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
 
 
 async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
-    watch: Watched, server: RunningServer
+    watched_page: WatchedPage, server: RunningServer
 ) -> None:
-    await watch.page.clock.install()
-    page = await watch.show()
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
     await page.evaluate("window.untouched = document.querySelector('#glance')")
     async with page.expect_response("**/api/series"), page.expect_response(re.compile("/$")):
         await page.clock.run_for(61_000)
@@ -88,7 +85,7 @@ async def test_prices_that_came_are_shown_although_the_page_they_belong_to_did_n
     async def refuse(route: Route) -> None:
         await (route.continue_() if route.request.is_navigation_request() else route.fulfill(status=429))
 
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.route(f"{seen.address}/", refuse)
         page = await seen.show()
         await expect(page.get_by_role("slider")).to_be_visible()
@@ -106,7 +103,7 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
         else:
             held.append(route)
 
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.route(f"{seen.address}/", hold)
         page = seen.page
         await page.goto(seen.address)
@@ -119,13 +116,13 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
             await late.continue_()
         await page.wait_for_load_state("networkidle")
         await expect(price).to_have_text(f"{sample_views.price(HOUR):.2f}")
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_and_recovers(
     browser: Browser, server: RunningServer
 ) -> None:
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show()
         await page.context.set_offline(True)
@@ -145,7 +142,7 @@ async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_a
 async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone(
     browser: Browser, server: RunningServer
 ) -> None:
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show("/?embed=1")
         await page.context.set_offline(True)
@@ -162,7 +159,7 @@ async def test_a_day_of_another_length_is_shown_hour_by_hour(
 ) -> None:
     now = sample_views.noon_of(day)
     server = await serve(sample_views.ordinary(now), now=now)
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         page = await seen.show()
         assert await page.locator("#grid .today span").count() == hours
         chart = page.get_by_role("slider")
@@ -173,51 +170,51 @@ async def test_a_day_of_another_length_is_shown_hour_by_hour(
             texts.add(await chart.get_attribute("aria-valuetext"))
         assert len(texts) == 14
         assert any("EEST" in (text or "") for text in texts) is (hours == 25)
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_negative_prices_are_shown_below_zero_and_found_by_the_finder(browser: Browser, serve: Serve) -> None:
     server = await serve(sample_views.negative())
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         page = await seen.show()
         await expect(page.locator("#grid .negative")).to_have_count(4)
         await expect(page.locator("[data-found]")).to_contain_text("on average −1.7")
         assert "−0.00" not in await page.locator("body").inner_text()
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_without_a_forecast_the_page_shows_prices_only(browser: Browser, serve: Serve) -> None:
-    async with watched(browser, address_of(await serve(sample_views.without_forecast()))) as seen:
+    async with open_page(browser, address_of(await serve(sample_views.without_forecast()))) as seen:
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("no forecast yet")
         await expect(page.get_by_role("slider")).to_be_visible()
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browser: Browser, serve: Serve) -> None:
-    async with watched(browser, address_of(await serve(sample_views.forgotten()))) as seen:
+    async with open_page(browser, address_of(await serve(sample_views.forgotten()))) as seen:
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("refreshed 48 hours ago")
         await expect(page.get_by_role("slider")).to_be_visible()
         assert await page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate"
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, serve: Serve) -> None:
     server = await serve(ServedData("empty"))
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show()
         await expect(page.locator("#notices")).to_contain_text("There are no prices yet")
         server.snapshot.show(sample_views.ordinary())
         await page.clock.run_for(61_000)
         await expect(page.get_by_role("slider")).to_be_visible()
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 async def test_nothing_shifts_while_the_page_comes_to_life(browser: Browser, server: RunningServer) -> None:
     for options in ({}, PHONE):
-        async with watched(browser, address_of(server), **options) as seen:
+        async with open_page(browser, address_of(server), **options) as seen:
             await seen.page.add_init_script(
                 "window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) "
                 "window.shift += entry.value; }).observe({type: 'layout-shift', buffered: true});"
@@ -246,7 +243,7 @@ async def prefixed(server: RunningServer) -> AsyncIterator[str]:
 
 
 async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: str) -> None:
-    async with watched(browser, prefixed) as seen:
+    async with open_page(browser, prefixed) as seen:
         page = await seen.show("/some/where/")
         await expect(page.get_by_role("slider")).to_be_visible()
         await page.get_by_role("link", name="€/MWh").click()
@@ -256,20 +253,20 @@ async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: 
         await page.locator("#getAbout").get_by_role("button", name="Try it").click()
         await expect(page.locator("#getAbout [data-status]")).to_contain_text("200")
         await expect(page.locator('[data-recipe="curl.sh"]')).to_contain_text(f"{prefixed}/some/where/api/v1/forecast")
-        assert seen.complaints == []
-        assert seen.strangers == []
+        assert seen.console_errors == []
+        assert seen.foreign_requests == []
 
 
 async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launch) -> None:
     process = launch("--demo")
     await process.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
-    async with watched(browser, process.url) as seen:
+    async with open_page(browser, process.url) as seen:
         await seen.page.clock.install()
         page = await seen.show()
         price = page.locator("[data-now-price]")
         current = (await process.get("/api/series")).json()["current"]
         await expect(price).to_have_text(cents(current["eurKwh"]))
-        assert seen.complaints == []
+        assert seen.console_errors == []
         await process.terminate()
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-offline]")).to_be_visible()
@@ -278,4 +275,4 @@ async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launc
         async with page.expect_response("**/api/series"):
             await page.clock.run_for(61_000)
         await expect(page.locator("[data-offline]")).to_be_hidden()
-        assert seen.strangers == []
+        assert seen.foreign_requests == []

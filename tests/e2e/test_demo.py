@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch
-from tests.support.processes import Reply
+from tests.support.processes import Launch, Reply
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 
 

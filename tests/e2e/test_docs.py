@@ -5,18 +5,15 @@ import re
 
 from playwright.async_api import Browser, expect
 
-from tests.server.api.conftest import Serve, serve
 from tests.support import sample_views
-from tests.support.api_server import RunningServer
-from tests.support.browser_page import Watched, address_of, browser, server, watch, watched
+from tests.support.api_server import RunningServer, Serve
+from tests.support.browser import WatchedPage, address_of, open_page
 from tunnihind.settings import Settings
 from tunnihind.web.recipes import RECIPES
 
-__all__ = ["browser", "serve", "server", "watch"]
 
-
-async def test_trying_a_resource_shows_the_live_answer(watch: Watched, server: RunningServer) -> None:
-    page = await watch.show("/docs")
+async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage, server: RunningServer) -> None:
+    page = await watched_page.show("/docs")
     section = page.locator("#getForecast")
     await section.get_by_role("button", name="Try it").click()
     await expect(section.locator("[data-status]")).to_contain_text("200 OK")
@@ -25,50 +22,50 @@ async def test_trying_a_resource_shows_the_live_answer(watch: Watched, server: R
     assert shown.startswith(json.dumps(served, indent=2, ensure_ascii=False)[:2000])
 
 
-async def test_trying_a_wrong_parameter_shows_the_problem(watch: Watched) -> None:
-    page = await watch.show("/docs")
+async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/docs")
     section = page.locator("#getSeries")
     await section.get_by_role("textbox").fill("abc")
     await section.get_by_role("button", name="Try it").click()
     await expect(section.locator("[data-status]")).to_contain_text("400")
     await expect(section.locator("[data-body]")).to_contain_text("give one or two digits")
     # The browser's console tells of every 400.
-    assert ["400" in complaint for complaint in watch.complaints] == [True]
-    watch.complaints.clear()
+    assert ["400" in complaint for complaint in watched_page.console_errors] == [True]
+    watched_page.console_errors.clear()
 
 
-async def test_recipes_name_the_address_at_which_the_reader_is(watch: Watched) -> None:
-    page = await watch.show("/docs")
+async def test_recipes_name_the_address_at_which_the_reader_is(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/docs")
     for file in RECIPES:
         code = await page.locator(f'[data-recipe="{file}"]').inner_text()
-        assert (f"{watch.address}/api/v1/forecast" in code) is ("/api/v1/forecast" in code)
+        assert (f"{watched_page.address}/api/v1/forecast" in code) is ("/api/v1/forecast" in code)
     assert "tunnihind.local" not in await page.content()
 
 
 async def test_a_public_address_stands_in_the_recipes_as_the_operator_gave_it(browser: Browser, serve: Serve) -> None:
     server = await serve(sample_views.ordinary(), settings=Settings(public_url="https://hind.example"))
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         page = await seen.show("/docs")
         await expect(page.locator('[data-recipe="curl.sh"]')).to_contain_text("https://hind.example/api/v1/forecast")
 
 
-async def test_copying_puts_a_recipe_on_the_clipboard(watch: Watched) -> None:
-    await watch.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = await watch.show("/docs")
+async def test_copying_puts_a_recipe_on_the_clipboard(watched_page: WatchedPage) -> None:
+    await watched_page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = await watched_page.show("/docs")
     recipe = page.locator("#recipe-evcc")
     await recipe.get_by_role("button", name="Copy").click()
     await expect(recipe.get_by_role("button")).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == await recipe.locator("code").text_content()
 
 
-async def test_a_problem_leads_to_its_description(watch: Watched, server: RunningServer) -> None:
+async def test_a_problem_leads_to_its_description(watched_page: WatchedPage, server: RunningServer) -> None:
     problem = json.loads((await server.ask("/api/series?days=abc")).body)
-    page = await watch.show(f"/docs#{problem['type'].partition('#')[2]}")
+    page = await watched_page.show(f"/docs#{problem['type'].partition('#')[2]}")
     await expect(page.locator("tr:target")).to_contain_text("makes no sense")
 
 
-async def test_the_reference_is_there_in_estonian(watch: Watched) -> None:
-    page = await watch.show("/docs?lang=et")
+async def test_the_reference_is_there_in_estonian(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/docs?lang=et")
     await expect(page.get_by_role("heading", name="API kirjeldus")).to_be_visible()
     await expect(page.locator("#ForecastHour")).to_contain_text("10. protsentiil, EUR/MWh käibemaksuta")
     await page.get_by_role("link", name="EN", exact=True).click()

@@ -13,15 +13,12 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
-from tests.server.api.conftest import Serve, serve
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer
+from tests.support.api_server import HOUR, RunningServer, Serve
 from tests.support.node import run_module
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, iso_utc
 from tunnihind.web.recipes import RECIPES, recipe
-
-__all__ = ["serve"]
 
 type Document = dict[str, Any]
 

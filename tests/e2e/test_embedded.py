@@ -8,15 +8,11 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.server.api.conftest import Serve, serve
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser_page import address_of, browser, cents, server, watched
-from tests.support.chromium import chromium
+from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.browser import address_of, cents, chromium, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
-
-__all__ = ["browser", "serve", "server"]
 
 FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]
 """Of Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core; the last is wider than what people read with."""
@@ -105,7 +101,7 @@ async def assert_it_fits(page: Page, height: int) -> None:
 async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
     browser_with_font: Browser, server: RunningServer, lang: str
 ) -> None:
-    async with watched(browser_with_font, address_of(server)) as seen:
+    async with open_page(browser_with_font, address_of(server)) as seen:
         page = await seen.show(f"/?embed=1&lang={lang}")
         for width, height in SIZES:
             await resize(page, width, height)
@@ -115,7 +111,7 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
             await expect(page.locator(".price")).to_be_in_viewport(ratio=1)
             price = await page.locator("[data-now-price]").inner_text()
             assert (await page.locator("body").inner_text()).count(price) == 1
-        assert seen.complaints == []
+        assert seen.console_errors == []
 
 
 @pytest.mark.parametrize("make", [sample_views.stale, sample_views.negative, sample_views.without_forecast])
@@ -123,7 +119,7 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
 async def test_it_fits_with_bad_news_too(
     browser: Browser, serve: Serve, make: Callable[[], ServedData], lang: str
 ) -> None:
-    async with watched(browser, address_of(await serve(make()))) as seen:
+    async with open_page(browser, address_of(await serve(make()))) as seen:
         page = await seen.show(f"/?embed=1&lang={lang}&unit=mwh")
         for width, height in SIZES:
             await resize(page, width, height)
@@ -133,7 +129,7 @@ async def test_it_fits_with_bad_news_too(
 
 
 async def test_it_fits_while_the_server_is_gone(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), viewport={"width": 300, "height": 200}) as seen:
+    async with open_page(browser, address_of(server), viewport={"width": 300, "height": 200}) as seen:
         await seen.page.clock.install()
         page = await seen.show("/?embed=1&lang=et")
         await page.context.set_offline(True)
@@ -146,7 +142,7 @@ async def test_it_fits_while_the_server_is_gone(browser: Browser, server: Runnin
 async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
     browser: Browser, server: RunningServer, width: int, height: int
 ) -> None:
-    async with watched(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
+    async with open_page(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
         page = await seen.show("/?embed=1")
         readout, plot = page.locator("[data-readout]"), await page.locator(".u-over").bounding_box()
         assert plot is not None
@@ -173,7 +169,7 @@ async def test_whoever_embeds_it_chooses_colours_and_language(
     browser: Browser, server: RunningServer, device: str, theme: str, dark: bool
 ) -> None:
     options: dict[str, Any] = {"color_scheme": device, "locale": "en-GB"}
-    async with watched(browser, address_of(server), **options) as seen:
+    async with open_page(browser, address_of(server), **options) as seen:
         page = await seen.show(f"/?embed=1&lang=et&theme={theme}")
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
@@ -181,7 +177,7 @@ async def test_whoever_embeds_it_chooses_colours_and_language(
 
 
 async def test_without_javascript_it_fits_too_and_names_the_days(browser: Browser, server: RunningServer) -> None:
-    async with watched(browser, address_of(server), java_script_enabled=False) as seen:
+    async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
         page = await seen.show("/?embed=1")
         for width, height in SIZES:
             await page.set_viewport_size({"width": width, "height": height})

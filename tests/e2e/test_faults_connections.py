@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.processes import Server
+from tests.support.processes import Launch, Server, Tunnihind
 from tunnihind.market import HOUR_S
 
 SILENT = 1_600

@@ -9,8 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.processes import Reply, until
+from tests.support.processes import Launch, Reply, Tunnihind, until
 from tests.support.sample_prices import hourly, made_up_quotes
 from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering

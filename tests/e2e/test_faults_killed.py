@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.processes import COMMAND, until
+from tests.support.processes import COMMAND, Launch, Tunnihind, until
 from tests.support.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind, free_port
-from tests.support.processes import Reply
+from tests.support.processes import Launch, Reply, Tunnihind, free_port
 from tests.support.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day, floor_hour

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from tests.e2e.conftest import Launch
+from tests.support.processes import Launch
 from tests.support.sample_prices import made_up_quotes
 from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering

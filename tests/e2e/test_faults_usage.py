@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind
+from tests.support.processes import Launch, Tunnihind
 
 
 @pytest.fixture

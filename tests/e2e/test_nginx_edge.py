@@ -14,14 +14,10 @@ from typing import Final
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
-from tests.e2e.conftest import free_port
-from tests.server.api.conftest import Serve, serve
-from tests.support.api_server import HOUR, RunningServer
-from tests.support.processes import Process, Reply, until
+from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.processes import Process, Reply, free_port, until
 from tests.support.shifted_clock import ShiftedClock
 from tunnihind.market import DAY_S, HOUR_S
-
-__all__ = ["serve"]
 
 SITE: Final = Path(__file__).parents[2] / "packaging/nginx/tunnihind.conf"
 FORECAST: Final = "/api/v1/forecast"

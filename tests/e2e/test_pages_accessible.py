@@ -3,13 +3,11 @@
 import pytest
 from playwright.async_api import Browser, Page
 
-from tests.server.api.conftest import Serve, serve
 from tests.support import sample_views
-from tests.support.browser_page import address_of, browser, watched
+from tests.support.api_server import Serve
+from tests.support.browser import address_of, open_page
 from tests.support.node import modules
 from tunnihind.api.served_data import ServedData
-
-__all__ = ["browser", "serve"]
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
@@ -32,7 +30,7 @@ async def findings(page: Page) -> list[str]:
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
     server = await serve(sample_views.negative())
     for size in (DESKTOP, PHONE):
-        async with watched(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
+        async with open_page(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
             page = await seen.show(path)
             for details in await page.locator("summary").all():
                 await details.click()
@@ -42,5 +40,5 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
 @pytest.mark.parametrize("view", [ServedData("empty"), sample_views.stale()])
 async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: ServedData) -> None:
     server = await serve(view)
-    async with watched(browser, address_of(server)) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         assert await findings(await seen.show()) == []

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.processes import Server
+from tests.support.processes import Launch, Server, Tunnihind
 from tests.support.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import DAY_S, HOUR_S

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.conftest import NOBODY, Launch, Tunnihind
+from tests.support.processes import UNREACHABLE_URL, Launch, Tunnihind
 from tunnihind import __version__
 
 PROJECT: Final = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert uv is not None
     folder = tmp_path_factory.mktemp("dist")
     # The chart library is in the sdist: what builds the wheel from it can't reach npm's registry, and need not.
-    cut_off = os.environ | {"npm_config_registry": NOBODY, "npm_config_cache": str(folder / "npm")}
+    cut_off = os.environ | {"npm_config_registry": UNREACHABLE_URL, "npm_config_cache": str(folder / "npm")}
     command: list[str | Path] = [uv, "build", "--out-dir", folder]
     done = subprocess.run(command, cwd=PROJECT, env=cut_off, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

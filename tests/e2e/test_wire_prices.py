@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED
-from tests.e2e.conftest import Launch, Tunnihind
-from tests.support.processes import Reply, Server
+from tests.support.processes import Launch, Reply, Server, Tunnihind
 from tests.support.sample_prices import hourly, made_up_quotes
 from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering, FakeEntsoe

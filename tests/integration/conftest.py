@@ -2,10 +2,6 @@
 
 import pytest
 
-from tests.server.api.conftest import serve
-
-__all__ = ["serve"]
-
 # Home Assistant's own web server still does so, and would not start with warnings as errors.
 HOME_ASSISTANT_KEYS = "ignore:It is recommended to use web.AppKey"
 

@@ -1,7 +1,7 @@
 """A clock, views and a running server for the tests of the API."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,3 +109,7 @@ class RunningServer:
         assert rest.endswith(b'{"status":"ok"}')
         assert second
         return Answer.parse(first)
+
+
+type Serve = Callable[..., Awaitable[RunningServer]]
+"""What the fixture `serve` gives."""

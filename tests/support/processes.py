@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,23 +12,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 from multidict import CIMultiDictProxy
+
+from tests.support.shifted_clock import ShiftedClock
 
 COMMAND = str(Path(sys.executable).with_name("tunnihind"))
 PATIENCE_S = 30.0
 """How long a test waits for a thing that takes a second or two on an idle machine."""
 
-_TIMES_ANEW = 10
+UNREACHABLE_URL = "http://127.0.0.1:9"
+"""An address at which nothing answers (the discard port), so that no test ever asks the real upstreams."""
+
+_MOST_EXTENSIONS = 10
 
 _SHOWN_BYTES = 1000
 """How much of an answer a failed test shows."""
 
 
 def _no_progress() -> None:
-    """Tell of none: time alone counts."""
+    """Report no progress: only time counts."""
 
 
 async def until[Found](
@@ -38,10 +44,10 @@ async def until[Found](
 ) -> Found | None:
     """Return what `look` finds as soon as that is something, None when there is nothing in time.
 
-    The time begins anew whenever `progress` tells something else, up to ten times as long in all: what works its way
-    through much on a busy machine is slow, not stuck.
+    Whenever `progress` returns something new, the time starts again, up to ten times in all: on a busy machine,
+    work that moves on is slow, not stuck.
     """
-    last_deadline = time.monotonic() + _TIMES_ANEW * within
+    last_deadline = time.monotonic() + _MOST_EXTENSIONS * within
     deadline, reached = time.monotonic() + within, progress()
     while not (found := await look()):
         if (now_reached := progress()) != reached:
@@ -212,6 +218,40 @@ class Server(Process):
     async def until_ready(self, *, within: float = PATIENCE_S) -> Any:  # noqa: ANN401  any JSON document
         """Return the answer to `/readyz` once it is 200."""
         return (await self.until("/readyz", lambda reply: reply.status == 200, within=within, say="200")).json()
+
+
+def server_environment(home: Path, database: Path) -> dict[str, str]:
+    """Return the environment of a server, with nothing of the machine's but what it takes to run it."""
+    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything anew.
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return kept | {
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "TUNNIHIND_DATABASE_URL": f"sqlite:///{database}",
+        "TUNNIHIND_HOST": "127.0.0.1",
+        "TUNNIHIND_ELERING_URL": UNREACHABLE_URL,
+        "TUNNIHIND_WEATHER": "no",
+    }
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+type Tunnihind = Callable[..., Awaitable[Done]]
+"""What the fixture `tunnihind` gives: runs a command to its end."""
+
+
+class Launch(Protocol):
+    """What the fixture `launch` gives: starts a server."""
+
+    def __call__(
+        self, *arguments: str, clock: ShiftedClock | None = None, port: int | None = None, wrapper: Sequence[str] = ()
+    ) -> Server: ...
 
 
 def _group(process: Path) -> int | None:

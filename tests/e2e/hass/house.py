@@ -5,10 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self
 
-from tests.e2e.conftest import free_port, server_environment
 from tests.e2e.hass.api import HassApi, Json, State
 from tests.e2e.hass.running import fresh_hass
-from tests.support.processes import PATIENCE_S, Reply, Server
+from tests.support.processes import PATIENCE_S, Reply, Server, free_port, server_environment
 from tests.support.shifted_clock import ShiftedClock
 from tunnihind.market import HOUR_S, floor_hour
 

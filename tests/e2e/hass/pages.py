@@ -8,7 +8,7 @@ from typing import Literal
 from playwright.async_api import BrowserContext, Page, ViewportSize
 
 from tests.e2e.hass.house import House
-from tests.support.chromium import chromium
+from tests.support.browser import chromium
 
 type Theme = Literal["light", "dark"]
 

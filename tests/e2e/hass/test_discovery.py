@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Launch
 from tests.e2e.hass.api import HassApi, Json
 from tests.e2e.hass.running import fresh_hass
-from tests.support.processes import until
+from tests.support.processes import Launch, until
 from tunnihind.service.announce import reachable_addresses
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's on the server of this test

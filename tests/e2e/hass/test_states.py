@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import NOBODY
 from tests.e2e.hass.house import House
 from tests.e2e.hass.told import Told, local, utc
-from tests.support.processes import until
+from tests.support.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(180)
@@ -33,7 +32,7 @@ async def told(house: House) -> Told:
 
 
 async def test_an_address_at_which_nobody_answers_is_refused(house: House) -> None:
-    outcome = await house.hass.flow("tunnihind", {"url": NOBODY})
+    outcome = await house.hass.flow("tunnihind", {"url": UNREACHABLE_URL})
     assert (outcome["type"], outcome["errors"]) == ("form", {"url": "cannot_connect"})
 
 
@@ -160,9 +159,9 @@ async def test_the_actions_answer(house: House, told: Told) -> None:
 
 
 async def test_nothing_is_complained_of_in_the_log(house: House) -> None:
-    complaints = [
+    console_errors = [
         line
         for line in house.hass.process.log.splitlines()
         if (" WARNING " in line or " ERROR " in line) and "tunnihind" in line
     ]
-    assert [line for line in complaints if "has not been tested by Home Assistant" not in line] == []
+    assert [line for line in console_errors if "has not been tested by Home Assistant" not in line] == []

@@ -13,7 +13,7 @@ from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.support import ABOUT, FORECAST, json_of
 from tests.integration.texts import LANGUAGES, check_step, texts
-from tests.server.api.conftest import Serve
+from tests.support.api_server import Serve
 
 type Imitate = Callable[..., Awaitable[str]]
 

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 
 from tests.integration.household.relay import Relay
 from tests.integration.world import PriceOf, World, instant, wavy
-from tests.server.api.conftest import Serve
+from tests.support.api_server import Serve
 from tunnihind.api.models import Mode
 
 type MakeWorld = Callable[..., Awaitable[World]]

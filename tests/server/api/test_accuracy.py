@@ -2,7 +2,7 @@
 
 import json
 
-from tests.server.api.conftest import Serve
+from tests.support.api_server import Serve
 from tunnihind.api.openapi import EXAMPLE_DATA
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import WindowScores

@@ -6,8 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import RunningServer
+from tests.support.api_server import RunningServer, Serve
 from tunnihind.service.descriptors import connections_within
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n"

@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.api_server import HOUR, Serve, make_run, make_view
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S

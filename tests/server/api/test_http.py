@@ -9,8 +9,7 @@ from compression import zstd
 
 import pytest
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import HOUR, Answer, RunningServer
+from tests.support.api_server import HOUR, Answer, RunningServer, Serve
 from tunnihind.api.http import Coding, Representation
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData

@@ -1,7 +1,6 @@
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import RunningServer
+from tests.support.api_server import RunningServer, Serve
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.openapi import EXAMPLE_DATA
 from tunnihind.api.served_data import ServedData

@@ -3,8 +3,7 @@ import json
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import FakeClock
+from tests.support.api_server import FakeClock, Serve
 from tunnihind.api.rate_limit import TokenBuckets, client_of
 from tunnihind.settings import Settings
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.api.conftest import Serve
-from tests.support.api_server import make_view
+from tests.support.api_server import Serve, make_view
 from tunnihind.api.served_data import ServedData
 
 

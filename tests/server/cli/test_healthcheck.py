@@ -7,10 +7,8 @@ import pytest
 from aiohttp import web
 from click.testing import Result
 
-from tests.server.api.conftest import Serve, serve
 from tests.server.cli.conftest import Run
-
-__all__ = ["serve"]
+from tests.support.api_server import Serve
 
 type Check = Callable[..., Awaitable[Result]]
 

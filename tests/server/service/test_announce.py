@@ -11,7 +11,7 @@ import pytest
 from zeroconf import ServiceStateChange
 
 from tests.support.api_server import FakeClock
-from tests.support.discovery import Neighbour, neighbour_on
+from tests.support.discovery import DiscoveryClient, discovery_client
 from tunnihind import __version__
 from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
 from tunnihind.service.background import background
@@ -52,8 +52,8 @@ class Turnstile(FakeClock):
 
 
 @pytest.fixture
-async def neighbour() -> AsyncIterator[Neighbour]:
-    async with neighbour_on(["127.0.0.1"]) as somebody:
+async def network() -> AsyncIterator[DiscoveryClient]:
+    async with discovery_client(["127.0.0.1"]) as somebody:
         yield somebody
 
 
@@ -74,31 +74,34 @@ def said(caplog: pytest.LogCaptureFixture) -> Said:
     return lambda: [record.message for record in caplog.records if record.name.startswith("tunnihind")]
 
 
-async def test_a_client_finds_out_who_answers_where_and_what(neighbour: Neighbour) -> None:
+async def test_a_client_finds_out_who_answers_where_and_what(network: DiscoveryClient) -> None:
     async with announced(port=18080):
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
-        found = await neighbour.ask_for(NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
+        found = await network.service_info(NAME)
     assert (found.parsed_addresses(), found.port) == (["127.0.0.1"], 18080)
     assert found.decoded_properties == {"id": ID, "version": __version__, "api": "v1", "path": ""}
 
 
-async def test_the_announcement_is_taken_back_at_the_end(neighbour: Neighbour) -> None:
+async def test_the_announcement_is_taken_back_at_the_end(network: DiscoveryClient) -> None:
     async with announced():
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
-    assert await neighbour.hears_of(ID[:8]) == (REMOVED, NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
+    assert await network.next_change(ID[:8]) == (REMOVED, NAME)
 
 
-async def test_another_address_is_announced_in_place_of_the_old_one(neighbour: Neighbour) -> None:
+async def test_another_address_is_announced_in_place_of_the_old_one(network: DiscoveryClient) -> None:
     addresses, clock = ["127.0.0.1"], Turnstile()
     async with announced(addresses, clock=clock):
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
         addresses[:] = ["127.0.0.2"]
         await clock.look_again()
-        assert [await neighbour.hears_of(ID[:8]), await neighbour.hears_of(ID[:8])] == [(REMOVED, NAME), (ADDED, NAME)]
-        assert (await neighbour.ask_for(NAME)).parsed_addresses() == ["127.0.0.2"]
+        assert [await network.next_change(ID[:8]), await network.next_change(ID[:8])] == [
+            (REMOVED, NAME),
+            (ADDED, NAME),
+        ]
+        assert (await network.service_info(NAME)).parsed_addresses() == ["127.0.0.2"]
 
 
-async def test_an_address_that_stays_is_announced_once(neighbour: Neighbour, said: Said) -> None:
+async def test_an_address_that_stays_is_announced_once(network: DiscoveryClient, said: Said) -> None:
     clock = Turnstile()
     async with announced(clock=clock):
         await clock.look_again()
@@ -107,7 +110,7 @@ async def test_an_address_that_stays_is_announced_once(neighbour: Neighbour, sai
 
 
 async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one(
-    neighbour: Neighbour, said: Said
+    network: DiscoveryClient, said: Said
 ) -> None:
     addresses: list[str] = []
     clock = Turnstile()
@@ -118,13 +121,13 @@ async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one
         assert line.startswith("not announced on the local network (this machine is in no network now)")
         addresses.append("127.0.0.1")
         await clock.look_again()
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
 
 
 # The library drops its socket where it can't join a network.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again(
-    neighbour: Neighbour, said: Said
+    network: DiscoveryClient, said: Said
 ) -> None:
     addresses, clock = [NOBODYS], Turnstile()
     async with announced(addresses, clock=clock):
@@ -133,16 +136,16 @@ async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again
         assert line.startswith("not announced on the local network (")
         addresses[:] = ["127.0.0.1"]
         await clock.look_again()
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
 
 
-async def test_two_servers_of_one_identity_are_both_found(neighbour: Neighbour) -> None:
+async def test_two_servers_of_one_identity_are_both_found(network: DiscoveryClient) -> None:
     async with announced(port=8080):
-        assert await neighbour.hears_of(ID[:8]) == (ADDED, NAME)
+        assert await network.next_change(ID[:8]) == (ADDED, NAME)
         async with announced(port=8081):
             second = f"Tunnihind {ID[:8]}-2.{SERVICE_TYPE}"
-            assert await neighbour.hears_of(ID[:8]) == (ADDED, second)
-            assert ((await neighbour.ask_for(NAME)).port, (await neighbour.ask_for(second)).port) == (8080, 8081)
+            assert await network.next_change(ID[:8]) == (ADDED, second)
+            assert ((await network.service_info(NAME)).port, (await network.service_info(second)).port) == (8080, 8081)
 
 
 @pytest.mark.parametrize("bound", [[("127.0.0.1", 8080)], [("127.0.0.1", 8080), ("::1", 8080, 0, 0)]])

@@ -5,9 +5,8 @@ from importlib import resources
 
 import pytest
 
-from tests.server.api.conftest import Serve
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, make_view
+from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S

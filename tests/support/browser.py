@@ -1,0 +1,88 @@
+"""A real browser: Debian's, which talks to nobody but the pages it is sent to; and what a page logs and asks for."""
+
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+
+from tests.support.api_server import RunningServer
+
+PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+CHROMIUM_OPTIONS: Final = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@asynccontextmanager
+async def chromium(environment: Mapping[str, str] | None = None) -> AsyncIterator[Browser]:
+    """Return a running browser, with some environment variables of its own; skip the test where there is none."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("needs a browser: Debian's package chromium")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found, args=CHROMIUM_OPTIONS, env={**os.environ, **(environment or {})}
+        )
+        yield browser
+        await browser.close()
+
+
+@dataclass
+class WatchedPage:
+    """A page, what its console complained of, and its requests to anybody but its server."""
+
+    page: Page
+    address: str
+    console_errors: list[str] = field(default_factory=list)
+    foreign_requests: list[str] = field(default_factory=list)
+
+    async def show(self, target: str = "/") -> Page:
+        """Go to a path of the server and wait until its scripts have what they asked for."""
+        await self.page.goto(self.address + target, wait_until="networkidle")
+        return self.page
+
+    def on_console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.console_errors.append(message.text)
+
+    def on_request(self, request: Request) -> None:
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.foreign_requests.append(request.url)
+
+
+@asynccontextmanager
+async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[WatchedPage]:  # noqa: ANN401  of the browser
+    """Open a page on a server's address; options are those of a browser's context."""
+    context = await browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options})
+    page = await context.new_page()
+    seen = WatchedPage(page, address)
+    page.on("console", seen.on_console)
+    page.on("pageerror", lambda error: seen.console_errors.append(str(error)))
+    page.on("request", seen.on_request)
+    yield seen
+    await context.close()
+
+
+def address_of(server: RunningServer) -> str:
+    return f"http://127.0.0.1:{server.port}"
+
+
+async def series_of(server: RunningServer) -> Any:  # noqa: ANN401  a JSON document
+    return json.loads((await server.ask("/api/series")).body)
+
+
+def cents(euros: float) -> str:
+    """Write a price in EUR/kWh as the English page does, in cents."""
+    return f"{euros * 100:.2f}".replace("-", "−")
