@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.market import delivery_day
-from tunnihind.pipeline.situation import YEARS_FILLED, filled, months_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells
 from tunnihind.store.store import Store

@@ -11,6 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
+from tunnihind.pipeline.back_fill import YEARS_FILLED, first_month, months_filled, note_filled
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.mending import mend
 from tunnihind.pipeline.modelling import Modeller, ScoreSlice
@@ -27,7 +28,7 @@ from tunnihind.pipeline.schedule import (
     next_due,
     price_window,
 )
-from tunnihind.pipeline.situation import YEARS_FILLED, first_month, months_filled, note_filled, read_situation
+from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
 

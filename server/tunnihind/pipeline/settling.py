@@ -9,8 +9,8 @@ from typing import Final
 
 from tunnihind.errors import BadAnswer
 from tunnihind.market import ZONE, ZONES, Limits, Zone, day_end, day_start, hours_of
+from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
-from tunnihind.pipeline.situation import YEARS_FILLED, forget_filled
 from tunnihind.price_checks.correction import Decision, Pending, decide, is_agreed, split
 from tunnihind.price_checks.gate import Reason, Refused, Ruling, Settled, Verdict, contradiction, judge, reconcile
 from tunnihind.price_checks.shift import ZonePrices, answer_prices, fit, in_words

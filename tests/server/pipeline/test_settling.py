@@ -19,7 +19,7 @@ from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import BadAnswer
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, hourly_prices
-from tunnihind.pipeline.situation import YEARS_FILLED, note_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import Added
 from tunnihind.store.store import Store

@@ -11,8 +11,9 @@ from tests.support.sources import ScriptedWeather, estonian_quotes
 from tests.support.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
+from tunnihind.pipeline.back_fill import YEARS_FILLED, months_filled, note_filled
 from tunnihind.pipeline.schedule import Situation
-from tunnihind.pipeline.situation import YEARS_FILLED, months_filled, note_filled, read_situation
+from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store

@@ -1,0 +1,76 @@
+"""Back-fill: which years of prices and which months of covariates the store has, and which are still to be asked for.
+
+The store's journal holds, for each calendar year or month, when it was last filled.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from tunnihind.market import DAY_S, day_end, delivery_day
+from tunnihind.pipeline.schedule import CATCH_UP_DAYS
+from tunnihind.sources.base import CovariateSource
+from tunnihind.store.journal import Journal
+from tunnihind.store.rows import Instant
+
+YEARS_FILLED: Final = "years of prices filled"
+
+YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
+"""A year that was filled before its end is filled again after so long: the ordinary fetches reach back no further, so a
+longer stop of the server leaves a gap."""
+
+MONTH_LASTS_S: Final = DAY_S
+"""The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""
+
+
+def months_filled(source: str) -> str:
+    """Return the journal's key for the months of a source of covariates that are filled."""
+    return f"months of {source} filled"
+
+
+def first_month(source: CovariateSource, history_start: date) -> date:
+    """Return the first day of the first calendar month (UTC) that is wanted and that the source has."""
+    return max(source.history_since, history_start).replace(day=1)
+
+
+def note_filled(journal: Journal, key: str, part: str, at: int) -> None:
+    """Note that a year or month was filled at an instant. Raises StoreError."""
+    journal.write(key, {**filled(journal, key), part: at})
+
+
+def forget_filled(journal: Journal, key: str, since_ts: int) -> None:
+    """Forget which years or months were filled from an instant on: they are filled again. Raises StoreError."""
+    journal.write(key, {part: at for part, at in filled(journal, key).items() if at < since_ts})
+
+
+def filled(journal: Journal, key: str) -> dict[str, int]:
+    """Return when each year or month was last filled."""
+    found: dict[str, int] | None = journal.read(key, dict[str, Instant])
+    return found or {}
+
+
+def missing_years(journal: Journal, first_year: int, now: int) -> tuple[int, ...]:
+    """Return the calendar years to be filled, the newest first: the forecast needs these most."""
+    filled_at = filled(journal, YEARS_FILLED)
+    years = range(delivery_day(now).year, first_year - 1, -1)
+    ends = {year: day_end(date(year, 12, 31)) for year in years}
+    return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
+
+
+def missing_months(journal: Journal, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+    """Return the first days of the calendar months (UTC) to be filled, the newest first."""
+    filled_at = filled(journal, months_filled(source.name))
+    first = first_month(source, history_start)
+    missing = []
+    end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
+    while end > first:
+        month = (end - timedelta(days=1)).replace(day=1)
+        end_ts = datetime.combine(end, time(), UTC).timestamp()
+        if not _is_whole(filled_at.get(str(month)), end_ts, MONTH_LASTS_S, now):
+            missing.append(month)
+        end = month
+    return tuple(missing)
+
+
+def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
+    """Return whether a year or month needs no filling: it was filled after its end, or less than `lasts_s` ago."""
+    return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)
