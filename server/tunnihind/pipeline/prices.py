@@ -1,4 +1,4 @@
-"""Prices from the sources, which are asked side by side."""
+"""Asks the price sources side by side, and stores each answer as it comes."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, SourceError
 from tunnihind.market import Limits
 from tunnihind.pipeline.observer import Observer
-from tunnihind.pipeline.settling import Answer, Settling, Window
+from tunnihind.pipeline.settling import PriceAnswer, Settling, Window
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import Added
@@ -21,7 +21,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SECOND_SOURCE_S: Final = 30.0
-"""How long the others are waited for once a source has answered."""
+"""So long the other sources are waited for after the first answer."""
 
 _NOTHING_YET: Final = (
     ". Until then there are no prices to serve; `tunnihind serve --demo` serves a simulated market without a network"
@@ -32,21 +32,21 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources, and what has come of it; over once nobody waits for the rest any longer."""
+    """One question to all sources and the answers so far. `is_over` once the caller no longer waits for the rest."""
 
     window: Window
     on_change: Callable[[], None]
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, PriceAnswer] = field(default_factory=dict)
     added: Added = field(default_factory=Added)
     has_usable: bool = False
     is_over: bool = False
 
 
 class PriceIngest:
-    """Takes prices in; `sources` in the order of trust, of which at most the first two are compared.
+    """Takes prices in. `sources` are in the order of trust; at most the first two are compared.
 
-    Every answer is stored as it comes. A source that is much slower than another one goes on answering while the next
-    questions are asked, and is not asked anew before that.
+    Every answer is stored as it comes. A slow source may still be answering when the next round begins; it is not asked
+    again until it has answered.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class PriceIngest:
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Ask all sources for the delivery days from `first` to `last` and keep what passes the gate.
+        """Ask all sources for the delivery days from `first` to `last`, and store what passes the checks.
 
-        Tells `on_change` of every answer that brought something. Returns what came in while it was waited for.
-        Raises the first source's SourceError when no source gave a usable answer or they contradict each other,
+        Calls `on_change` after every answer that is stored. Returns how many prices came in before the round was over.
+        Raises the first source's SourceError where no source gave a usable answer or they contradict each other, and
         StoreError.
         """
         round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
@@ -96,7 +96,7 @@ class PriceIngest:
             await asyncio.wait(self._asking.values())
 
     async def close(self) -> None:
-        """Hear no further answer."""
+        """Cancel the questions that are still open."""
         for question in self._asking.values():
             question.cancel()
         await self.finish()
@@ -114,7 +114,7 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers, not for long once there is one; return the failures in the order of trust."""
+        """Wait for the answers, but not long after the first one; return the failures in the order of trust."""
         pending = set(questions)
         deadline: float | None = None
         while pending:
@@ -125,7 +125,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # Real time, not the clock's: it is a network that is waited for.
+                # Real time, not our clock's: this waits for the network.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True
@@ -142,12 +142,12 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get an answer and keep it beside those that are in hand. Raises SourceError, StoreError."""
-        answer = Answer(source.name, await source.prices(round_.window.first, round_.window.last))
+        """Get an answer and store it together with those that came before. Raises SourceError, StoreError."""
+        answer = PriceAnswer(source.name, await source.prices(round_.window.first, round_.window.last))
         async with self._one_at_a_time:
             await asyncio.to_thread(self._settling.examine, answer, self._now())
             if round_.is_over:
-                # What the others said has been taken in, and may be older by now than what is settled.
+                # The other answers are stored already, and may be older than what is settled by now.
                 await self._keep(round_, [answer])
             else:
                 round_.answers[source.name] = answer
@@ -158,17 +158,17 @@ class PriceIngest:
         round_.has_usable = True
         return answer.sheets
 
-    async def _keep(self, round_: _Round, answers: Sequence[Answer]) -> None:
+    async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
         added = await asyncio.to_thread(self._settling.keep, answers, self._now())
         round_.added += added
         round_.on_change()
 
     async def _is_disputed(self) -> bool:
-        """Return whether what came in has been withdrawn again, for one source contradicts the other."""
+        """Return whether the stored prices were withdrawn because two sources contradict each other."""
         doubt = await asyncio.to_thread(self._store.confirmation.doubt)
         return doubt is not None and doubt.kind == "disputed"
 
-    def _in_order_of_trust(self, round_: _Round) -> list[Answer]:
+    def _in_order_of_trust(self, round_: _Round) -> list[PriceAnswer]:
         return [round_.answers[source.name] for source in self._sources if source.name in round_.answers]
 
     async def _advice(self) -> str:

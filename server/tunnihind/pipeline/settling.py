@@ -1,4 +1,4 @@
-"""From the sources' answers to settled prices in the store: what is taken, what is held back, and why."""
+"""Applies the price checks to the sources' answers: what is stored as settled, what is held back, and why."""
 
 import logging
 from collections import defaultdict
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from tunnihind.errors import BadAnswer
-from tunnihind.market import ZONE, ZONES, Limits, Zone, day_end, day_start, hours_of
+from tunnihind.market import ESTONIA, ZONES, Limits, Zone, day_end, day_start, hours_of
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.price_checks.correction import Decision, Pending, decide, is_agreed, split
@@ -30,27 +30,27 @@ type _Known = Mapping[Zone, ZonePrices]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a source said of some delivery days."""
+class PriceAnswer:
+    """A source's prices of some delivery days."""
 
     source: str
     sheets: Sequence[DaySheet]
 
     @property
     def has_estonia(self) -> bool:
-        """Whether there is anything about Estonia in it."""
-        return any(sheet.zone == ZONE.lower() and sheet.quotes for sheet in self.sheets)
+        """Whether it has any Estonian price."""
+        return any(sheet.zone == ESTONIA.zone and sheet.quotes for sheet in self.sheets)
 
     @property
     def estonian_fault(self) -> str:
-        """What makes all that it says of Estonia unreadable; empty where something can be read, or nothing is said."""
-        estonian = [sheet.fault for sheet in self.sheets if sheet.zone == ZONE.lower()]
+        """Why no Estonian day of it can be read; empty where one can be read, or where there is none."""
+        estonian = [sheet.fault for sheet in self.sheets if sheet.zone == ESTONIA.zone]
         return estonian[0] if estonian and all(estonian) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The delivery days to ask for; `is_unknown` where none of them has a settled price to compare an answer with."""
+    """The delivery days to ask for. `is_unknown` says that none of them has a settled price to compare with."""
 
     first: date
     last: date
@@ -59,7 +59,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A sheet and what the gate says of it."""
+    """A sheet and the gate's verdict on it."""
 
     sheet: DaySheet
     verdict: Verdict
@@ -67,7 +67,10 @@ class _Judged:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What is to be stored, by source, and what is held back."""
+    """What an answer comes to: prices to store, by source; changes of settled prices; and days that are held back.
+
+    `agreed` are the days whose changes a second source confirms.
+    """
 
     prices: dict[str, list[Price]] = field(default_factory=lambda: defaultdict(list))
     changes: dict[_Day, dict[int, float]] = field(default_factory=dict)
@@ -76,9 +79,9 @@ class _Outcome:
 
 
 class Settling:
-    """Settles prices; `sources` are named in the order of trust, of which at most the first two are compared.
+    """Settles prices. `sources` are names in the order of trust; at most the first two are compared.
 
-    Nothing is asked and nobody is waited for here: all of it is work on the store, for a thread.
+    All of it works on the store and asks no source. It is meant for a thread.
     """
 
     def __init__(self, store: Store, sources: Sequence[str], limits: Limits, observer: Observer) -> None:
@@ -88,7 +91,7 @@ class Settling:
         self._observer = observer
 
     def window(self, first: date, last: date) -> Window:
-        """Return the days to ask for so that a shift can be seen: a settled day is among them where there is one.
+        """Return the days to ask for. One more day is added where only that one is settled, so that a shift is seen.
 
         Raises StoreError.
         """
@@ -101,11 +104,11 @@ class Settling:
             return Window(first, last + _DAY, is_unknown=False)
         return Window(first, last, is_unknown=True)
 
-    def examine(self, answer: Answer, now: int) -> None:
-        """Hold the whole of an answer back that fits what is settled better when it is moved.
+    def examine(self, answer: PriceAnswer, now: int) -> None:
+        """Hold back the whole answer where its prices are shifted, compared with the settled ones.
 
-        Where the settled prices are unconfirmed themselves, and another source's, these are withdrawn. An answer that
-        fits confirms them. Raises BadAnswer for an answer that is held back, StoreError.
+        Settled prices that another source gave and nobody has confirmed yet are withdrawn too. An answer that agrees
+        with them confirms them. Raises BadAnswer for an answer that is held back, StoreError.
         """
         result = fit(self._known_of([answer]), answer_prices(answer.sheets))
         doubt = self._store.confirmation.doubt()
@@ -125,10 +128,10 @@ class Settling:
         self._hold(answer, problem, now)
         raise BadAnswer(answer.source, problem)
 
-    def keep(self, answers: Sequence[Answer], now: int) -> Added:
-        """Keep what passes of answers about the same days, given in the order of trust.
+    def keep(self, answers: Sequence[PriceAnswer], now: int) -> Added:
+        """Store what passes the checks. The answers are about the same days, in the order of trust.
 
-        Raises BadAnswer where nothing is settled yet and the two answers differ by a shift, StoreError.
+        Raises BadAnswer where nothing is settled yet and two answers differ by a shift, StoreError.
         """
         known = self._known_of(answers)
         speaking = [answer for answer in answers if answer.has_estonia]
@@ -154,12 +157,12 @@ class Settling:
             zones[zone].of(step_s)[ts] = price
         return zones
 
-    def _known_of(self, answers: Iterable[Answer]) -> _Known:
+    def _known_of(self, answers: Iterable[PriceAnswer]) -> _Known:
         days = {sheet.day for answer in answers for sheet in answer.sheets}
         return self._known(min(days), max(days)) if days else {}
 
-    def _require_agreement(self, answers: Sequence[Answer], now: int) -> None:
-        """Take nothing from two sources that differ by a shift, nor later from one of them alone."""
+    def _require_agreement(self, answers: Sequence[PriceAnswer], now: int) -> None:
+        """Refuse two answers that differ by a shift, and later any answer of one of the two sources alone."""
         doubt = self._store.confirmation.doubt()
         if len(answers) > 1:
             first, second = answers[:2]
@@ -179,10 +182,10 @@ class Settling:
             self._hold(answer, str(dispute), now)
         raise BadAnswer(answers[-1].source, str(dispute))
 
-    def _note_doubt(self, answers: Sequence[Answer], added: Added, *, is_unknown: bool, now: int) -> None:
-        """Note prices that came from one of two sources alone; what has been settled since ends a dispute."""
+    def _note_doubt(self, answers: Sequence[PriceAnswer], added: Added, *, is_unknown: bool, now: int) -> None:
+        """Note whether the prices are unconfirmed: one of two sources gave them. Settled prices end a dispute."""
         doubt = self._store.confirmation.doubt()
-        if len(self._sources) < 2:  # noqa: PLR2004  there is nobody to confirm or to contradict
+        if len(self._sources) < 2:  # noqa: PLR2004  a single source can't be confirmed
             self._store.confirmation.doubted(None)
         elif is_unknown and len(answers) == 1 and added.stored:
             if doubt is None or doubt.kind == "disputed":
@@ -197,7 +200,7 @@ class Settling:
         return judged
 
     def _outcome(self, judged: Mapping[_Day, list[_Judged]], rulings: Mapping[_Day, Ruling], known: _Known) -> _Outcome:
-        """Tell what fills gaps from what would change settled prices, which only the first source's may."""
+        """Separate what fills gaps from what changes settled prices. Only the first source may change them."""
         outcome = _Outcome()
         for (zone, day), ruling in rulings.items():
             outcome.refused += ruling.refused
@@ -220,7 +223,7 @@ class Settling:
         return outcome
 
     def _correct(self, judged: Mapping[_Day, list[_Judged]], outcome: _Outcome, now: int) -> None:
-        """Add the corrections to the outcome that may come in by now, and hold the others back."""
+        """Add the corrections that are allowed now to the outcome's prices, and hold back the others."""
         mine = {key: verdicts[0] for key, verdicts in judged.items() if verdicts[0].sheet.source == self._sources[0]}
         answered = {day for (_, day), one in mine.items() if isinstance(one.verdict, Settled)}
         pending = Pending.of(self._store.journal.read(_PENDING))
@@ -236,8 +239,8 @@ class Settling:
         if decision.pending != pending:
             self._store.journal.write(_PENDING, None if decision.pending is None else decision.pending.fact())
 
-    def _hold(self, answer: Answer, problem: str, now: int) -> None:
-        """Put all of an answer into quarantine; whoever asked tells why."""
+    def _hold(self, answer: PriceAnswer, problem: str, now: int) -> None:
+        """Put a whole answer into quarantine. The caller raises the error that says why."""
         self._quarantine(
             [
                 _case(sheet, Refused(sheet.source, sheet.zone, sheet.day, Reason.SHIFTED, problem), now)
@@ -258,10 +261,10 @@ class Settling:
                 if case is None:
                     if key in held:
                         passed.append(key)
-                # A part of a day that is settled as a whole says nothing, and nothing is lost by it.
+                # Half of a day that is settled as a whole is not worth a line in the log.
                 elif case.reason is not Reason.INCOMPLETE or not _is_whole(known[zone], day):
                     cases.append(_case(sheet, case, now))
-        for line in _told(self._quarantine(cases)):
+        for line in _log_lines(self._quarantine(cases)):
             _LOG.warning(line)
         if passed:
             self._store.quarantine.release(passed, now)
@@ -270,7 +273,7 @@ class Settling:
                 _LOG.info("%s's prices of %s have passed after all", source, _days_in_words(days))
 
     def _quarantine(self, cases: Sequence[Quarantined]) -> list[Quarantined]:
-        """Keep cases and return those that are news."""
+        """Store cases, and return those that are new."""
         news = self._store.quarantine.put(*cases) if cases else []
         for case in news:
             self._observer.gate_refused(case.source, case.reason)
@@ -310,8 +313,8 @@ def _days_known(known: _Known, first: date, last: date) -> Iterator[_Day]:
                 yield zone, day
 
 
-def _told(cases: Iterable[Quarantined]) -> Iterator[str]:
-    """Say in one line for each source and reason what is held back."""
+def _log_lines(cases: Iterable[Quarantined]) -> Iterator[str]:
+    """Return a line of the log for each source and reason."""
     groups: dict[tuple[str, str], list[Quarantined]] = defaultdict(list)
     for case in cases:
         groups[case.source, case.reason].append(case)
@@ -323,7 +326,7 @@ def _told(cases: Iterable[Quarantined]) -> Iterator[str]:
 
 
 def _days_in_words(held: Collection[tuple[str, date]]) -> str:
-    """Name zones and days in short: `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return zones and days in short: `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in held})
     first, last = min(day for _, day in held), max(day for _, day in held)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
