@@ -1,4 +1,4 @@
-"""Covariates from their sources into the store, as issued."""
+"""Takes covariates from their sources into the store, as they were issued."""
 
 import asyncio
 import logging
@@ -17,33 +17,35 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CovariateIngest:
-    """Takes in the covariates of one source at a time, and tells once of each that the forecast does not use."""
+    """Takes in the covariates of one source at a time. Logs once each name that the forecast does not use."""
 
     def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
         self._store = store
         self._clock = clock
         self._caller = SourceCaller(store, clock, observer)
-        self._told: set[str] = set()
+        self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Keep the source's newest forecast. Raises SourceError, StoreError."""
+        """Store the source's newest forecast. Raises SourceError, StoreError."""
         now = int(self._clock.now())
         newest = await self._caller.call(source.name, lambda: source.current(now))
-        self._tell_unknown(source, newest)
+        self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
 
     async def fill_month(self, source: CovariateSource, month: date, today: date) -> None:
-        """Keep what the source had forecast for the days of a month, up to `today`. Raises SourceError, StoreError."""
+        """Store what the source had forecast for the days of a month, up to `today`. Raises SourceError, StoreError."""
         end = (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
         archived = await self._caller.call(source.name, lambda: source.archived(month, min(end, today)))
-        self._tell_unknown(source, archived)
+        self._warn_of_unknown(source, archived)
         await asyncio.to_thread(self._store.covariates.refill, archived, int(self._clock.now()))
 
-    def _tell_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
-        unknown = [name for name in unknown_names(names) if name not in self._told]
-        self._told.update(unknown)
+    def _warn_of_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
+        unknown = [name for name in unknown_names(names) if name not in self._warned_of]
+        self._warned_of.update(unknown)
         if unknown:
-            said = ", ".join(unknown)
             _LOG.warning(
-                "%s gives covariates that the forecast does not use: %s; it uses %s", source.name, said, KNOWN_NAMES
+                "%s gives covariates that the forecast does not use: %s; it uses %s",
+                source.name,
+                ", ".join(unknown),
+                KNOWN_NAMES,
             )

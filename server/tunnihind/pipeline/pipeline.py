@@ -1,4 +1,4 @@
-"""The pipeline: does what the schedule says is due, and outlives whatever goes wrong."""
+"""The pipeline: does what is due by the schedule, and goes on when a task fails."""
 
 import asyncio
 import logging
@@ -35,14 +35,13 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SLICE_PATIENCE_S: Final = 1.0
-"""For so long a slice of the scores is waited for before what is more urgent is looked at again."""
+"""The pipeline waits so long for a slice of the scores before it looks again for more urgent tasks."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The plan is looked at again at least so often: the clock may jump, and `import` may bring prices."""
+"""The schedule is looked at again after at most so long: the clock may jump, and `import` may bring prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""For so long other tasks wait for a source of covariates, because the forecast is better with its answer. One that
-takes longer answers while they go on."""
+"""Other tasks wait so long for a covariate source, because the forecast is better with its answer."""
 
 
 class Pipeline:
@@ -71,12 +70,12 @@ class Pipeline:
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._being_asked: dict[str, asyncio.Task[None]] = {}
-        self._is_blind = False
+        self._cannot_read_store = False
         self._slice: asyncio.Future[ScoreSlice] | None = None
         self._on_change: Callable[[], None] = lambda: None
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Work until cancelled, telling after every job that the store may have changed."""
+        """Work until cancelled. Calls `on_change` after every task: the store may have changed."""
         self._on_change = on_change
         try:
             while True:
@@ -92,7 +91,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all that is due once, `without` some jobs; return whether all of it went well."""
+        """Do all that is due once, `without` some jobs. Return whether all of it went well."""
         self._on_change = on_change
         try:
             while await self.step(without) or await self._answered():
@@ -101,26 +100,26 @@ class Pipeline:
         finally:
             self._drop_slice()
             await self._ask_no_more()
-        return not self._is_blind and not any(tries.failures for tries in self._tries.values())
+        return not self._cannot_read_store and not any(tries.failures for tries in self._tries.values())
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the most pressing task that is due, `without` some jobs; return whether there was one."""
+        """Do the first task that is due, `without` some jobs. Return whether there was one."""
         now = self._now()
         try:
             situation = await self._situation(now)
         except TunnihindError as error:
-            if not self._is_blind and not isinstance(error, StoreLost):
-                _LOG.error("the pipeline can't see where it stands: %s; it will look again", error)
-            self._is_blind = True
+            if not self._cannot_read_store and not isinstance(error, StoreLost):
+                _LOG.error("the pipeline can't read the store: %s; it will try again", error)
+            self._cannot_read_store = True
             return False
-        self._is_blind = False
+        self._cannot_read_store = False
         due = [task for task in due_tasks(situation, now) if task.job not in without]
         if due:
             await self._begin(due[0], situation, now)
         return bool(due)
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task; one that asks a slow source of covariates goes on beside the next tasks."""
+        """Do a task. One that asks a slow covariate source goes on beside the next tasks."""
         if not task.source:
             await self._try(task, situation, now)
             return
@@ -130,7 +129,7 @@ class Pipeline:
         await asyncio.wait([asking], timeout=WAIT_FOR_COVARIATES_S)
 
     async def _answered(self) -> bool:
-        """Wait until one of the sources that are being asked has answered; return whether there was one."""
+        """Wait for an answer of the covariate sources that are being asked. Return whether there was any."""
         if not self._being_asked:
             return False
         await asyncio.wait(self._being_asked.values(), return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +153,7 @@ class Pipeline:
         return await asyncio.to_thread(
             read_situation,
             self._store,
-            # A source that is being asked needs nothing.
+            # A source that is being asked has nothing due.
             tuple(source for name, source in self._covariate_sources.items() if name not in self._being_asked),
             self._history_start,
             self._model,
@@ -214,10 +213,10 @@ class Pipeline:
             _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
 
     async def _score(self, now: int) -> None:
-        """Do a slice of the scores, or wait for one for a second: what is more urgent comes in between.
+        """Do a slice of the scores, or wait a second for the one that is under way: urgent tasks come in between.
 
-        The forecasts that a slice has made are kept, so the next one goes on from there, after a restart too. The last
-        one notes that all is done.
+        The forecasts of each slice are stored, so that the next one goes on from there, also after a restart. The last
+        slice notes that all is done.
         """
         if self._slice is None:
             self._slice = asyncio.ensure_future(self._modeller.score_slice(now))
@@ -262,6 +261,6 @@ class Pipeline:
         return int(self._clock.now())
 
 
-def _next[Chunk](missing: Sequence[Chunk], tries: Tries) -> Chunk:
-    """Return the chunk to fill: the first, or after failures the next ones, for one must not keep out all others."""
+def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
+    """Return the part of the history to fill: the first, or a later one after failures, so that it blocks no others."""
     return missing[tries.failures % len(missing)]

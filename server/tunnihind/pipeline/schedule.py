@@ -1,9 +1,8 @@
 """When to do what: a pure function of the situation and the clock.
 
-Prices are asked for every minute from 13:45 to 15:30 Estonian time until tomorrow is complete, patiently
-otherwise. Each source of covariates is asked at its own cadence. What fails is tried again after a growing pause.
-Nothing here trusts the clock to run forward: an instant that lies in the future was noted before the clock was set
-back, and counts as never.
+Prices are asked for every minute during the publication watch until tomorrow is complete, and less often at other
+times. Each source of covariates is asked at its own cadence. What fails is tried again after a growing pause.
+The clock may be set back: an instant that lies in the future counts as never.
 """
 
 from collections.abc import Mapping
@@ -19,13 +18,15 @@ from tunnihind.sources.base import Cadence
 PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
 """Estonian local time between which the next day's prices appear on a normal day."""
 
-FAST_S: Final = 60
-MISSING_S: Final = 15 * 60
-PATIENT_S: Final = HOUR_S
-HELD_S: Final = 6 * HOUR_S
+WATCH_INTERVAL_S: Final = 60
+MISSING_INTERVAL_S: Final = 15 * 60
+COMPLETE_INTERVAL_S: Final = HOUR_S
+"""How often prices are asked for: during the watch, with a day missing at other times, and with all days settled."""
+
+HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""Estonian local time from which the scores of a day are made: the day's prices have come, and nothing else presses."""
+"""Estonian local time from which the scores of a day are made: the next day's prices have come by then."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -33,13 +34,13 @@ LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
 LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
-"""For so long at most a source is left alone that asks for it (Retry-After)."""
+"""A source that asks for a pause (Retry-After) is left alone for at most so long."""
 
 CORRECTION_DAYS: Final = 2
-"""Prices of so many past days are asked for again, because they get corrected."""
+"""Prices of so many past days are asked for again, because they may be corrected."""
 
 CATCH_UP_DAYS: Final = 14
-"""What a stop of the server left out is made up for in one go up to this age; the back-fill reaches further."""
+"""After a stop of the server so many past days are asked for at once. The back-fill asks for older ones."""
 
 
 class Job(StrEnum):
@@ -56,7 +57,7 @@ class Job(StrEnum):
 
 
 class Task(NamedTuple):
-    """A job to do; one that asks a source of covariates names it."""
+    """A job to do, with the name of the covariate source that it asks, if any."""
 
     job: Job
     source: str = ""
@@ -68,7 +69,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How a task has gone: its last try and success, failures in a row, and the end of a pause asked for."""
+    """A task's last try and last success, its failures in a row, and the end of a pause that the source asked for."""
 
     tried_ts: int | None = None
     ok_ts: int | None = None
@@ -78,9 +79,9 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """What a source of covariates needs: to be asked at its cadence, and its `missing_months` to be back-filled.
+    """A covariate source's cadence, and its months that are to be back-filled.
 
-    A month is given by its first day (UTC); the first of them is filled next.
+    A month is given by its first day (UTC). The first in the list is filled next.
     """
 
     cadence: Cadence
@@ -91,10 +92,13 @@ class CovariateNeeds:
 class Situation:
     """All that decides what is due.
 
-    `settled_through` is the delivery day up to which EE has no gap of late, `stored_ts` when prices were last
-    stored, `run_made_at` the newest forecast's instant, `scored_ts` when the present model was last scored;
-    `held_days` failed the gate; `missing_years` are to be back-filled, the first of them next; `covariates` holds what
-    each source of covariates needs, by name.
+    - `settled_through`: the delivery day up to which the last weeks of Estonian prices have no gap;
+    - `stored_ts`: when prices were last stored;
+    - `run_made_at`: the instant of the newest forecast;
+    - `scored_ts`: when the present model was last scored;
+    - `held_days`: delivery days that failed the price checks and are asked for again;
+    - `missing_years`: years of prices to be back-filled, the next one first;
+    - `covariates`: the needs of each covariate source, by name.
     """
 
     settled_through: date | None = None
@@ -107,11 +111,11 @@ class Situation:
     tries: Mapping[Task, Tries] = field(default_factory=dict)
 
     def of(self, task: Task) -> Tries:
-        """Return how a task has gone."""
+        """Return a task's tries so far."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return everything that is ever to be done, in order."""
+        """Return all tasks, in the order in which due ones are done."""
         tasks = []
         for job in Job:
             sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
@@ -120,17 +124,17 @@ class Situation:
 
 
 def due_tasks(situation: Situation, now: int) -> list[Task]:
-    """Return what is to be done now, in order."""
+    """Return the tasks that are due now, in the order in which to do them."""
     return [task for task in situation.tasks() if due_at(task, situation, now) <= now]
 
 
 def next_due(situation: Situation, now: int) -> float:
-    """Return the instant at which something is next to be done."""
+    """Return the instant at which the next task is due."""
     return min(due_at(task, situation, now) for task in situation.tasks())
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task is to be done: past where it is due, infinite where nothing calls for it."""
+    """Return the instant at which a task is due: in the past if it is due now, infinite if there is nothing to do."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -141,16 +145,16 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 
 def pause(failures: int, now: int) -> int:
-    """Return for how many seconds to leave alone what has failed so often in a row."""
+    """Return the pause in seconds after so many failures in a row."""
     longest = LONGEST_PAUSE_IN_WATCH_S if is_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(now: int, asked_s: float) -> int:
-    """Return until when a source is left alone that asks at `now` to be left alone for `asked_s` seconds.
+    """Return when to ask a source again that asks, at `now`, for a pause of `asked_s` seconds.
 
-    That is two hours at most. It is not later than the start of the publication watch, or a quarter of an hour from
-    now where that is later.
+    The pause is two hours at most. It ends with the start of the publication watch, but may always last a quarter of
+    an hour.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     today = datetime.fromtimestamp(now, LOCAL_TZ).date()
@@ -163,8 +167,8 @@ def asked_pause_end(now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    Minute by minute only the day that is awaited; otherwise the last 48 hours too, and what a stop of the
-    server has left out. With nothing settled of late that is all there is to ask for.
+    During the watch that is tomorrow alone. At other times it is also the last two days, and the days that a stop of
+    the server has left out.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if is_publication_watch(now) and situation.settled_through == today:
@@ -177,12 +181,12 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
 
 def next_day(now: float) -> date:
-    """Return the delivery day after the present one."""
+    """Return the next delivery day."""
     return delivery_day(now) + timedelta(days=1)
 
 
 def is_publication_watch(now: float) -> bool:
-    """Return whether the next day's prices are expected any minute."""
+    """Return whether it is the time of day at which the next day's prices appear."""
     first, last = PUBLICATION_WATCH
     return first <= datetime.fromtimestamp(now, LOCAL_TZ).time() < last
 
@@ -190,13 +194,13 @@ def is_publication_watch(now: float) -> bool:
 def expected_through(now: float) -> date:
     """Return the delivery day up to which prices should be settled by now."""
     is_out = datetime.fromtimestamp(now, LOCAL_TZ).time() >= PUBLICATION_WATCH[0]
-    # Shortly after Estonian midnight the present delivery day is still the old one, whose successor is out.
+    # In the first hour after Estonian midnight the current delivery day is still yesterday's, and the next is out.
     is_small_hour = datetime.fromtimestamp(now, LOCAL_TZ).date() > delivery_day(now)
     return next_day(now) if is_out or is_small_hour else delivery_day(now)
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return for how many seconds to leave a task alone that has failed; a source of covariates says it itself."""
+    """Return the pause in seconds after a task's failures; a covariate source has a cadence of its own."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, now)
@@ -235,28 +239,28 @@ def _has_work(task: Task, situation: Situation) -> bool:
 
 
 def _interval(task: Task, situation: Situation, now: int) -> float:
-    """Return how long a success lasts, in seconds."""
+    """Return how many seconds after a success the task is due again."""
     match task.job:
         case Job.PRICES:
             return _price_interval(situation, now)
         case Job.COVARIATES:
             return situation.covariates[task.source].cadence.every_s
         case Job.HELD_DAYS:
-            return HELD_S
+            return HELD_DAYS_INTERVAL_S
         case _:
             return DAY_S
 
 
 def _price_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= expected_through(now):
-        return PATIENT_S
-    return FAST_S if is_publication_watch(now) else MISSING_S
+        return COMPLETE_INTERVAL_S
+    return WATCH_INTERVAL_S if is_publication_watch(now) else MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # A forecaster that had too little to go by made no run, and is asked no sooner for that.
+    # A forecaster that knew too little made no run; it is asked again as late as after a run.
     made = [
         ts for ts in (situation.run_made_at, situation.of(Task(Job.FORECAST)).ok_ts) if ts is not None and ts <= now
     ]
@@ -266,7 +270,7 @@ def _forecast_wanted_at(situation: Situation, now: int) -> float:
 
 
 def _scores_wanted_at(situation: Situation, now: int) -> float:
-    """Return when scores are next to be made. They are due until that is noted in the store: it takes many slices."""
+    """Return when scores are due. They stay due, slice after slice, until the last slice notes that they are done."""
     if situation.stored_ts is None:
         return inf
     if situation.scored_ts is None or situation.scored_ts > now:

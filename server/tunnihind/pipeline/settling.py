@@ -261,7 +261,7 @@ class Settling:
                 if case is None:
                     if key in held:
                         passed.append(key)
-                # Half of a day that is settled as a whole is not worth a line in the log.
+                # An incomplete answer does not matter where the whole day is settled.
                 elif case.reason is not Reason.INCOMPLETE or not _is_whole(known[zone], day):
                     cases.append(_case(sheet, case, now))
         for line in _log_lines(self._quarantine(cases)):

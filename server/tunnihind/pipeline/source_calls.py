@@ -1,4 +1,4 @@
-"""Asking a source, with its health kept and its failures logged once."""
+"""Asks a source, stores its health, and logs the first of its failures."""
 
 import asyncio
 import logging
@@ -15,23 +15,22 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Asks sources on behalf of the pipeline."""
+    """Asks sources for the pipeline. A source that asks for a pause gets it."""
 
     def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
         self._store = store
         self._clock = clock
         self._observer = observer
         self._failing: set[str] = set()
-        self._left_alone: dict[str, tuple[int, int, RateLimited]] = {}
+        self._paused: dict[str, tuple[int, int, RateLimited]] = {}
 
     async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
         """Return the source's answer. Raises SourceError, StoreError.
 
-        The first failure in a row is a line in the log, with the `advice` for whoever reads it. A source that
-        asked to be left alone is not asked before that time is over, or the longest that the schedule grants, and
-        fails as it did.
+        The first failure in a row is logged, followed by `advice`. A source that asked for a pause is not asked before
+        the pause is over; the schedule says how long it may be. Until then the call fails with the same error.
         """
-        self._leave_alone(source)
+        self._raise_if_paused(source)
         try:
             answer = await question()
         except SourceError as error:
@@ -43,12 +42,12 @@ class SourceCaller:
             _LOG.info("%s answers again", source)
         return answer
 
-    def _leave_alone(self, source: str) -> None:
-        if source not in self._left_alone:
+    def _raise_if_paused(self, source: str) -> None:
+        if source not in self._paused:
             return
-        since, until, error = self._left_alone[source]
+        since, until, error = self._paused[source]
         now = self._now()
-        # What was noted in the future was noted before the clock was set back.
+        # A pause that began in the future was noted before the clock was set back, and is over.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
@@ -56,9 +55,9 @@ class SourceCaller:
         self._observer.source_asked(source, answered=False)
         if isinstance(error, RateLimited):
             now = self._now()
-            self._left_alone[source] = now, asked_pause_end(now, error.retry_after_s), error
+            self._paused[source] = now, asked_pause_end(now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.failed, source, self._now(), str(error))
-        # Once in every start of the server, so that the newest log tells what is wrong.
+        # At least once after each start of the server, so that the newest log says what is wrong.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)
