@@ -55,6 +55,6 @@ def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def quick(floor_eur_mwh: float, cap_eur_mwh: float) -> LastWeeksMean:
         return LastWeeksMean(limits=Limits(floor_eur_mwh, cap_eur_mwh))
 
-    for name in ("pipeline.modelling.forecaster", "pipeline.modelling._standing_forecaster", "rehearsal.forecaster"):
+    for name in ("pipeline.modelling.forecaster", "pipeline.modelling._kept_forecaster", "rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick, raising=False)
-    monkeypatch.setattr("tunnihind.pipeline.modelling._WALKS", {})
+    monkeypatch.setattr("tunnihind.pipeline.modelling._PAST_FORECASTERS", {})

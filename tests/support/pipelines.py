@@ -66,8 +66,8 @@ class InProcessModeller:
         return make_run(self._store, as_of, LIMITS)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        late = score_slice(self._store, as_of, LIMITS, of_late=True)
-        return late if late.forecasts else score_slice(self._store, as_of, LIMITS, of_late=False)
+        late = score_slice(self._store, as_of, LIMITS, recent=True)
+        return late if late.forecasts else score_slice(self._store, as_of, LIMITS, recent=False)
 
     async def score(self, as_of: int) -> BacktestScore | None:
         return score(self._store, as_of, LIMITS)

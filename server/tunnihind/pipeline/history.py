@@ -1,4 +1,4 @@
-"""The history that a process forecasts from, read from the store again only when there is more of it."""
+"""The history that a process forecasts from. It is read from the store again only when the store has changed."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,14 +9,14 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 MEMORY_S: Final = (HISTORY_DAYS + 14) * DAY_S
-"""How much history a forecast is given: what the model looks at, and two weeks to spare."""
+"""A forecast gets so much history: what the model looks at, and two weeks to spare."""
 _SURPLUS_S: Final = 14 * DAY_S
-"""How much more than is asked for may be kept on."""
+"""A kept archive may reach so much further back than what is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What tells one content of a store from another: prices are added and sometimes withdrawn, covariates merged."""
+    """Differs whenever the content of a store differs: prices are added or withdrawn, covariates merged."""
 
     instance: str
     address: str
@@ -25,19 +25,19 @@ class _State:
 
     @classmethod
     def of(cls, store: Store) -> _State:
-        """Look at a store. Raises StoreError."""
+        """Return a store's present state. Raises StoreError."""
         prices = store.prices.count(), store.journal.prices_stored_at()
         return cls(store.journal.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
 class History:
-    """Archives of a store, the last one kept: reading years takes longer than a forecast from them."""
+    """Reads archives from a store and keeps the last one: reading years takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def archive(self, store: Store, as_of: int) -> Archive:
-        """Return at least all that a forecast at an instant may look at. Raises StoreError."""
+        """Return at least all history that a forecast at an instant may look at. Raises StoreError."""
         since_ts, state = as_of - MEMORY_S, _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept

@@ -1,4 +1,4 @@
-"""Makes forecast runs from the store, in a process of its own so that serving never stutters."""
+"""Makes forecast runs and scores from the store, in a process of its own so that serving does not wait."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,21 +21,21 @@ from tunnihind.store.store import Store
 _HISTORY: Final = History()
 
 SLICE_S: Final = 1.0
-"""For so long forecasts of past days are made at a time, before they are kept."""
-_STANDING_S: Final = 2 * DAY_S
-"""Past days so near are forecast by the forecaster of the hourly runs."""
-_LEAST: Final = 19
-"""The niceness of what has time."""
+"""Forecasts of past days are made for so long at a time before they are stored."""
+_RECENT_S: Final = 2 * DAY_S
+"""Days that are not longer ago are forecast by the forecaster of the hourly runs."""
+_LOWEST_PRIORITY: Final = 19
+"""The niceness of the process that forecasts older days."""
 
 
 class Modeller(Protocol):
-    """Puts the model to work on what was known at an instant."""
+    """Makes runs and scores from what was known at an instant."""
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError, WorkerError."""
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError."""
+        """Make some of the forecasts that the score needs, for about a second. Raises StoreError, WorkerError."""
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little.
@@ -44,7 +44,7 @@ class Modeller(Protocol):
         """
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        """Return how the runs of the last weeks have done, as issued. Raises StoreError, WorkerError."""
+        """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
 
 
 def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
@@ -53,22 +53,22 @@ def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
 
 
 @cache
-def _standing_forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
-    """Return the forecaster of this process, which goes on from what it has learnt; its runs are no different."""
+def _kept_forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
+    """Return the forecaster that this process keeps. It reuses what it has learnt; its runs are the same without."""
     return forecaster(floor_eur_mwh, cap_eur_mwh)
 
 
 def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | None:
-    """Make a run of what `store` knew at an instant. Raises StoreError."""
+    """Make a run from what `store` knew at an instant. Raises StoreError."""
     known = _HISTORY.archive(store, as_of).as_of(as_of)
-    return _standing_forecaster(limits.floor, limits.cap).forecast(known)
+    return _kept_forecaster(limits.floor, limits.cap).forecast(known)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Forecasts of past days that a model's score lacked, as many as were made in a second or so; `lacking` are left.
+    """Some of the forecasts of past days that a score needs; `lacking` is how many are still to be made.
 
-    `past` is what `BacktestBook.state_of_past` said before they were made.
+    `past` is what `BacktestBook.state_of_past` returned before they were made.
     """
 
     forecasts: tuple[NextDay, ...]
@@ -76,23 +76,23 @@ class ScoreSlice:
     lacking: int
 
 
-class _Walk:
-    """The forecaster that goes through past days, and what it looks at: kept from slice to slice until all are made."""
+class _PastForecaster:
+    """A forecaster of past days and the history it reads: kept from slice to slice until all forecasts are made."""
 
     def __init__(self, limits: Limits) -> None:
         self.history = History()
-        self.make = forecaster(limits.floor, limits.cap)
+        self.forecaster = forecaster(limits.floor, limits.cap)
 
 
-_WALKS: Final[dict[Limits, _Walk]] = {}
+_PAST_FORECASTERS: Final[dict[Limits, _PastForecaster]] = {}
 
 
 def score_slice(
-    store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, of_late: bool, slice_s: float = SLICE_S
+    store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, recent: bool, slice_s: float = SLICE_S
 ) -> ScoreSlice:
-    """Make some of the forecasts that the score of an instant lacks: those `of_late`, or the older ones.
+    """Make some of the forecasts that the score of an instant needs: the `recent` ones, or the older ones.
 
-    The oldest come first. At least one is made, if there is one to make, and no other begun after `slice_s`.
+    The oldest come first. At least one is made if any is missing, and none is begun after `slice_s` seconds.
     Raises StoreError.
     """
     ends = monotonic() + slice_s
@@ -101,28 +101,29 @@ def score_slice(
     missing = [instant for instant in score_instants(_recent_truth(store, as_of)) if instant not in kept]
     made: list[NextDay] = []
     for instant in missing:
-        if (instant > as_of - _STANDING_S) is not of_late:
+        if (instant > as_of - _RECENT_S) is not recent:
             continue
         if made and monotonic() >= ends:
             break
-        made.append(_next_day(store, instant, as_of if of_late else None, limits))
+        made.append(_next_day(store, instant, as_of if recent else None, limits))
     lacking = len(missing) - len(made)
     if not lacking:
-        _WALKS.clear()
+        _PAST_FORECASTERS.clear()
     return ScoreSlice(tuple(made), past, lacking)
 
 
-def _next_day(store: Store, instant: int, of_late: int | None, limits: Limits) -> NextDay:
-    if of_late is not None:
-        # The forecaster of the hourly runs has just learnt nearly all that this one needs.
-        known = _HISTORY.archive(store, of_late).as_of(instant)
-        return NextDay.made_by(_standing_forecaster(limits.floor, limits.cap), known)
-    walk = _WALKS.setdefault(limits, _Walk(limits))
-    return NextDay.made_by(walk.make, walk.history.archive(store, instant).as_of(instant))
+def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) -> NextDay:
+    """Forecast an instant's next day, with the forecaster of the hourly run at `run_at` where that is given."""
+    if run_at is not None:
+        # The forecaster of the hourly runs has already learnt nearly all that is needed here.
+        known = _HISTORY.archive(store, run_at).as_of(instant)
+        return NextDay.made_by(_kept_forecaster(limits.floor, limits.cap), known)
+    past = _PAST_FORECASTERS.setdefault(limits, _PastForecaster(limits))
+    return NextDay.made_by(past.forecaster, past.history.archive(store, instant).as_of(instant))
 
 
 def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestScore | None:
-    """Score the forecasts of past days that are kept, by the prices known at an instant. Raises StoreError."""
+    """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
     truth = _recent_truth(store, as_of)
     kept = store.backtests.kept(model_identity(limits))
     return recent_score((kept[instant] for instant in score_instants(truth) if instant in kept), truth)
@@ -141,48 +142,48 @@ def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
 
 
 class ProcessModeller:
-    """Puts the model to work in a process of its own."""
+    """Makes runs and scores in a process of its own."""
 
     def __init__(self, database_url: str, limits: Limits = MARKET_LIMITS) -> None:
         self._database_url = database_url
         self._limits = limits
         self._worker = Worker()
-        self._walker = Worker(niceness=_LEAST)
+        self._past_worker = Worker(niceness=_LOWEST_PRIORITY)
 
     async def run(self, as_of: int) -> Run | None:
         """Return the run, None where nothing is known. Raises StoreError."""
         return await self._work(partial(make_run, limits=self._limits), as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        """Make some of the forecasts that the score lacks, within a second or so. Raises StoreError, WorkerError.
+        """Make some of the forecasts that the score needs, for about a second. Raises StoreError, WorkerError.
 
-        Those of late are made by the process of the hourly runs, which has learnt all that it takes. The older ones
-        have a process of their own while there are any: it takes long to learn, and no hourly run waits for that.
+        The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by a
+        second process, which ends with the last of them: it has to learn for long, and no hourly run waits for that.
         """
-        late = await self._work(partial(score_slice, limits=self._limits, of_late=True), as_of)
-        if late.forecasts:
-            return late
-        if not late.lacking:
-            self._walker.close()
-            return late
-        older = partial(score_slice, limits=self._limits, of_late=False)
-        return await self._walker.do(partial(_with_store, self._database_url, older, as_of))
+        recent = await self._work(partial(score_slice, limits=self._limits, recent=True), as_of)
+        if recent.forecasts:
+            return recent
+        if not recent.lacking:
+            self._past_worker.close()
+            return recent
+        older = partial(score_slice, limits=self._limits, recent=False)
+        return await self._past_worker.do(partial(_with_store, self._database_url, older, as_of))
 
     async def score(self, as_of: int) -> BacktestScore | None:
         """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
         return await self._work(partial(score, limits=self._limits), as_of)
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        """Return how the runs of the last weeks have done, as issued. Raises StoreError."""
+        """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
         return await self._work(accuracy, as_of)
 
     async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
         return await self._worker.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the process, whatever it is at: it only reads, and the server's end must not wait for a backtest."""
+        """Stop the processes at once: they only read, and the server's end must not wait for a backtest."""
         self._worker.close()
-        self._walker.close()
+        self._past_worker.close()
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Reads from the store where the pipeline stands."""
+"""Reads from the store what decides which tasks are due."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -20,7 +20,7 @@ from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
 
 HELD_DAYS: Final = 30
-"""For how long a delivery day that failed the gate is asked for again."""
+"""A delivery day that failed the price checks is asked for again for so many days."""
 
 
 def read_situation(
@@ -31,7 +31,7 @@ def read_situation(
     tries: Mapping[Task, Tries],
     now: int,
 ) -> Situation:
-    """Return the situation at `now`: history is wanted from `history_start` on, and scores of this `model`.
+    """Return the situation at `now`, for a history from `history_start` on and the scores of `model`.
 
     Raises StoreError.
     """
@@ -57,7 +57,7 @@ def read_situation(
 
 
 def settled_through(history: PriceHistory, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the day up to which every day from the first settled one on is whole; `excused` days need not be."""
+    """Return the last day of the first stretch of whole days; `excused` days within it need not be whole."""
     settled = history.settled()
     through: date | None = None
     for offset in range((last - first).days + 1):
@@ -70,6 +70,6 @@ def settled_through(history: PriceHistory, first: date, last: date, excused: Ite
 
 
 def _to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held days that the ordinary window leaves out and that are not too old to hope for."""
+    """Return the held days that the ordinary questions leave out and that are not too old."""
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -1,7 +1,8 @@
 """A process that does one piece of work after another, and is replaced when it dies.
 
-It is `multiprocessing`'s process with a pipe, not an executor: an executor notices a death only at the next piece of
-work, and its queues hold semaphores, of which Python's resource tracker writes to stderr when the server is killed.
+This is a process of `multiprocessing` with a pipe. It is not an executor, because an executor notices a death only at
+the next piece of work, and because its queues hold semaphores: when the server is killed, Python's resource tracker
+writes about these to stderr.
 """
 
 import asyncio
@@ -21,15 +22,16 @@ from tunnihind.errors import TunnihindError, WorkerError
 _LOG: Final = logging.getLogger(__name__)
 
 _NICENESS: Final = 10
+"""Forecasts give way to the serving."""
 
 type _Outcome = tuple[Any, Exception | None]
 """What a piece of work returned, or raised."""
 
 
 class Worker:
-    """Does work in a process of its own, which is started at the first piece of it.
+    """Does work in a process of its own, which starts with the first piece of work.
 
-    A process that dies with nothing to do is replaced at once. Work at which it dies is begun again in another one.
+    A process that dies without work is replaced at once. Work during which it dies is begun again in another process.
     """
 
     def __init__(self, niceness: int = _NICENESS) -> None:
@@ -43,10 +45,11 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
-        """Return what `work`, which has to be picklable, returns in the process; raise the TunnihindError it raises.
+        """Return what `work` returns in the process. `work` has to be picklable.
 
-        Raises WorkerError where the process can't be started or dies at the work a second time, and RuntimeError,
-        with the traceback in its notes, for what the work raises beside. Cancelling ends the process.
+        Raises the TunnihindError that the work raises, and RuntimeError with the traceback in its notes for any other
+        error. Raises WorkerError where the process can't be started or dies twice at the work. Cancelling ends the
+        process.
         """
         async with self._turn:
             try:
@@ -59,7 +62,7 @@ class Worker:
                 raise WorkerError(f"{error}, twice at the same work") from None
 
     def close(self) -> None:
-        """End the process, whatever it is at."""
+        """End the process at once."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -73,7 +76,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # The answer would come as that of the next piece of work.
+            # Its answer would be taken for that of the next piece of work.
             self.close()
             raise
         if error is not None:
@@ -91,8 +94,8 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # One that was asked to end was most likely asked together with the server, and one that has never done
-        # anything might die over and over: these two are replaced when there is work.
+        # A process that got SIGTERM got it together with the server, most likely. One that has never done any work
+        # might die again and again. Both are replaced when there is work.
         if error.was_asked_to_end or not process.has_worked:
             _LOG.info("%s", error)
             return
@@ -113,7 +116,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for what it says, and for its end."""
+    """One running process. A thread waits for its answers and for its end."""
 
     def __init__(self, niceness: int, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
         self.has_worked = False
@@ -134,10 +137,10 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> _Outcome:
-        """Return how a piece of work went. Raises _DiedError where the process dies at it, or has died before."""
+        """Return the outcome of a piece of work. Raises _DiedError where the process dies at it, or has died before."""
         self._outcome = self._loop.create_future()
         try:
-            # One that can't be written to is dead, and the listener is about to say how it died.
+            # A process that can't be written to is dead, and the listener is about to say how it died.
             with suppress(OSError):
                 self._connection.send(work)
             return await self._outcome
@@ -153,7 +156,7 @@ class _Process:
         self._listener.join()
 
     def _listen(self) -> None:
-        """Hand on what the process says until it ends."""
+        """Pass on the process's answers until it ends."""
         with self._connection, suppress(EOFError, OSError):
             while True:
                 self._tell(self._answered, self._connection.recv())
@@ -161,7 +164,7 @@ class _Process:
         self._tell(self._ended, _DiedError(self._process.exitcode))
 
     def _tell[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Let the event loop take a message, unless it is closed: then nobody waits for one."""
+        """Give the event loop a message, unless the loop is closed: then nobody waits for one."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -178,11 +181,11 @@ class _Process:
 
 
 def _ignore(_process: _Process, _error: _DiedError) -> None:
-    """Take no notice."""
+    """Do nothing."""
 
 
 def _work_through(connection: Connection[_Outcome, Callable[[], object]], niceness: int) -> None:
-    """Do what comes through the connection, in the process itself, until the server ends."""
+    """Do the work that comes through the connection until the server ends. Runs in the process itself."""
     _settle_in(niceness)
     with suppress(EOFError):
         while True:
@@ -201,7 +204,7 @@ def _done(work: Callable[[], object]) -> _Outcome:
 
 
 def _settle_in(niceness: int) -> None:
-    """Give way to the serving, leave Ctrl-C to it, and end with it, also when it is killed and can say nothing."""
+    """Lower the priority, leave Ctrl-C to the server, and end with the server, also when that is killed."""
     if hasattr(os, "nice"):
         os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -43,7 +43,7 @@ def child_of(modeller: ProcessModeller) -> int:
 
 def walker_of(modeller: ProcessModeller) -> int | None:
     """Return the process that forecasts past days for a modeller."""
-    return modeller._walker.pid
+    return modeller._past_worker.pid
 
 
 def wait_for_end(pid: int) -> bool:

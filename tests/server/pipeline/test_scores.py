@@ -46,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     """Return the instants for which the model has been asked since."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
-    for name in ("forecaster", "_standing_forecaster"):
+    for name in ("forecaster", "_kept_forecaster"):
         monkeypatch.setattr(modelling, name, lambda floor, cap: CountingModel(limits=Limits(floor, cap)))
     return instants
 
@@ -64,8 +64,8 @@ def filled(store: Store) -> Store:
 def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     """Make all the forecasts that the score lacks; return in how many slices."""
     slices = 0
-    for of_late in (True, False):
-        while (part := score_slice(store, now, LIMITS, of_late=of_late, slice_s=slice_s)).forecasts:
+    for recent in (True, False):
+        while (part := score_slice(store, now, LIMITS, recent=recent, slice_s=slice_s)).forecasts:
             assert store.backtests.add(MODEL, part.forecasts, past=part.past)
             slices += 1
     return slices
@@ -83,7 +83,7 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
 def test_the_next_day_costs_one_forecast_and_a_restart_none(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     asked.clear()
-    modelling._WALKS.clear()
+    modelling._PAST_FORECASTERS.clear()
     assert work_off(filled) == 0
     tomorrow = TOMORROW + timedelta(days=1)
     store_quotes(filled, estonian_quotes(tomorrow, tomorrow), NOW + DAY_S - 3 * HOUR_S)
@@ -143,7 +143,7 @@ def test_new_weather_and_the_growth_of_previous_runs_cost_no_forecast(filled: St
 
 
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
-    part = score_slice(filled, NOW, LIMITS, of_late=True, slice_s=0.0)
+    part = score_slice(filled, NOW, LIMITS, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
     assert not filled.backtests.add(MODEL, part.forecasts, past=part.past)
     assert filled.backtests.kept(MODEL) == {}
@@ -193,8 +193,8 @@ class SlicingModeller(InProcessModeller):
 
     async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")
-        late = score_slice(self.store, as_of, LIMITS, of_late=True, slice_s=self.slice_s)
-        return late if late.forecasts else score_slice(self.store, as_of, LIMITS, of_late=False, slice_s=self.slice_s)
+        late = score_slice(self.store, as_of, LIMITS, recent=True, slice_s=self.slice_s)
+        return late if late.forecasts else score_slice(self.store, as_of, LIMITS, recent=False, slice_s=self.slice_s)
 
 
 async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
