@@ -20,9 +20,10 @@ from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError
 from tunnihind.market import DAY_S, day_start
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled
 from tunnihind.pipeline.mending import mend
 from tunnihind.pipeline.modelling import accuracy, make_run
-from tunnihind.pipeline.situation import YEARS_FILLED, filled, months_filled, note_filled, read_situation
+from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.revision import is_current
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
