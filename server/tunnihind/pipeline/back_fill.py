@@ -3,6 +3,7 @@
 The store's journal holds, for each calendar year or month, when it was last filled.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
@@ -10,7 +11,8 @@ from tunnihind.market import DAY_S, day_end, delivery_day
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.journal import Journal
-from tunnihind.store.rows import Instant
+from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
+from tunnihind.store.store import Store
 
 YEARS_FILLED: Final = "years of prices filled"
 
@@ -20,6 +22,9 @@ longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
 """The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""
+
+
+_HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
 def months_filled(source: str) -> str:
@@ -69,6 +74,41 @@ def missing_months(journal: Journal, source: CovariateSource, history_start: dat
             missing.append(month)
         end = month
     return tuple(missing)
+
+
+def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
+    """Delete damaged prices and covariates, and forget that their years and months were filled.
+
+    Damaged rows that no source can give again, such as past runs, stay in the database. They are named in the log and
+    left out. Raises StoreError.
+    """
+    _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
+    series = store.covariates.remove_damaged()
+    for source in covariate_sources:
+        _forget_damaged(store, months_filled(source.name), series, _month, column="start_ts")
+    store.name_damaged()
+
+
+def _forget_damaged(
+    store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
+) -> None:
+    """Forget that the years or months of removed rows were filled; all of them where the row's instant is damaged."""
+    instants = [cells[column] for cells in removed]
+    if not instants:
+        return
+    kept: dict[str, int] = {}
+    if all(isinstance(instant, int) and instant in _HOURS for instant in instants):
+        lost = {part_of(instant) for instant in instants}
+        kept = {part: at for part, at in filled(store.journal, key).items() if part not in lost}
+    store.journal.write(key, kept)
+
+
+def _year(ts: int) -> str:
+    return str(delivery_day(ts).year)
+
+
+def _month(ts: int) -> str:
+    return str(datetime.fromtimestamp(ts, UTC).date().replace(day=1))
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:

@@ -11,9 +11,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
-from tunnihind.pipeline.back_fill import YEARS_FILLED, first_month, months_filled, note_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED, first_month, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.covariates import CovariateIngest
-from tunnihind.pipeline.mending import mend
 from tunnihind.pipeline.modelling import Modeller, ScoreSlice
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
@@ -198,7 +197,7 @@ class Pipeline:
             case Job.SCORES:
                 await self._score(now)
             case Job.THIN:
-                await asyncio.to_thread(mend, self._store, tuple(self._covariate_sources.values()))
+                await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(self._store.thin, now)
 
     async def _fetch(self, first: date, last: date) -> None:

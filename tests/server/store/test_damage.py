@@ -20,8 +20,7 @@ from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError
 from tunnihind.market import DAY_S, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled
-from tunnihind.pipeline.mending import mend
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_run
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.revision import is_current
@@ -149,7 +148,7 @@ def work_with(store: Store) -> None:
     """Do what a server does with a store in a day."""
     look_at_everything(store)
     assert store.lease().claim(NOW)
-    mend(store, [ScriptedWeather()])
+    refill_damaged(store, [ScriptedWeather()])
     store.thin(NOW)
     store.journal.refreshed(NOW)
     store.runs.add(run(NOW))
@@ -222,10 +221,10 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(path: Path, column: str,
         change = f"UPDATE prices SET {column} = ? WHERE zone = 'ee' AND ts = ?"  # noqa: S608
         connection.execute(change, (value, ts))
     with Store(f"sqlite:///{path}") as store:
-        mend(store, [])
+        refill_damaged(store, [])
         assert filled(store.journal, YEARS_FILLED) == {}
         note_filled(store.journal, YEARS_FILLED, "2025", NOW)
-        mend(store, [])
+        refill_damaged(store, [])
         assert filled(store.journal, YEARS_FILLED) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
 
