@@ -6,13 +6,13 @@ All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown v
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, floor_hour
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, floor_hour
+from tunnihind.price_series import PriceSeries
 
 type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
@@ -32,50 +32,28 @@ class KnownPrice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceHistory:
-    """Hourly prices as known at an instant: an hour exists when it is whole, from quarters or as an hour.
+    """Prices as known at an instant, by zone.
 
-    `hourly` has shape (zones, hours) in the order of `ZONES`; column 0 is the hour at `start_ts`.
+    `hours` holds each hour that is known whole, from its quarters or as an hour; `quarters` what is known by the
+    quarter.
     """
 
     as_of: int
-    start_ts: int
-    hourly: Floats
+    hours: Mapping[Zone, PriceSeries]
+    quarters: Mapping[Zone, PriceSeries]
 
-    def of(self, zone: Zone) -> Floats:
-        """Return one zone's hours, shape (hours,), EUR/MWh."""
-        row: Floats = self.hourly[ZONES.index(zone)]
-        return row
-
-    def between(self, zone: Zone, start_ts: int, end_ts: int) -> Floats:
-        """Return the hours of [start_ts, end_ts), NaN where unknown or outside the history."""
-        hours = max(0, (end_ts - start_ts) // HOUR_S)
-        window = np.full(hours, np.nan)
-        offset = (start_ts - self.start_ts) // HOUR_S
-        low, high = max(0, offset), min(self.hourly.shape[1], offset + hours)
-        if low < high:
-            window[low - offset : high - offset] = self.of(zone)[low:high]
-        return window
-
-    def settled(self, zone: Zone = "ee") -> dict[int, float]:
-        """Return the known hours by their start."""
-        prices = self.of(zone)
-        known = np.flatnonzero(~np.isnan(prices))
-        return {self.start_ts + int(i) * HOUR_S: float(prices[i]) for i in known}
-
-    def newest_settled_hour(self, zone: Zone = "ee") -> int | None:
-        """Return the start of the latest known hour, None where nothing is known."""
-        known = np.flatnonzero(~np.isnan(self.of(zone)))
-        return self.start_ts + int(known[-1]) * HOUR_S if known.size else None
-
-    def newest_settled_day(self, zone: Zone = "ee") -> date | None:
-        """Return the delivery day of the latest known hour."""
-        newest = self.newest_settled_hour(zone)
-        return None if newest is None else delivery_day(newest)
+    def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
+        """Return one zone's prices by the hour, or by the quarter for a step of 900 s; empty where none is known."""
+        found = {HOUR_S: self.hours, QUARTER_S: self.quarters}[step_s].get(zone)
+        return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """Every version of every price, in the order in which they became known; all arrays of one length."""
+    """Every version of every price, in the order in which they became known; all arrays of one length.
+
+    `zone` numbers the zones in the order of `ZONES`.
+    """
 
     zone: NDArray[np.int8]
     ts: Instants
@@ -96,29 +74,34 @@ class PriceArchive:
         )
 
     def as_of(self, instant: int) -> PriceHistory:
-        """Return the hourly prices known at `instant`, the newest version of each."""
+        """Return the prices known at `instant`, the newest version of each."""
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
-            return PriceHistory(instant, floor_hour(instant), np.full((len(ZONES), 0), np.nan))
+            return PriceHistory(instant, {}, {})
         start = floor_hour(int(self.ts[:seen].min()))
         hours = (floor_hour(int(self.ts[:seen].max())) - start) // HOUR_S + 1
-        by_hour = self._grid(seen, start, hours, HOUR_S)
-        by_quarter = self._grid(seen, start, hours * _QUARTERS_PER_HOUR, QUARTER_S)
-        # Summed by hand: numpy's mean over an axis of four takes eight times as long.
-        first, second, third, fourth = (by_quarter[:, n::_QUARTERS_PER_HOUR] for n in range(_QUARTERS_PER_HOUR))
-        means = (first + second + third + fourth) / _QUARTERS_PER_HOUR
-        return PriceHistory(instant, start, np.where(np.isnan(means), by_hour, means))
+        as_hours = self._by_zone(seen, start, hours, HOUR_S)
+        quarters = self._by_zone(seen, start, hours * _QUARTERS_PER_HOUR, QUARTER_S)
+        return PriceHistory(
+            instant, {zone: _preferred(quarters[zone].hourly(), as_hours[zone]) for zone in ZONES}, quarters
+        )
 
     def everything(self) -> PriceHistory:
         """Return the newest version of every price, whatever the clock says."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
-    def _grid(self, seen: int, start_ts: int, periods: int, step_s: int) -> Floats:
-        """Lay the versions of one step on a (zones, periods) grid; later versions overwrite earlier ones."""
+    def _by_zone(self, seen: int, start_ts: int, periods: int, step_s: int) -> dict[Zone, PriceSeries]:
+        """Lay the versions of one step in a row by zone; later versions overwrite earlier ones."""
         grid = np.full((len(ZONES), periods), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
-        return grid
+        return {zone: PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True)}
+
+
+def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
+    """Return the first series, and the second's price where the first has none; both cover the same periods."""
+    prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
+    return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
 
 @dataclass(frozen=True, slots=True)

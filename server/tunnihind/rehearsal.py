@@ -8,7 +8,7 @@ from typing import Final
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
-from tunnihind.market import MARKET_LIMITS, Limits, delivery_day
+from tunnihind.market import ESTONIA, MARKET_LIMITS, Limits, delivery_day
 from tunnihind.pipeline.history import MEMORY_S
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
@@ -53,7 +53,7 @@ class Rehearsal:
         known_since = self.known_since(at)
         return ServedData(
             version=f"{known_since}-{runs[-1].made_at if runs else None}",
-            settled=served(self.prices(at), at),
+            settled=served(self.prices(at).of(ESTONIA.zone), at),
             issued=as_issued((*self.earlier_runs, *runs)),
             run=runs[-1] if runs else None,
             last_refresh=known_since,

@@ -62,7 +62,13 @@ def add_runs(store: Store, day: date) -> None:
         if run is None:
             percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS)), axis=0)
             run = said = Run.of(
-                made_at=made_at, tier="weather", start_ts=start_ts, percentiles=percentiles, inputs=inputs()
+                made_at=made_at,
+                tier="weather",
+                zone="ee",
+                step_s=HOUR_S,
+                start_ts=start_ts,
+                percentiles=percentiles,
+                inputs=inputs(),
             )
         store.runs.add(run)
 

@@ -31,6 +31,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
@@ -58,13 +59,15 @@ def largest_view() -> ServedData:
     run = Run.of(
         made_at=HOUR - 600,
         tier="benchmark",
+        zone="ee",
+        step_s=HOUR_S,
         start_ts=HOUR + HOUR_S,
         percentiles=np.array([median - 111.11, median, median + 111.11]),
         inputs={},
     )
     return ServedData(
         version="benchmark",
-        settled={ts: -1234.56 + (ts // HOUR_S) % 97 / 7 for ts in range(past.start, HOUR + 35 * HOUR_S, HOUR_S)},
+        settled=PriceSeries("ee", HOUR_S, past.start, -1234.56 + np.arange(len(past) + 34) % 97 / 7),
         issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},
         run=run,
         last_refresh=HOUR - 700,

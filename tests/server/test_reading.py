@@ -31,7 +31,7 @@ def test_each_hour_has_what_the_newest_run_before_it_said() -> None:
 
 
 def test_a_run_made_as_an_hour_begins_was_not_made_before_it() -> None:
-    late = Run(HOUR, "test", HOUR, *(plain_run(HOUR, median=9.0, hours=2).p50,) * 3, inputs={})
+    late = Run(HOUR, "test", "ee", HOUR_S, HOUR, *(plain_run(HOUR, median=9.0, hours=2).p50,) * 3, inputs={})
     assert medians([plain_run(HOUR - 1, median=1.0, hours=1), late]) == {HOUR: 1.0, HOUR + HOUR_S: 9.0}
 
 
@@ -45,9 +45,9 @@ RUNS = st.lists(
 @given(RUNS)
 def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_did(runs: list[Run]) -> None:
     issued = as_issued(runs)
-    assert list(issued) == sorted({ts for run in runs for ts in run.hours() if ts > run.made_at})
+    assert list(issued) == sorted({ts for run in runs for ts in run.starts() if ts > run.made_at})
     for ts, hour in issued.items():
-        newest = max((run for run in runs if ts in run.hours() and run.made_at < ts), key=lambda run: run.made_at)
+        newest = max((run for run in runs if ts in run.starts() and run.made_at < ts), key=lambda run: run.made_at)
         at = (ts - newest.start_ts) // HOUR_S
         assert hour == Percentiles(newest.p10[at], newest.p50[at], newest.p90[at])
 

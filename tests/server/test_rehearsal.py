@@ -197,6 +197,8 @@ def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None
     run = Run.of(
         made_at=made_at,
         tier="other",
+        zone="ee",
+        step_s=HOUR_S,
         start_ts=floor_hour(made_at) + HOUR_S,
         percentiles=np.array([[-1.23], [4.56], [7.89]]) + np.arange(48),
         inputs={},

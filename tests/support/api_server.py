@@ -13,6 +13,7 @@ from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S
+from tunnihind.price_series import PriceSeries
 
 HOUR = 1_765_792_800
 """2025-12-15T10:00:00Z."""
@@ -37,6 +38,8 @@ def make_run(medians: Iterable[float], *, start: int = HOUR + HOUR_S, made_at: i
     return Run.of(
         made_at=made_at,
         tier="test",
+        zone="ee",
+        step_s=HOUR_S,
         start_ts=start,
         percentiles=np.array([median - 10, median, median + 10]),
         inputs={},
@@ -55,7 +58,8 @@ def make_view(
     if settled is None:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
-    return ServedData(version=version, settled=settled, issued=issued or {}, run=run, last_refresh=last_refresh)
+    prices = PriceSeries.of("ee", HOUR_S, settled)
+    return ServedData(version=version, settled=prices, issued=issued or {}, run=run, last_refresh=last_refresh)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,13 @@ def plain_run(made_at: int, *, median: float = 50.0, hours: int = 24) -> Run:
     """Return a run of some hours at one level, from the next full hour on."""
     percentiles = np.array([[median - 10.0], [median], [median + 10.0]]).repeat(hours, axis=1)
     return Run.of(
-        made_at=made_at, tier="test", start_ts=floor_hour(made_at) + HOUR_S, percentiles=percentiles, inputs={}
+        made_at=made_at,
+        tier="test",
+        zone="ee",
+        step_s=HOUR_S,
+        start_ts=floor_hour(made_at) + HOUR_S,
+        percentiles=percentiles,
+        inputs={},
     )
 
 

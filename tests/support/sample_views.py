@@ -12,6 +12,7 @@ from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, DEFAULT_VAT_RATE, HOUR_S, consumer_price, day_end, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
 
 SPRING = date(2026, 3, 29)
 AUTUMN = date(2025, 10, 26)
@@ -32,7 +33,9 @@ def run(now: int, hours: int = 150) -> Run:
     """Return a forecast made at the top of the current hour."""
     start = now // HOUR_S * HOUR_S + HOUR_S
     rows = np.array([percentiles(start + i * HOUR_S) for i in range(hours)])
-    return Run.of(made_at=start - HOUR_S, tier="weather", start_ts=start, percentiles=rows.T, inputs={})
+    return Run.of(
+        made_at=start - HOUR_S, tier="weather", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=rows.T, inputs={}
+    )
 
 
 def scores(mae: float, coverage: float) -> Scores:
@@ -53,9 +56,9 @@ def scores(mae: float, coverage: float) -> Scores:
 BY_DAYS_AHEAD = {lead: scores(24 + 2 * lead, 0.82 - lead / 100) for lead in range(1, 8)}
 
 
-def settled(first: int, last: int) -> dict[int, float]:
+def settled(first: int, last: int) -> PriceSeries:
     """Return settled prices from one hour to another, both included."""
-    return {ts: price(ts) for ts in range(first, last + 1, HOUR_S)}
+    return PriceSeries.of("ee", HOUR_S, {ts: price(ts) for ts in range(first, last + 1, HOUR_S)})
 
 
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
@@ -64,7 +67,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
     return ServedData(
         version="ordinary",
-        settled={**known, **(prices or {})},
+        settled=PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
         issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
         run=run(now),
         last_refresh=hour,

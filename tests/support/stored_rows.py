@@ -59,7 +59,15 @@ def run(made_at: int, *, level: float = 50.0, hours: int = 3, inputs: dict[str, 
     medians = level + np.arange(hours)
     percentiles = np.stack([medians - 5, medians, medians + 5])
     start = made_at // HOUR_S * HOUR_S + HOUR_S
-    return Run.of(made_at=made_at, tier="test", start_ts=start, percentiles=percentiles, inputs=inputs or {})
+    return Run.of(
+        made_at=made_at,
+        tier="test",
+        zone="ee",
+        step_s=HOUR_S,
+        start_ts=start,
+        percentiles=percentiles,
+        inputs=inputs or {},
+    )
 
 
 def emptied(store: Store) -> Store:

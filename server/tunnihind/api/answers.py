@@ -25,7 +25,6 @@ from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import (
     CURRENCY,
     DAY_S,
-    HOUR_S,
     ZONE,
     consumer_price,
     floor_hour,
@@ -105,22 +104,22 @@ def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
 
 
 def _is_gated(run: Run | None, limit: int) -> bool:
-    return run is not None and run.end_ts - HOUR_S > limit
+    return run is not None and run.end_ts - run.step_s > limit
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    return ((ts, price) for ts, price in sorted(data.settled.items()) if ts >= start)
+    return ((ts, price) for ts, price in data.settled.items() if ts >= start)
 
 
-def _hours_of(run: Run) -> Iterator[tuple[int, Percentiles]]:
-    rows = zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+def _periods_of(run: Run) -> Iterator[tuple[int, Percentiles]]:
+    rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
     """Yield the strictly future hours of the newest run that are served publicly."""
     if run is not None:
-        yield from ((ts, hour) for ts, hour in _hours_of(run) if now < ts <= limit)
+        yield from ((ts, hour) for ts, hour in _periods_of(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:

@@ -18,7 +18,8 @@ from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S, consumer_price
+from tunnihind.market import ESTONIA, HOUR_S, consumer_price
+from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
@@ -386,16 +387,13 @@ _SCORES: Final = Scores(
 
 EXAMPLE_DATA: Final = ServedData(
     version="example",
-    settled={
-        _HOUR - HOUR_S: 96.02,
-        _HOUR: 84.37,
-        _HOUR + HOUR_S: 71.9,
-        _HOUR + 2 * HOUR_S: -1.5,
-    },
+    settled=PriceSeries(ESTONIA.zone, HOUR_S, _HOUR - HOUR_S, np.array([96.02, 84.37, 71.9, -1.5])),
     issued={_HOUR - HOUR_S: Percentiles(61.2, 90.11, 131.0), _HOUR: Percentiles(58.4, 86.35, 127.6)},
     run=Run.of(
         made_at=_HOUR + 300,
         tier="weather",
+        zone=ESTONIA.zone,
+        step_s=HOUR_S,
         start_ts=_HOUR + HOUR_S,
         percentiles=np.array([[48.1, -4.2, 35.55], [74.25, 3.1, 66.4], [109.8, 24.9, 108.73]]),
         inputs={},

@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.known import PriceHistory
-from tunnihind.market import DAY_S, floor_hour
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour
+from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 
 
 class Percentiles(NamedTuple):
-    """One forecast hour, EUR/MWh without VAT."""
+    """The forecast of one period, EUR/MWh without VAT."""
 
     p10: float
     p50: float
@@ -24,8 +24,8 @@ class Percentiles(NamedTuple):
 class ServedData:
     """The data behind every answer, as of the moment it was read from the store.
 
-    `settled` holds EE hours (start -> EUR/MWh, full precision) in order of time: 14 days back, all that is known
-    ahead, and the newest known ones however old. `issued` holds for each hour, past or to come, the freshest
+    `settled` holds the zone's hours in full precision: 14 days back, all that is known ahead, and the newest
+    known one however old. `issued` holds for each hour, past or to come, the freshest
     forecast made before that hour, exactly as issued. `run` is the newest forecast run,
     `accuracy` how the runs of the last weeks did. `unconfirmed` and `withdrawn` say in words that no second source
     has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
@@ -33,7 +33,7 @@ class ServedData:
     """
 
     version: str
-    settled: Mapping[int, float] = field(default_factory=dict)
+    settled: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, HOUR_S, {}))
     issued: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
     last_refresh: int | None = None
@@ -45,7 +45,7 @@ class ServedData:
     @property
     def newest_settled(self) -> int | None:
         """The start of the newest settled hour."""
-        return max(self.settled, default=None)
+        return self.settled.newest
 
 
 HISTORY_S: Final = 15 * DAY_S
@@ -55,13 +55,14 @@ HISTORY_S: Final = 15 * DAY_S
 def read_served_data(store: Store, now: int) -> ServedData:
     """Return what is known at present. Raises StoreError."""
     since = floor_hour(now) - HISTORY_S
-    newest = store.prices.newest("ee") or since
-    prices = store.prices.archive(min(since, newest - DAY_S), zones=("ee",)).everything()
+    zone = ESTONIA.zone
+    newest = store.prices.newest(zone) or since
+    prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
     runs = store.runs.since(since, as_of=now)
     doubt = store.confirmation.doubt()
     return ServedData(
         version=str(store.journal.version()),
-        settled=served(prices, now),
+        settled=served(prices.of(zone), now),
         issued=as_issued(runs),
         run=runs[0] if runs else store.runs.newest(as_of=now),
         last_refresh=store.journal.last_refresh(),
@@ -72,23 +73,22 @@ def read_served_data(store: Store, now: int) -> ServedData:
     )
 
 
-def served(history: PriceHistory, now: int) -> dict[int, float]:
-    """Return the settled hours that answers at `now` can hold.
+def served(prices: PriceSeries, now: int) -> PriceSeries:
+    """Return the settled prices that answers at `now` can hold.
 
     The newest is among them however old it is: it decides how far the forecast is public.
     """
-    newest = history.newest_settled_hour()
-    since = floor_hour(now) - HISTORY_S
-    return {ts: price for ts, price in history.settled().items() if ts >= since or ts == newest}
+    newest, since = prices.newest, floor_hour(now) - HISTORY_S
+    return prices.between(since if newest is None else min(since, newest), prices.end_ts)
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return for each hour what the newest run made before that hour said, exactly as issued."""
-    hours: dict[int, Percentiles] = {}
+    """Return for each period what the newest run made before it said, exactly as issued."""
+    periods: dict[int, Percentiles] = {}
     # Newest first, and of two made in the same second the one that comes first: so the store gives them.
     for run in sorted(runs, key=lambda run: run.made_at, reverse=True):
-        values = zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+        values = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
         for ts, p10, p50, p90 in values:
             if ts > run.made_at:
-                hours.setdefault(ts, Percentiles(p10, p50, p90))
-    return dict(sorted(hours.items()))
+                periods.setdefault(ts, Percentiles(p10, p50, p90))
+    return dict(sorted(periods.items()))

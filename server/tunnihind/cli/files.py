@@ -106,7 +106,7 @@ def export_forecast(settings: Settings, *, format: str, as_of: int | None) -> No
 
 
 def _hours(history: PriceHistory) -> list[Sequence[float | None]]:
-    by_zone = [history.settled(zone) for zone in ZONES]
+    by_zone = [dict(history.of(zone)) for zone in ZONES]
     instants = sorted(set().union(*by_zone))
     return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import HOUR_S, LOCAL_TZ
+from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.quarantine import Quarantined
@@ -38,8 +38,8 @@ class Status:
 
 def read_status(store: Store, now: int, *, is_past: bool) -> Status:
     """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
-    prices = store.prices.archive(zones=("ee",))
-    settled = (prices.as_of(now) if is_past else prices.everything()).newest_settled_hour()
+    prices = store.prices.archive(zones=(ESTONIA.zone,))
+    settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
     run = store.runs.newest(as_of=now)
     path = store.database.path
     return Status(

@@ -70,7 +70,7 @@ class TieredForecaster:
             return self._last_weeks_mean().forecast(known)
         start_ts = floor_hour(known.as_of) + HOUR_S
         first, today = delivery_day(start_ts), delivery_day(known.as_of)
-        newest_day = known.prices.newest_settled_day(self.market.zone)
+        newest_day = known.prices.of(self.market.zone).newest_day
         last = max(newest_day or today, today) + timedelta(days=LEADS)
         days = days_between(first, last)
         by_day = self._days_ahead(task) | self._settled_days(task, first)
@@ -85,6 +85,8 @@ class TieredForecaster:
         return Run.of(
             made_at=known.as_of,
             tier=tier,
+            zone=self.market.zone,
+            step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles,
             inputs={**self._described(task), "errorDays": self._error_days(task)},
@@ -92,7 +94,7 @@ class TieredForecaster:
 
     def _task(self, known: Known) -> _Task | None:
         """Lay out what is known; None where it is too little, or too old, for the point model."""
-        newest = newest_whole_day(known.prices, self.market.zone)
+        newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
         days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages)
@@ -156,8 +158,8 @@ class TieredForecaster:
         zones = (self.market.zone, *self.market.neighbours)
         return {
             "tier": _tier(days, columns),
-            "zones": [zone for zone in zones if not np.isnan(known.prices.of(zone)).all()],
-            "newestSettledHour": known.prices.newest_settled_hour(self.market.zone),
+            "zones": [zone for zone in zones if known.prices.of(zone)],
+            "newestSettledHour": known.prices.of(self.market.zone).newest,
             "firstDay": days.grid.first.isoformat(),
             "lastDay": days.grid.day(days.newest).isoformat(),
             "historyDays": days.newest + 1,

@@ -9,6 +9,7 @@ from typing import Final
 import tunnihind.forecast
 import tunnihind.known
 import tunnihind.market
+import tunnihind.price_series
 from tunnihind.market import Limits
 
 _LIBRARIES: Final = ("numpy", "holidays")
@@ -26,7 +27,8 @@ def _code() -> str:
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
         digest.update(f"{name} {version(name)}\n".encode())
-    modules = [Path(module.__file__ or "") for module in (tunnihind.known, tunnihind.market)]
+    seen = (tunnihind.known, tunnihind.market, tunnihind.price_series)
+    modules = [Path(module.__file__ or "") for module in seen]
     for path in sorted([*folder.rglob("*.py"), *modules]):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -47,7 +47,7 @@ class LastWeeksMean:
 
         None where no Estonian price is known.
         """
-        newest = known.prices.newest_settled_day(self.market.zone)
+        newest = known.prices.of(self.market.zone).newest_day
         if newest is None:
             return None
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -59,6 +59,8 @@ class LastWeeksMean:
         return Run.of(
             made_at=known.as_of,
             tier=TIER,
+            zone=self.market.zone,
+            step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles[:, (start_ts - day_start(first)) // HOUR_S :],
             inputs=self._described(known, history),
@@ -84,7 +86,7 @@ class LastWeeksMean:
         days = np.flatnonzero(hours_known)
         return {
             "zones": [self.market.zone],
-            "newestSettledHour": known.prices.newest_settled_hour(self.market.zone),
+            "newestSettledHour": known.prices.of(self.market.zone).newest,
             "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
             "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
             "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from tunnihind.known import Floats, Known
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, Zone
 
 LEADS: Final = 7
 """Lead days of a run: 1 to 7 days past the newest delivery day that a forecast may use."""
@@ -18,15 +18,17 @@ ISSUE_CLOCK_S: Final = 9 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Percentiles for consecutive hours, EUR/MWh without VAT; `p10 <= p50 <= p90` in every hour.
+    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT; always `p10 <= p50 <= p90`.
 
-    Arrays have shape (hours,), the first for the hour at `start_ts`, always rounded to 2 decimals, so that
-    what is stored, exported and served is one and the same number. `inputs` says in JSON-ready values what
-    the numbers rest on.
+    Each period lasts `step_s` seconds; the first begins at `start_ts`. Arrays have shape (periods,) and are rounded
+    to 2 decimals, so that what is stored, exported and served is one and the same number. `inputs` says in JSON-ready
+    values what the numbers rest on.
     """
 
     made_at: int
     tier: str
+    zone: Zone
+    step_s: int
     start_ts: int
     p10: Floats
     p50: Floats
@@ -35,37 +37,48 @@ class Run:
 
     @property
     def end_ts(self) -> int:
-        """The instant at which the last hour is over."""
-        return self.start_ts + self.p50.size * HOUR_S
+        """The instant at which the last period is over."""
+        return self.start_ts + self.p50.size * self.step_s
 
-    def hours(self) -> range:
-        """Return the starts of the covered hours."""
-        return range(self.start_ts, self.end_ts, HOUR_S)
+    def starts(self) -> range:
+        """Return the starts of the covered periods."""
+        return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return the run that says the same of the hours from `start_ts` on, made later; None where it reaches none.
+        """Return the run that says the same of the periods from `start_ts` on, made later; None where it reaches none.
 
         What its inputs rest on is the same, only older.
         """
-        skipped, rest = divmod(start_ts - self.start_ts, HOUR_S)
+        skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
             return None
         p10, p50, p90 = (percentile[skipped:] for percentile in (self.p10, self.p50, self.p90))
         inputs = _aged(self.inputs, (made_at - self.made_at) / HOUR_S)
-        return Run(made_at, self.tier, start_ts, p10, p50, p90, inputs)
+        return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def says_the_same(self, other: Run) -> bool:
         """Tell whether two runs are the same to the last bit."""
         numbers = zip((self.p10, self.p50, self.p90), (other.p10, other.p50, other.p90), strict=True)
         return (
-            (self.made_at, self.tier, self.start_ts) == (other.made_at, other.tier, other.start_ts)
+            (self.made_at, self.tier, self.zone, self.step_s, self.start_ts)
+            == (other.made_at, other.tier, other.zone, other.step_s, other.start_ts)
             and json.dumps(self.inputs) == json.dumps(other.inputs)
             and all(mine.tobytes() == theirs.tobytes() for mine, theirs in numbers)
         )
 
     @classmethod
-    def of(cls, *, made_at: int, tier: str, start_ts: int, percentiles: Floats, inputs: dict[str, Any]) -> Run:
-        """Build a run from unrounded percentiles, shape (3, hours): p10, p50, p90.
+    def of(
+        cls,
+        *,
+        made_at: int,
+        tier: str,
+        zone: Zone,
+        step_s: int,
+        start_ts: int,
+        percentiles: Floats,
+        inputs: dict[str, Any],
+    ) -> Run:
+        """Build a run from unrounded percentiles, shape (3, periods): p10, p50, p90.
 
         Raises ValueError where a value is not finite or percentiles cross: neither is ever to be served.
         """
@@ -74,7 +87,7 @@ class Run:
             raise ValueError("a forecast value is not a finite number")
         if (np.diff(rounded, axis=0) < 0).any():
             raise ValueError("the percentiles of a forecast cross")
-        return cls(made_at, tier, start_ts, rounded[0], rounded[1], rounded[2], inputs)
+        return cls(made_at, tier, zone, step_s, start_ts, rounded[0], rounded[1], rounded[2], inputs)
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:

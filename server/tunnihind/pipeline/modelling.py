@@ -12,10 +12,10 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
-from tunnihind.known import PriceHistory
-from tunnihind.market import DAY_S, MARKET_LIMITS, WEEK_S, Limits
+from tunnihind.market import DAY_S, ESTONIA, MARKET_LIMITS, WEEK_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
+from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 
 _HISTORY: Final = History()
@@ -98,7 +98,7 @@ def score_slice(
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
     kept = store.backtests.kept(model_identity(limits))
-    missing = [instant for instant in score_instants(_recent_truth(store, as_of)) if instant not in kept]
+    missing = [instant for instant in score_instants(_recent_truth(store, as_of), as_of) if instant not in kept]
     made: list[NextDay] = []
     for instant in missing:
         if (instant > as_of - _RECENT_S) is not recent:
@@ -126,19 +126,22 @@ def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestS
     """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
     truth = _recent_truth(store, as_of)
     kept = store.backtests.kept(model_identity(limits))
-    return recent_score((kept[instant] for instant in score_instants(truth) if instant in kept), truth)
+    return recent_score((kept[instant] for instant in score_instants(truth, as_of) if instant in kept), truth)
 
 
-def _recent_truth(store: Store, as_of: int) -> PriceHistory:
-    since = as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S
-    return store.prices.archive(since, zones=("ee",)).as_of(as_of)
+def _recent_truth(store: Store, as_of: int) -> PriceSeries:
+    return _truth(store, as_of, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
+
+
+def _truth(store: Store, as_of: int, since: int) -> PriceSeries:
+    """Return the prices to score by, as known at an instant."""
+    return store.prices.archive(since, zones=(ESTONIA.zone,)).as_of(as_of).of(ESTONIA.zone)
 
 
 def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
     """Score the runs of the last weeks, exactly as issued. Raises StoreError."""
     since = as_of - (MEMORY_DAYS + 1) * DAY_S
-    truth = store.prices.archive(since - WEEK_S, zones=("ee",)).as_of(as_of)
-    return live_scores(store.runs.since(since, as_of=as_of), truth)
+    return live_scores(store.runs.since(since, as_of=as_of), _truth(store, as_of, since - WEEK_S))
 
 
 class ProcessModeller:

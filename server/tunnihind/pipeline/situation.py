@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from tunnihind.known import PriceHistory
-from tunnihind.market import ZONE, day_start, delivery_day, hours_of
+from tunnihind.market import ESTONIA, ZONE, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import missing_months, missing_years
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
@@ -16,6 +15,7 @@ from tunnihind.pipeline.schedule import (
     Tries,
     next_day,
 )
+from tunnihind.price_series import PriceSeries
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
 
@@ -39,10 +39,10 @@ def read_situation(
     held = store.quarantine.held()
     excused = {case.day for case in held if case.zone == ZONE.lower()} - {today, next_day(now)}
     recent = today - timedelta(days=CATCH_UP_DAYS)
-    history = store.prices.archive(day_start(recent), zones=("ee",)).everything()
+    settled = store.prices.archive(day_start(recent), zones=(ESTONIA.zone,)).everything().of(ESTONIA.zone)
     run = store.runs.newest(as_of=now)
     return Situation(
-        settled_through=settled_through(history, recent, next_day(now), excused),
+        settled_through=settled_through(settled, recent, next_day(now), excused),
         stored_ts=store.journal.prices_stored_at(),
         run_made_at=None if run is None else run.made_at,
         scored_ts=store.backtests.scored_at(model),
@@ -56,13 +56,12 @@ def read_situation(
     )
 
 
-def settled_through(history: PriceHistory, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
+def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
     """Return the last day of the first stretch of whole days; `excused` days within it need not be whole."""
-    settled = history.settled()
     through: date | None = None
     for offset in range((last - first).days + 1):
         day = first + timedelta(days=offset)
-        if all(hour in settled for hour in hours_of(day)) or (through is not None and day in excused):
+        if settled.between(day_start(day), day_end(day)).is_whole or (through is not None and day in excused):
             through = day
         elif through is not None:
             break

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, update
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_percentiles
@@ -145,7 +145,8 @@ def _row(cells: Cells) -> _Row:
         return _Row(one.id, one.made_at, one.start_ts, None, one.repeats)
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     inputs: dict[str, Any] = from_json(cells, "inputs", dict[str, Any])
-    return _Row(one.id, one.made_at, one.start_ts, Run(one.made_at, one.tier, one.start_ts, *percentiles, inputs), None)
+    run = Run(one.made_at, one.tier, ESTONIA.zone, HOUR_S, one.start_ts, *percentiles, inputs)
+    return _Row(one.id, one.made_at, one.start_ts, run, None)
 
 
 class _Fields(msgspec.Struct):

@@ -63,7 +63,7 @@ async def _wind() -> dict[str, tuple[IssuedSeries, ...]]:
 def _bands(run: Run) -> dict[int, tuple[float, float, float]]:
     """Return the hours of the run that are not published, EUR/kWh."""
     unpublished = day_end(delivery_day(run.made_at))
-    percentiles = zip(run.hours(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+    percentiles = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return {
         start: (consumer_price(p10, VAT_RATE), consumer_price(p50, VAT_RATE), consumer_price(p90, VAT_RATE))
         for start, p10, p50, p90 in percentiles

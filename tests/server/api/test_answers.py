@@ -21,6 +21,7 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
+from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
 SETTINGS = Settings(public_url="https://tunnihind.example")
@@ -52,7 +53,7 @@ def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
     issued = draw(st.dictionaries(st.integers(-16 * 24, 48), percentiles(), max_size=40))
     view = ServedData(
         version="drawn",
-        settled={hour + offset * HOUR_S: price for offset, price in settled.items()},
+        settled=PriceSeries.of("ee", HOUR_S, {hour + offset * HOUR_S: price for offset, price in settled.items()}),
         issued={hour + offset * HOUR_S: point for offset, point in issued.items()},
         run=draw(st.none() | runs(hour)),
         last_refresh=draw(st.none() | st.just(now - 60)),
@@ -62,7 +63,7 @@ def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
 
 
 def run_hours(view: ServedData) -> list[int]:
-    return list(view.run.hours()) if view.run else []
+    return list(view.run.starts()) if view.run else []
 
 
 @given(situations())
@@ -242,7 +243,7 @@ def test_the_largest_forecast_body_fits_into_what_home_assistant_keeps_of_a_rest
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 100 for i in range(35)}
     view = ServedData(
         "largest",
-        settled=settled,
+        settled=PriceSeries.of("ee", HOUR_S, settled),
         run=make_run([-1234.56 - i / 100 for i in range(200)]),
         last_refresh=HOUR,
         backtest=BacktestScore(27.111234567890123, 55.721234567890123, 0.51345678901234567, 24),

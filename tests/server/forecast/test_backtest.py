@@ -38,7 +38,15 @@ class Constant:
         p50 = np.full(240, self.value)
         start = floor_hour(known.as_of) + HOUR_S
         values = np.stack([p50 - 10, p50, p50 + 10])
-        return Run.of(made_at=known.as_of, tier="constant", start_ts=start, percentiles=values, inputs={})
+        return Run.of(
+            made_at=known.as_of,
+            tier="constant",
+            zone="ee",
+            step_s=HOUR_S,
+            start_ts=start,
+            percentiles=values,
+            inputs={},
+        )
 
 
 def rising(ts: int) -> float:
@@ -142,7 +150,7 @@ def test_the_forecaster_is_shown_the_world_as_of_the_issue(market: Market, utc: 
     spy = Constant()
     backtest(market(FIRST, LAST, rising), spy, date(2024, 6, 10), date(2024, 6, 10))
     assert [known.as_of for known in spy.shown] == [utc(2024, 6, day, 9) for day in range(3, 10)]
-    assert [known.prices.newest_settled_day() for known in spy.shown] == [date(2024, 6, day) for day in range(3, 10)]
+    assert [known.prices.of("ee").newest_day for known in spy.shown] == [date(2024, 6, day) for day in range(3, 10)]
 
 
 def test_hours_without_actual_or_baseline_are_forecast_but_not_scored(market: Market, utc: Utc) -> None:
@@ -191,8 +199,9 @@ def test_progress_is_told_after_every_forecast(market: Market) -> None:
 
 def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | None:
     """Make and score all the forecasts that are wanted at an instant."""
-    truth = archive.prices.as_of(now)
-    return recent_score([NextDay.made_by(make, archive.as_of(instant)) for instant in score_instants(truth)], truth)
+    truth = archive.prices.as_of(now).of("ee")
+    made = [NextDay.made_by(make, archive.as_of(instant)) for instant in score_instants(truth, now)]
+    return recent_score(made, truth)
 
 
 def test_the_recent_score_is_of_the_24_hours_after_the_newest_settled_one(market: Market, utc: Utc) -> None:

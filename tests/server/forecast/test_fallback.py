@@ -13,7 +13,8 @@ from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import DELIVERY_TZ, HOUR_S, ZONES, Limits, day_end, day_start, delivery_day, hours_of
+from tunnihind.market import DELIVERY_TZ, HOUR_S, Limits, day_end, day_start, delivery_day, hours_of
+from tunnihind.price_series import PriceSeries
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
@@ -86,7 +87,7 @@ def test_the_daily_shape_keeps_to_the_clock_over_23_and_25_hour_days(
     market: Market, utc: Utc, days: tuple[int, int, int]
 ) -> None:
     run = run_of(market(FIRST, LAST, shape), utc(*days, 9))
-    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.starts()], abs=0.01)
 
 
 def test_saturday_sunday_and_workday_have_their_own_level(market: Market, utc: Utc) -> None:
@@ -126,14 +127,14 @@ def test_holes_in_the_history_are_passed_over(market: Market, utc: Utc) -> None:
         return math.nan if ts // HOUR_S % 5 in {1, 2} or delivery_day(ts).day in {3, 4, 11} else shape(ts)
 
     run = run_of(market(FIRST, LAST, holey), utc(2024, 5, 15, 9))
-    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.starts()], abs=0.01)
 
 
 def test_an_incomplete_newest_day_is_used_as_far_as_it_goes(market: Market, utc: Utc) -> None:
     cut = utc(2024, 5, 16, 6)
     run = run_of(market(FIRST, LAST, lambda ts: shape(ts) if ts < cut else math.nan), utc(2024, 5, 15, 15))
     assert run.end_ts == day_end(date(2024, 5, 23))
-    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.starts()], abs=0.01)
 
 
 def test_the_interval_widens_with_the_lead_hour_by_hour(market: Market, utc: Utc) -> None:
@@ -171,7 +172,7 @@ def test_prices_a_day_late_lengthen_the_run_past_the_newest_settled_week(market:
 
 def test_one_day_of_history_is_repeated_in_a_wide_interval(market: Market, utc: Utc) -> None:
     run = run_of(market(date(2024, 5, 14), date(2024, 5, 14), shape), utc(2024, 5, 15, 9))
-    assert run.p50 == pytest.approx([shape(ts) for ts in run.hours()], abs=0.01)
+    assert run.p50 == pytest.approx([shape(ts) for ts in run.starts()], abs=0.01)
     assert (run.p90 - run.p10 > 100).all()
 
 
@@ -235,7 +236,7 @@ price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled
 @given(npst.arrays(np.float64, st.integers(1, 24 * 12), elements=price), st.integers(0, 24 * 14 * HOUR_S))
 def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Floats, age_s: int) -> None:
     start = day_start(date(2024, 10, 20))
-    history = PriceHistory(start + age_s, start, np.tile(prices, (len(ZONES), 1)))
+    history = PriceHistory(start + age_s, {"ee": PriceSeries("ee", HOUR_S, start, prices)}, {})
     run = LastWeeksMean().forecast(Known(start + age_s, history, CovariateArchive()))
     if run is None:
         assert np.isnan(prices).all()

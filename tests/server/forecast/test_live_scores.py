@@ -7,21 +7,19 @@ import pytest
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import LEADS, WINDOWS_DAYS, live_scores, morning_runs
-from tunnihind.known import PriceHistory
-from tunnihind.market import HOUR_S, ZONES, day_end, day_start, gate_closure
+from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
+from tunnihind.price_series import PriceSeries
 
 NEWEST = date(2025, 11, 30)
 FIRST = NEWEST - timedelta(days=110)
 
 
-def history(price: float = 100.0, week_before: float = 70.0) -> PriceHistory:
+def history(price: float = 100.0, week_before: float = 70.0) -> PriceSeries:
     """Return hours of one price, whose weekly naive forecast is off by 30 EUR/MWh every second week."""
     start, end = day_start(FIRST), day_end(NEWEST)
     hours = (end - start) // HOUR_S
     is_odd_week = (np.arange(hours) // (7 * 24)) % 2 == 1
-    hourly = np.full((len(ZONES), hours), np.nan)
-    hourly[0] = np.where(is_odd_week, price, week_before)
-    return PriceHistory(end, start, hourly)
+    return PriceSeries("ee", HOUR_S, start, np.where(is_odd_week, price, week_before))
 
 
 def run(made_at: int, p50: float, *, days: int = 7, half_width: float = 50.0) -> Run:
@@ -29,7 +27,7 @@ def run(made_at: int, p50: float, *, days: int = 7, half_width: float = 50.0) ->
     start = made_at // HOUR_S * HOUR_S + HOUR_S
     hours = (days + 1) * 24
     band = np.array([[p50 - half_width], [p50], [p50 + half_width]]).repeat(hours, axis=1)
-    return Run.of(made_at=made_at, tier="test", start_ts=start, percentiles=band, inputs={})
+    return Run.of(made_at=made_at, tier="test", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=band, inputs={})
 
 
 def morning(day: date) -> int:
@@ -78,7 +76,7 @@ def test_a_day_without_a_run_is_left_out_at_its_distance_only() -> None:
 
 
 def test_nothing_settled_gives_no_scores_and_no_run_gives_empty_ones() -> None:
-    nothing = PriceHistory(0, 0, np.full((len(ZONES), 0), np.nan))
+    nothing = PriceSeries("ee", HOUR_S, 0, np.empty(0))
     assert live_scores(every_morning(1.0), nothing) == ()
     assert all(window.overall.n == 0 for window in live_scores([], history()))
 

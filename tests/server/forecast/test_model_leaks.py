@@ -94,10 +94,10 @@ def test_the_forecast_of_a_settled_day_is_the_one_that_was_issued_before_it_was_
 
 def test_a_price_planted_as_a_covariate_of_the_future_moves_nothing(archive: Archive, utc: Utc) -> None:
     as_of = utc(*BEFORE_PUBLICATION)
-    truth = archive.prices.everything()
+    truth = archive.prices.everything().of("ee")
     day_long = 24 * HOUR_S
     planted = tuple(
-        IssuedSeries(as_of + 1, start, truth.between("ee", start, start + 9 * day_long).astype(np.float32))
+        IssuedSeries(as_of + 1, start, truth.between(start, start + 9 * day_long).eur_mwh.astype(np.float32))
         for start in range(truth.start_ts, as_of, day_long)
     )
     tampered = replace(archive, covariates=CovariateArchive({**archive.covariates.series, "ee_load_mw": planted}))

@@ -56,7 +56,7 @@ def of_day(run: Run, values: Floats, day: date) -> Floats:
 def test_the_daily_shape_keeps_to_the_clock_over_the_change_to_summer_time(utc: Utc, day: int) -> None:
     run = run_of(market(calm), utc(2024, 3, day, 9))
     assert run.end_ts == day_end(date(2024, 3, day) + timedelta(days=7))
-    assert run.p50 == pytest.approx(calm(np.array(run.hours())), abs=14)
+    assert run.p50 == pytest.approx(calm(np.array(run.starts())), abs=14)
 
 
 def test_the_25_hour_day_has_25_hours_and_the_hour_it_repeats_twice(utc: Utc) -> None:
@@ -95,7 +95,7 @@ def test_holes_in_the_history_are_passed_over(utc: Utc) -> None:
         return np.where((ts // HOUR_S % 37 == 0) & (ts < day_start(date(2024, 5, 14))), np.nan, calm(ts))
 
     run = run_of(market(holey), utc(2024, 5, 15, 9))
-    assert run.p50 == pytest.approx(calm(np.array(run.hours())), abs=20)
+    assert run.p50 == pytest.approx(calm(np.array(run.starts())), abs=20)
 
 
 def test_a_hole_today_costs_a_day_of_lead_and_no_hour_of_the_run(utc: Utc) -> None:
@@ -156,7 +156,7 @@ def test_at_any_instant_every_hour_to_come_is_covered(
     as_of = day_start(date(2024, 3, 24)) + hour * HOUR_S + minute * 60
     known = archive.as_of(as_of)
     run = forecaster.forecast(known)
-    newest = known.prices.newest_settled_day()
+    newest = known.prices.of("ee").newest_day
     assert run is not None
     assert newest is not None
     assert run.start_ts == as_of // HOUR_S * HOUR_S + HOUR_S

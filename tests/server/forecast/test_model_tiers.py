@@ -49,7 +49,7 @@ def using(archive: Archive, **series: tuple[IssuedSeries, ...]) -> Archive:
 
 def error_of(run: Run, market: WindyMarket) -> float:
     """Return the mean absolute error of the days to come."""
-    ts = np.array(run.hours())
+    ts = np.array(run.starts())
     ahead = ts >= day_start(date(2025, 11, 21))
     return float(np.abs(run.p50 - market.prices(ts))[ahead].mean())
 
@@ -145,7 +145,7 @@ def test_covariates_of_the_next_day_help_the_first_two_days_and_leave_the_rest_a
     third = (day_start(date(2025, 11, 23)) - run.start_ts) // HOUR_S
     first = (day_start(date(2025, 11, 21)) - run.start_ts) // HOUR_S
     assert np.abs(run.p50 - blind.p50)[first:third].max() > 5
-    truth = market.prices(np.array(run.hours()))
+    truth = market.prices(np.array(run.starts()))
     day = slice(first, first + 24)
     assert np.abs(run.p50 - truth)[day].mean() < 0.6 * np.abs(blind.p50 - truth)[day].mean()
     assert (run.p50[third + 24 :] == blind.p50[third + 24 :]).all() or np.abs(run.p50 - blind.p50)[third:].max() < 30

@@ -73,8 +73,8 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
 
 def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
     assert work_off(filled, slice_s=0.0) == 90
-    archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW)
-    at_once = [NextDay.made_by(LastWeeksMean(), archive.as_of(instant)) for instant in score_instants(truth)]
+    archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW).of("ee")
+    at_once = [NextDay.made_by(LastWeeksMean(), archive.as_of(instant)) for instant in score_instants(truth, NOW)]
     found = score(filled, NOW, LIMITS)
     assert found is not None
     assert found == recent_score(at_once, truth)

@@ -348,7 +348,7 @@ async def test_unconfirmed_prices_are_withdrawn_with_all_trace_when_the_second_s
     archive = store.prices.archive()
     truth = hourly_prices(right()["ee"])
     for at in (NOW - DAY_S, NOW, NOW + HOUR_S, NOW + 2 * HOUR_S):
-        known = archive.as_of(at).settled()
+        known = archive.as_of(at).of("ee")
         assert known == {ts: pytest.approx(truth[ts]) for ts in known}
 
 

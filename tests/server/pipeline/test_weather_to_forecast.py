@@ -77,7 +77,7 @@ def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeli
 
 def errors(run: Run) -> Floats:
     """Return the absolute errors of the seven days to come, hour by hour."""
-    ts = np.array(run.hours())
+    ts = np.array(run.starts())
     price = SimulatedMarket(SEED).prices(ts + HOUR_S / 2)["ee"]
     found: Floats = np.abs(run.p50 - price)[ts >= run.made_at + 14 * HOUR_S]
     return found

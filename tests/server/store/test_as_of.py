@@ -88,6 +88,11 @@ class SlowBook:
                 hours[hour] = price
         return hours
 
+    def quarters(self, zone: Zone, instant: int, since: int) -> dict[int, float]:
+        starts = range(max(_HOURS.start, since), _HOURS.stop, QUARTER_S)
+        prices = {ts: self.price((zone, ts, QUARTER_S), instant) for ts in starts}
+        return {ts: price for ts, price in prices.items() if price is not None}
+
     def instants(self) -> set[int]:
         known = {known_ts for versions in self.versions.values() for known_ts, _ in versions}
         return {instant + offset for instant in known for offset in (-1, 0, 1)} | {MIDNIGHT + 9 * DAY_S}
@@ -96,10 +101,11 @@ class SlowBook:
 def assert_same(history: PriceHistory, book: SlowBook, instant: int, since: int = 0) -> None:
     for zone in ZONES:
         expected = book.settled(zone, instant, since)
-        assert history.settled(zone) == expected
-        assert history.newest_settled_hour(zone) == max(expected, default=None)
-        window = history.between(zone, _HOURS.start - HOUR_S, _HOURS.stop + HOUR_S)
+        assert history.of(zone) == expected
+        assert history.of(zone).newest == max(expected, default=None)
+        window = history.of(zone).between(_HOURS.start - HOUR_S, _HOURS.stop + HOUR_S).eur_mwh
         np.testing.assert_array_equal(window, [np.nan, *(expected.get(hour, np.nan) for hour in _HOURS), np.nan])
+        assert history.of(zone, QUARTER_S) == book.quarters(zone, instant, since)
 
 
 @settings(deadline=None, max_examples=60)

@@ -206,11 +206,11 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(pat
         connection.execute("UPDATE prices SET eur_mwh = 'x' WHERE zone = 'ee' AND ts = ?", (ts,))
         connection.execute("DELETE FROM quarantine")  # whose days may have gaps
     with Store(f"sqlite:///{path}") as store:
-        assert ts not in store.prices.archive().everything().settled()
+        assert ts not in store.prices.archive().everything().of("ee")
         assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
-        assert store.prices.archive().everything().settled()[ts] == 11.0
+        assert store.prices.archive().everything().of("ee")[ts] == 11.0
         assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY
 
 

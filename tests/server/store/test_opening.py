@@ -45,7 +45,7 @@ def read_only(url: str, filled: Path) -> Iterator[Store]:
 
 
 def read_all(store: Store) -> None:
-    assert len(store.archive().prices.everything().settled()) == 24
+    assert len(store.archive().prices.everything().of("ee")) == 24
     assert list(store.archive().covariates.series) == ["ee_wind_mw"]
     assert store.runs.newest() is not None
     assert store.quarantine.held() == [CASE]

@@ -40,9 +40,9 @@ def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
 def settled_days(store: Store) -> list[date]:
     """Return the delivery days that are there, each of which has to be whole in all zones."""
     history = store.prices.archive().everything()
-    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.settled()]
+    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.of("ee")]
     for zone in ("ee", "lv", "lt", "fi"):
-        assert list(history.settled(zone)) == [hour for one in days for hour in hours_of(one)]
+        assert list(history.of(zone)) == [hour for one in days for hour in hours_of(one)]
     return days
 
 
@@ -80,7 +80,7 @@ def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(url: str, store
     error, hours_read, hours_stored = said
     assert error.startswith(f"can't write the database {url}: ")
     assert int(hours_read) == int(hours_stored) > 0
-    assert len(store.prices.archive().everything().settled()) == int(hours_stored)
+    assert len(store.prices.archive().everything().of("ee")) == int(hours_stored)
     assert add_day(store, 9999).new == 96
 
 

@@ -33,7 +33,7 @@ _inputs = st.dictionaries(st.text(), st.none() | st.integers() | st.floats(allow
 def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floats, inputs: dict[str, object]) -> None:
     store = emptied(memory_store)
     p10, p50, p90 = np.sort(percentiles, axis=0)
-    issued = Run(MADE, "tier", MADE + HOUR_S, p10, p50, p90, inputs)
+    issued = Run(MADE, "tier", "ee", HOUR_S, MADE + HOUR_S, p10, p50, p90, inputs)
     store.runs.add(issued)
     found = store.runs.newest()
     assert found is not None
@@ -108,7 +108,7 @@ def hourly_runs(count: int) -> list[Run]:
         covariate = {"name": "a", "ageH": round(1.4 + hour, 1), "reachH": round(99.6 - hour, 1), "imputed": False}
         p10, p50, p90 = (percentile[hour:] for percentile in (first.p10, first.p50, first.p90))
         inputs = {"zones": ["ee"], "covariates": [covariate]}
-        runs.append(Run(MADE + hour * 3600, "test", first.start_ts + hour * 3600, p10, p50, p90, inputs))
+        runs.append(Run(MADE + hour * 3600, "test", "ee", 3600, first.start_ts + hour * 3600, p10, p50, p90, inputs))
     return runs
 
 

@@ -108,7 +108,7 @@ class DailyPrices:
     @classmethod
     def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
         """Lay the days from `first` to `last` of a history on the grid."""
-        prices = history.between(market.zone, day_start(first), day_end(last))
+        prices = history.of(market.zone).between(day_start(first), day_end(last)).eur_mwh
         classes = classes_of(days_between(first, last), market.country)
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 

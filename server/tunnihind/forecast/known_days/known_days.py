@@ -22,8 +22,9 @@ from tunnihind.forecast.known_days.vintages import (
     reach_s,
 )
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import Known, PriceHistory
-from tunnihind.market import DAY_S, HOUR_S, Market, Zone, day_end, day_start, delivery_day
+from tunnihind.known import Known
+from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
 """Weather that is older says nothing about the days to come."""
@@ -66,7 +67,7 @@ class KnownDays:
         `newest` is the newest delivery day whose prices are all known. `vintages` saves work between two calls.
         """
         today = delivery_day(known.as_of)
-        first = max(first, _first_priced_day(known.prices, market.zone))
+        first = max(first, _first_priced_day(known.prices.of(market.zone)))
         if today <= first:
             return None
         grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
@@ -125,12 +126,12 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
     return seen
 
 
-def newest_whole_day(prices: PriceHistory, zone: Zone) -> date | None:
+def newest_whole_day(prices: PriceSeries) -> date | None:
     """Return the newest delivery day whose prices are all known, None where there is none of late."""
-    newest = prices.newest_settled_day(zone)
+    newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None
-        if day is not None and not np.isnan(prices.between(zone, day_start(day), day_end(day))).any():
+        if day is not None and prices.between(day_start(day), day_end(day)).is_whole:
             return day
     return None
 
@@ -140,9 +141,8 @@ def by_delivery_day(vintage: Singles) -> Singles:
     return np.concatenate([np.full((1, vintage.shape[-1]), np.nan, np.float32), vintage[:, 0]])
 
 
-def _first_priced_day(prices: PriceHistory, zone: Zone) -> date:
-    known = np.flatnonzero(~np.isnan(prices.of(zone)))
-    return delivery_day(prices.start_ts + int(known[0]) * HOUR_S)
+def _first_priced_day(prices: PriceSeries) -> date:
+    return delivery_day(next(iter(prices)))
 
 
 def _covariate(name: str, issued_ts: int, today: Singles, ages: range, today_ts: int) -> Covariate:

@@ -64,7 +64,7 @@ class PriceState:
         """Lay a history on a grid."""
 
         def laid(zone: Zone) -> Floats:
-            return grid.lay_whole(prices.between(zone, int(grid.starts[0]), int(grid.starts[-1])))
+            return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
 
         eur_mwh = laid(market.zone)
         own = _filled_forward(to_scale(eur_mwh))

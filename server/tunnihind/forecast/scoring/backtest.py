@@ -16,8 +16,9 @@ from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Archive, Floats, Instants, Known, PriceHistory
-from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day
+from tunnihind.known import Archive, Floats, Instants, Known
+from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, Market, day_end, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
 """Told after every forecast how many of how many are done."""
@@ -70,10 +71,10 @@ class BacktestResult:
     baseline: Floats
 
     @classmethod
-    def of(cls, forecasts: IssuedForecasts, truth: PriceHistory) -> Self:
-        """Set forecasts against a history."""
+    def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
+        """Set forecasts against the prices that came."""
         targets = forecasts.target_ts
-        return cls(forecasts, _prices_at(truth, targets), _prices_at(truth, targets - WEEK_S))
+        return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S))
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
         """Score the forecasts picked by `rows`, all by default."""
@@ -108,6 +109,7 @@ def backtest(
     first: date,
     last: date,
     *,
+    market: Market = ESTONIA,
     issue_at: time = ISSUE_AT,
     horizon_days: int = HORIZON_DAYS,
     progress: Progress | None = None,
@@ -122,11 +124,12 @@ def backtest(
     def targets(known: Known) -> Instants:
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
-        return _unpublished(known.prices, nearest, min(last, issued_on + timedelta(days=horizon_days)))
+        prices = known.prices.of(market.zone)
+        return _unpublished(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)))
 
     instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
-    forecasts = _walk_forward(archive, make, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.everything())
+    forecasts = _walk_forward(archive, make, market, instants, targets, progress)
+    return BacktestResult.of(forecasts, archive.prices.everything().of(market.zone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,9 @@ class NextDay:
     p90: Floats
 
     @classmethod
-    def made_by(cls, make: Forecaster, known: Known) -> Self:
+    def made_by(cls, make: Forecaster, known: Known, market: Market = ESTONIA) -> Self:
         """Forecast from what was known at an instant."""
-        run, targets = make.forecast(known), _next_hours(known)
+        run, targets = make.forecast(known), _next_hours(known.prices.of(market.zone))
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)] if run is not None else targets[:0]
         if run is None or not covered.size:
             nothing = np.empty(0)
@@ -158,19 +161,19 @@ class NextDay:
         return _hours(self.start_ts, self.start_ts + self.p50.size * HOUR_S)
 
 
-def score_instants(truth: PriceHistory) -> list[int]:
-    """Return the instants whose forecasts are scored, oldest first: one a day at `ISSUE_AT`.
+def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
+    """Return the instants up to `as_of` whose forecasts are scored, oldest first: one a day at `ISSUE_AT`.
 
     They are those whose next day lies within the 90 delivery days up to the newest one settled.
     """
-    newest = truth.newest_settled_day()
+    newest = truth.newest_day
     if newest is None:
         return []
     instants = _issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), ISSUE_AT)
-    return [instant for instant in instants if instant <= truth.as_of]
+    return [instant for instant in instants if instant <= as_of]
 
 
-def recent_score(forecasts: Iterable[NextDay], truth: PriceHistory) -> BacktestScore | None:
+def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours that followed the newest settled hour.
 
     None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at all.
@@ -180,7 +183,7 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceHistory) -> BacktestS
     p10, p50, p90 = (
         np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)]) for name in ("p10", "p50", "p90")
     )
-    actual, baseline = _prices_at(truth, targets), _prices_at(truth, targets - WEEK_S)
+    actual, baseline = truth.at(targets), truth.at(targets - WEEK_S)
     scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
     if scores.n < ENOUGH_HOURS or scores.baseline_mae == 0:
         return None
@@ -190,6 +193,7 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceHistory) -> BacktestS
 def _walk_forward(
     archive: Archive,
     make: Forecaster,
+    market: Market,
     instants: Sequence[int],
     targets: Callable[[Known], Instants],
     progress: Progress | None,
@@ -199,23 +203,23 @@ def _walk_forward(
         known = archive.as_of(instant)
         run = make.forecast(known)
         if run is not None:
-            issued.append(_kept(run, known, targets(known)))
+            issued.append(_kept(run, known, market, targets(known)))
         if progress is not None:
             progress(done, len(instants))
     return IssuedForecasts.joined(issued)
 
 
-def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
+def _kept(run: Run, known: Known, market: Market, targets: Instants) -> IssuedForecasts:
     covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
-    hours = (covered - run.start_ts) // HOUR_S
+    periods = (covered - run.start_ts) // run.step_s
     return IssuedForecasts(
         issued_ts=np.full(covered.shape, known.as_of, np.int64),
         target_ts=covered,
-        lead_days=_lead_days(covered, known.prices.newest_settled_day()),
-        p10=run.p10[hours],
-        p50=run.p50[hours],
-        p90=run.p90[hours],
-        seven_day_mean=seven_day_mean(known.prices, covered),
+        lead_days=_lead_days(covered, known.prices.of(market.zone).newest_day),
+        p10=run.p10[periods],
+        p50=run.p50[periods],
+        p90=run.p90[periods],
+        seven_day_mean=seven_day_mean(known.prices, covered, market),
     )
 
 
@@ -232,14 +236,14 @@ def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
     return [instant for instant in instants if first <= delivery_day(instant) <= last]
 
 
-def _unpublished(prices: PriceHistory, first: date, last: date) -> Instants:
-    start, end = day_start(first), day_end(last)
-    unpublished: Instants = _hours(start, end)[np.isnan(prices.between("ee", start, end))]
+def _unpublished(prices: PriceSeries, first: date, last: date) -> Instants:
+    days = prices.between(day_start(first), day_end(last))
+    unpublished: Instants = days.starts[np.isnan(days.eur_mwh)]
     return unpublished
 
 
-def _next_hours(known: Known) -> Instants:
-    newest = known.prices.newest_settled_hour()
+def _next_hours(prices: PriceSeries) -> Instants:
+    newest = prices.newest
     if newest is None:
         return np.empty(0, np.int64)
     return _hours(newest + HOUR_S, newest + (1 + SCORE_HORIZON_H) * HOUR_S)
@@ -247,13 +251,3 @@ def _next_hours(known: Known) -> Instants:
 
 def _hours(start_ts: int, end_ts: int) -> Instants:
     return np.arange(start_ts, end_ts, HOUR_S, dtype=np.int64)
-
-
-def _prices_at(history: PriceHistory, instants: Instants) -> Floats:
-    """Return the Estonian prices of hours, NaN where unknown or outside the history."""
-    prices = history.of("ee")
-    hours = (instants - history.start_ts) // HOUR_S
-    inside = (hours >= 0) & (hours < prices.size)
-    found = np.full(instants.shape, np.nan)
-    found[inside] = prices[hours[inside]]
-    return found

@@ -13,8 +13,9 @@ import numpy as np
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Floats, PriceHistory
-from tunnihind.market import HOUR_S, WEEK_S, day_end, day_start, delivery_day, gate_closure
+from tunnihind.known import Floats
+from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
+from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 LEADS: Final = range(1, 8)
@@ -34,9 +35,9 @@ class WindowScores:
     overall: Scores
 
 
-def live_scores(runs: Iterable[Run], truth: PriceHistory) -> tuple[WindowScores, ...]:
+def live_scores(runs: Iterable[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
     """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled."""
-    newest = truth.newest_settled_day()
+    newest = truth.newest_day
     if newest is None:
         return ()
     planned_on = morning_runs(runs)
@@ -53,7 +54,7 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
     return last
 
 
-def _window(planned_on: Mapping[date, Run], truth: PriceHistory, newest: date, days: int) -> WindowScores:
+def _window(planned_on: Mapping[date, Run], truth: PriceSeries, newest: date, days: int) -> WindowScores:
     targets = [newest - timedelta(days=back) for back in range(days)]
     by_lead = {lead: [_hours(planned_on, truth, day, lead) for day in targets] for lead in LEADS}
     return WindowScores(
@@ -63,16 +64,16 @@ def _window(planned_on: Mapping[date, Run], truth: PriceHistory, newest: date, d
     )
 
 
-def _hours(planned_on: Mapping[date, Run], truth: PriceHistory, target: date, lead: int) -> Hours:
+def _hours(planned_on: Mapping[date, Run], truth: PriceSeries, target: date, lead: int) -> Hours:
     """Return a delivery day's hours as forecast `lead` days ahead, with what came; empty without such a run."""
     run = planned_on.get(target - timedelta(days=lead))
     start, end = day_start(target), day_end(target)
     if run is None or not run.start_ts <= start < end <= run.end_ts:
         nothing = np.empty(0)
         return nothing, nothing, nothing, nothing, nothing
-    window = slice((start - run.start_ts) // HOUR_S, (end - run.start_ts) // HOUR_S)
-    actual = truth.between("ee", start, end)
-    baseline = truth.between("ee", start - WEEK_S, end - WEEK_S)
+    window = slice((start - run.start_ts) // run.step_s, (end - run.start_ts) // run.step_s)
+    actual = truth.between(start, end).eur_mwh
+    baseline = truth.between(start - WEEK_S, end - WEEK_S).eur_mwh
     return run.p10[window], run.p50[window], run.p90[window], actual, baseline
 
 

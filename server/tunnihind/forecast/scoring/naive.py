@@ -18,7 +18,7 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, market: Market = EST
     They are the days up to the newest settled one. Unknown hours do not count; NaN where none is known. It is harder
     to beat than the price one week earlier, for it follows the level of prices and forgets a single odd day.
     """
-    newest = prices.newest_settled_day(market.zone)
+    newest = prices.of(market.zone).newest_day
     if newest is None:
         return np.full(targets.shape, np.nan)
     week = DailyPrices.between(prices, market, newest - timedelta(days=_DAYS - 1), newest).eur_mwh

@@ -1,0 +1,113 @@
+"""A run of prices at one step: hours and quarters of an hour are two uses of the same type."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.market import HOUR_S, Zone, delivery_day
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceSeries(Mapping[int, float]):
+    """Consecutive prices of one zone, EUR/MWh without VAT.
+
+    `eur_mwh` has shape (periods,) and is NaN where a price is unknown. Each period lasts `step_s` seconds (900 or
+    3600); the first begins at `start_ts`, a multiple of the step in unix seconds UTC.
+
+    As a mapping, it holds the known prices by the start of their period, in order of time.
+    """
+
+    zone: Zone
+    step_s: int
+    start_ts: int
+    eur_mwh: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, zone: Zone, step_s: int, prices: Mapping[int, float]) -> Self:
+        """Build a series from prices by the start of their period. Raises ValueError for a start off the step."""
+        if off := [ts for ts in prices if ts % step_s]:
+            raise ValueError(f"{off[0]} is not the start of a period of {step_s} s")
+        start = min(prices, default=0)
+        values = np.full((max(prices) - start) // step_s + 1 if prices else 0, np.nan)
+        for ts, price in prices.items():
+            values[(ts - start) // step_s] = price
+        return cls(zone, step_s, start, values)
+
+    @property
+    def end_ts(self) -> int:
+        """The end of the last period, known or not."""
+        return self.start_ts + self.eur_mwh.size * self.step_s
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The starts of all periods, shape (periods,)."""
+        return np.arange(self.start_ts, self.end_ts, self.step_s, dtype=np.int64)
+
+    @property
+    def newest(self) -> int | None:
+        """The start of the last period whose price is known."""
+        known = np.flatnonzero(~np.isnan(self.eur_mwh))
+        return self.start_ts + int(known[-1]) * self.step_s if known.size else None
+
+    @property
+    def newest_day(self) -> date | None:
+        """The delivery day of the last period whose price is known."""
+        newest = self.newest
+        return None if newest is None else delivery_day(newest)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every price is known."""
+        return not np.isnan(self.eur_mwh).any()
+
+    def __getitem__(self, ts: int) -> float:
+        """Return the price of the period that begins at `ts`. Raises KeyError where it is not known."""
+        row, rest = divmod(ts - self.start_ts, self.step_s)
+        if rest or not 0 <= row < self.eur_mwh.size or np.isnan(self.eur_mwh[row]):
+            raise KeyError(ts)
+        return float(self.eur_mwh[row])
+
+    def __iter__(self) -> Iterator[int]:
+        known = np.flatnonzero(~np.isnan(self.eur_mwh))
+        return iter((self.start_ts + known * self.step_s).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(~np.isnan(self.eur_mwh)))
+
+    def at(self, instants: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the prices of the periods that begin at `instants`, NaN where unknown or outside the series."""
+        rows, rest = np.divmod(instants - self.start_ts, self.step_s)
+        inside = (rest == 0) & (rows >= 0) & (rows < self.eur_mwh.size)
+        prices = np.full(instants.shape, np.nan)
+        prices[inside] = self.eur_mwh[rows[inside]]
+        return prices
+
+    def between(self, start_ts: int, end_ts: int) -> Self:
+        """Return the periods of [start_ts, end_ts), both multiples of the step; NaN outside the series."""
+        periods = max(0, (end_ts - start_ts) // self.step_s)
+        window = np.full(periods, np.nan)
+        offset = (start_ts - self.start_ts) // self.step_s
+        low, high = max(0, offset), min(self.eur_mwh.size, offset + periods)
+        if low < high:
+            window[low - offset : high - offset] = self.eur_mwh[low:high]
+        return type(self)(self.zone, self.step_s, start_ts, window)
+
+    def hourly(self) -> PriceSeries:
+        """Return the mean of each hour whose periods are all known, in full precision.
+
+        An hour with a quarter missing has no price: a mean of fewer would look settled and be wrong.
+        """
+        per_hour = HOUR_S // self.step_s
+        if per_hour == 1:
+            return self
+        first, last = self.start_ts // HOUR_S, -(-self.end_ts // HOUR_S)
+        whole = self.between(first * HOUR_S, last * HOUR_S).eur_mwh
+        # Added one by one: numpy's mean over an axis of four takes eight times as long.
+        total = whole[::per_hour].copy()
+        for later in range(1, per_hour):
+            total += whole[later::per_hour]
+        return PriceSeries(self.zone, HOUR_S, first * HOUR_S, total / per_hour)
