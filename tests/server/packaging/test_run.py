@@ -1,0 +1,47 @@
+"""`./run`, in a folder of its own with a stand-in for uv."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.scripts import PROJECT
+
+UV: Final = """\
+#!/usr/bin/env bash
+echo "uv $*" >&2
+[ "$1" = sync ] || exit 0
+mkdir -p .venv/bin
+printf '#!/usr/bin/env bash\\necho "$$ $*"\\n' >.venv/bin/tunnihind
+chmod +x .venv/bin/tunnihind
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a folder with `run`, and a uv that installs a command which tells its process id and its arguments."""
+    shutil.copy(PROJECT / "run", tmp_path)
+    (tmp_path / "bin").mkdir()
+    uv = tmp_path / "bin/uv"
+    uv.write_text(UV)
+    uv.chmod(0o755)
+    return tmp_path
+
+
+def test_the_command_runs_as_the_process_that_was_started(project: Path) -> None:
+    path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    with subprocess.Popen(
+        [project / "run", "serve", "--port", "8081"],
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        said, told_of_uv = process.communicate(timeout=60)
+    assert process.returncode == 0, told_of_uv
+    # With `uv run` between them, a service manager would signal uv, and uv would stay in memory.
+    assert said.split() == [str(process.pid), "serve", "--port", "8081"]
+    assert "uv sync" in told_of_uv
