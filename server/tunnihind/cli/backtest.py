@@ -3,13 +3,13 @@
 import csv
 import json
 from datetime import date, datetime, time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 import click
 from rich.console import Console
 
-from tunnihind.cli.backtest_picture import picture
 from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
@@ -38,13 +38,29 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path |
     return path
 
 
+def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a picture that cannot be drawn before the work is done rather than after it."""
+    if path is not None and find_spec("matplotlib") is None:
+        raise click.BadParameter(
+            "a picture needs matplotlib; install it with `uv sync --inexact --extra plot` in a clone, "
+            "or with `pip install matplotlib` beside tunnihind"
+        )
+    return _in_a_folder(context, parameter, path)
+
+
 @click.command()
 @option("from", "first", type=_DAY, required=True, help="First delivery day to score.")
 @option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
 @option("issue-at", type=click.DateTime(formats=["%H:%M"]), default="09:00", show_default=True, help="UTC.")
 @option("horizon-days", type=click.IntRange(1, 7), default=7, show_default=True)
 @option("json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours Estonian.")
-@option("plot", type=_FILE, callback=_in_a_folder, metavar="FILE.svg", help="Draw reliability and error by days ahead.")
+@option(
+    "plot",
+    type=_FILE,
+    callback=_drawable,
+    metavar="FILE.svg",
+    help="Draw reliability and error by days ahead. Needs matplotlib.",
+)
 @option(
     "forecasts-out", type=_FILE, callback=_in_a_folder, metavar="FILE.csv", help="Write every forecast to a CSV file."
 )
@@ -69,7 +85,9 @@ def backtest(
     report = BacktestReport.of(result)
     title = f"{first.date()} to {last.date()}, issued {issue_at:%H:%M} UTC"
     if plot is not None:
-        plot.write_text(picture(report, title), encoding="utf-8")
+        from tunnihind.cli.backtest_picture import save_picture  # noqa: PLC0415  needs an extra
+
+        save_picture(report, title, plot)
     if as_json:
         click.echo(json.dumps({"from": str(first.date()), "to": str(last.date()), **document(report)}))
     else:

@@ -137,6 +137,13 @@ def test_a_file_in_a_missing_folder_is_refused_before_the_work(run: Run, tmp_pat
     assert "does not exist" in result.stderr
 
 
+def test_a_picture_without_matplotlib_is_refused_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.cli.backtest.find_spec", lambda _name: None)
+    result = run("backtest", *SPAN, "--plot", "backtest.svg")
+    assert result.exit_code == 2  # and not 1 for the empty database
+    assert "pip install matplotlib" in result.stderr
+
+
 def test_nothing_to_score_is_a_failure_with_advice(run: Run) -> None:
     result = run("backtest", *SPAN)
     assert result.exit_code == 1
