@@ -70,7 +70,7 @@ def _draw_errors(axes: Axes, report: BacktestReport) -> None:
     for (name, errors), (line, colour) in zip(_errors(report).items(), _LINES, strict=True):
         axes.plot(list(report.leads), errors, line, color=colour, label=name)
         _write_numbers(axes, report, errors, decimals=1)
-    axes.set_ylim(0, 1.15 * float(np.nanmax(list(_errors(report).values()))))
+    _scale(axes, list(_errors(report).values()))
     axes.legend(ncols=3, loc="lower center", frameon=False, fontsize=8, handlelength=1.5, columnspacing=1)
 
 
@@ -78,7 +78,12 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Mean width of the band from p10 to p90, EUR/MWh", xlabel="days ahead")
     widths = [scores.width for scores in report.leads.values()]
     axes.bar_label(axes.bar(list(report.leads), widths, color=_PALE_BLUE), fmt="%.0f", fontsize=8)
-    axes.set_ylim(0, 1.25 * max(widths))
+    _scale(axes, widths)
+
+
+def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
+    """Scale from 0 to above the highest value, so that its number has room; it can be 0."""
+    axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
 def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float], *, decimals: int) -> None:
