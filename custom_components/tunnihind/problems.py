@@ -20,8 +20,8 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 ANSWER_LIFE_S: Final = HOUR_S
 # The market publishes at about 14:00 Estonian time, and by its own rules at the latest within the next hour and a half.
 PUBLISHED_BY: Final = time(15, 30)
-# The forecast is made anew every hour.
-FORECAST_LIFE_S: Final = 6 * HOUR_S
+# The server makes a forecast every hour, and calls its data stale after the same time.
+FORECAST_LIFE_S: Final = 3 * HOUR_S
 # A clock that is off by less shows the same day and hour, or the next one.
 CLOCK_OFF_S: Final = HOUR_S
 

@@ -1,12 +1,14 @@
 """The hours that a page shows: what is settled and what was forecast for each, and how dear it is."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from tunnihind.api.models import SeriesActual, SeriesForecastPoint, SeriesResponse
 
-type Level = Literal["low", "middle", "high"]
+Level = Literal["very_low", "low", "normal", "high", "very_high"]
+_LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 _CENTS = 100
 
@@ -56,16 +58,15 @@ def priced_hours(series: SeriesResponse) -> dict[int, PricedHour]:
 
 
 def levels(hours: Sequence[PricedHour]) -> dict[int, Level]:
-    """Tell for each hour whether it is among the cheapest or the dearest third of them all."""
+    """Tell which fifth of a day each of its hours is in, by price: the same rule as in the Home Assistant integration.
+
+    Equal prices share the middle of their places, so a day of one price is normal throughout.
+    """
     prices = sorted(hour.eur_mwh for hour in hours)
-    third = len(prices) // 3
 
     def level(price: float) -> Level:
-        if not third or prices[0] == prices[-1]:
-            return "middle"
-        if price <= prices[third - 1]:
-            return "low"
-        return "high" if price >= prices[-third] else "middle"
+        middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
+        return _LEVELS[min(int(middle * len(_LEVELS)), len(_LEVELS) - 1)]
 
     return {hour.ts: level(hour.eur_mwh) for hour in hours}
 

@@ -9,7 +9,8 @@ from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response, series_respon
 from tunnihind.api.health import STALE_AFTER_S, judge
 from tunnihind.api.models import AccuracyWindow, Mode, SeriesResponse
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S, LOCAL_TZ, delivery_day, floor_hour
+from tunnihind.forecast.known_days.calendar import is_holiday
+from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, delivery_day, floor_hour
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
@@ -19,6 +20,10 @@ from tunnihind.web.options import PageOptions
 
 _LATE_AFTER: Final = 15 * 60 + 30
 """Minutes into the Estonian day after which tomorrow's prices count as late; they come at about 14:00."""
+
+_HOLIDAYS_BACK: Final = 60
+_HOLIDAYS_AHEAD: Final = 60
+"""Days around now whose public holidays a page knows."""
 
 type DayState = Literal["settled", "partly", "forecast", "none"]
 
@@ -72,6 +77,7 @@ class Summary:
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
+    holidays: tuple[str, ...]
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
@@ -109,6 +115,7 @@ def summarise(
         ),
         tomorrow_is_due=_awaits_tomorrow(data, now) and not _is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
+        holidays=tuple(_holidays(now)),
         notices=(
             *_unreal(now, display, mode),
             *_notices(data, now, display, pipeline_expected=pipeline_expected),
@@ -149,6 +156,14 @@ def _notices(data: ServedData, now: int, display: Display, *, pipeline_expected:
         yield Notice(texts("notice.oldForecast", n=readiness.forecast_age_s // HOUR_S), is_warning=True)
     if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
         yield Notice(texts("notice.oldData", n=(readiness.refresh_age_s or 0) // HOUR_S), is_warning=True)
+
+
+def _holidays(now: int) -> Iterator[str]:
+    """Yield Estonia's public holidays around now as ISO dates, also those to come while a page stays open."""
+    today = _local(now).date()
+    for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
+        if is_holiday(day, ESTONIA.country):
+            yield day.isoformat()
 
 
 def _awaits_tomorrow(data: ServedData, now: int) -> bool:

@@ -74,13 +74,13 @@ def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[Hours, 
 WORDING = """
 import {{ Wording }} from "{folder}/wording.js";
 const texts = JSON.parse(process.argv[2]);
-const wording = new Wording({{ lang: "en", unit: "kwh", unitSymbol: "c/kWh", tz: "tallinn", texts }});
+const wording = new Wording({{ lang: "en", unit: "kwh", unitSymbol: "c/kWh", tz: "tallinn", holidays: [], texts }});
 const [autumn, friday] = [1761436800, 1763638200];
 console.log(JSON.stringify({{
   clocks: [0, 1, 2, 3].map((i) => wording.clock(autumn + i * 3600 - 3600)),
   prices: [-0.001, -12.345, 5, 0].map((value) => wording.price(value)),
-  nights: [6, 7, 21, 22].map((h) => wording.isNightOrWeekend(Date.UTC(2025, 11, 15, h - 2) / 1000)),
-  weekend: wording.isNightOrWeekend(Date.UTC(2025, 11, 14, 10) / 1000),
+  nights: [6, 7, 21, 22].map((h) => wording.isNightRate(Date.UTC(2025, 11, 15, h - 2) / 1000)),
+  weekend: wording.isNightRate(Date.UTC(2025, 11, 14, 10) / 1000),
   wall: wording.wall(friday),
 }}));
 """

@@ -8,7 +8,7 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
-from tunnihind.web.hours import PricedHour, levels
+from tunnihind.web.hours import PricedHour
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 
@@ -47,21 +47,6 @@ def test_a_day_tells_settled_partly_forecast_and_unknown_apart() -> None:
     assert [d.state for d in summary_of(make_view(hours, forecast)).days] == ["settled", "forecast"]
     assert [d.state for d in summary_of(make_view({HOUR: 1.0}, forecast)).days] == ["partly", "forecast"]
     assert [d.state for d in summary_of(ServedData("empty")).days] == ["none", "none"]
-
-
-@pytest.mark.parametrize(
-    ("prices", "expected"),
-    [
-        ([1, 2, 3], ["low", "middle", "high"]),
-        ([3, 3, 3, 3], ["middle"] * 4),
-        ([1, 2], ["middle", "middle"]),
-        ([1, 1, 1, 1, 5, 9], ["low"] * 4 + ["high", "high"]),
-    ],
-)
-def test_levels_are_thirds_of_a_day_and_equals_share_one(prices: list[float], expected: list[str]) -> None:
-    view = make_view({HOUR + i * HOUR_S: float(price) for i, price in enumerate(prices)})
-    hours = [hour for _, of_day in summary_of(view).table for hour in of_day]
-    assert list(levels(hours).values()) == expected
 
 
 def test_with_nothing_known_one_notice_says_so() -> None:

@@ -55,7 +55,7 @@ function* findNights(scene) {
   let start = null;
   let last = 0;
   for (const ts of scene.hours.keys()) {
-    const isNight = scene.wording.isNightOrWeekend(ts);
+    const isNight = scene.wording.isNightRate(ts);
     if (isNight && start === null) start = ts;
     if (!isNight && start !== null) {
       yield { ts: start, hours: (ts - start) / HOUR_S };

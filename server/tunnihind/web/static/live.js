@@ -29,7 +29,7 @@ export function showHour(ts, { hours, wording }) {
   for (const found of document.querySelectorAll(`[data-ts="${ts}"], [data-hour="${ts}"]`)) found.classList.add("current");
   // Levels are the server's to tell; the small view has no table to look them up in.
   const level = document.querySelector(`[data-hour="${ts}"]`)?.getAttribute("data-level");
-  card.classList.remove("low", "middle", "high");
+  card.classList.remove("very_low", "low", "normal", "high", "very_high");
   if (level) card.classList.add(level);
   const hour = hours.get(ts);
   const written = (/** @type {number | null} */ price) => (price === null ? "–" : wording.price(price));

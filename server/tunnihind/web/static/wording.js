@@ -2,7 +2,7 @@
 
 import { HOUR_S } from "./hours.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, address: string | null, texts: Record<string, string>}} PageData */
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
@@ -21,6 +21,8 @@ export class Wording {
       year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
     });
     this.weekdayFormat = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "Europe/Tallinn" });
+    this.estonianDayFormat = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: "Europe/Tallinn" });
+    this.holidays = new Set(data.holidays);
     this.estonianFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: "Europe/Tallinn" });
   }
 
@@ -67,8 +69,12 @@ export class Wording {
     return `${this.clock(ts)}–${this.clock(ts + hours * HOUR_S)}`;
   }
 
-  /** Whether an hour counts as night (22 to 7) or weekend by the Estonian clock, as network tariffs have it. @param {number} ts */
-  isNightOrWeekend(ts) {
+  /**
+   * Whether network tariffs count an hour as night: from 22 to 7 by the Estonian clock, on weekends and public holidays.
+   * @param {number} ts
+   */
+  isNightRate(ts) {
+    if (this.holidays.has(this.estonianDayFormat.format(ts * 1000))) return true;
     const hour = Number(this.estonianFormat.format(ts * 1000));
     return hour >= 22 || hour < 7 || this.weekdayFormat.format(ts * 1000).startsWith("S");
   }

@@ -1,0 +1,53 @@
+"""Levels, late prices, stale forecasts and the night rate: the integration, by the cases all programs share."""
+
+import pytest
+
+from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.household import timeline_of
+from custom_components.tunnihind.prices.days import day_at
+from custom_components.tunnihind.prices.levels import level
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
+from custom_components.tunnihind.prices.timeline import Period
+from custom_components.tunnihind.problems import Contact, Problem, problems
+from custom_components.tunnihind.view import View
+from tests.integration.world import instant
+from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
+
+MORNING = instant("2026-01-14T10:00:00+02:00")
+
+
+def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> list[Problem]:
+    hour = now - now % HOUR_S
+    settled = dict.fromkeys(range(hour - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
+    forecast = {start: Band(40.0, 50.0, 60.0) for start in range(hour + HOUR_S, hour + 48 * HOUR_S, HOUR_S)}
+    answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
+    view = View(now, answer, timeline_of(answer, Tariff(server_vat_rate=0.22)), cheap_hours=6, outcomes={})
+    contact = Contact(heard_at=now, told_at=now, clock_ahead_s=0, is_history_missing=False, not_of_its_kind=None)
+    return problems(view, contact)
+
+
+@pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
+def test_the_hours_of_a_day_are_sorted_into_fifths(prices: list[float], expected: list[str]) -> None:
+    day = [
+        Period(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
+        for place, price in enumerate(prices)
+    ]
+    assert [level(hour, day) for hour in day] == expected
+
+
+@pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())
+def test_data_problem_calls_the_same_forecast_stale(age_s: int, *, is_stale: bool) -> None:
+    found = problems_at(MORNING, settled_until=day_at(MORNING).end + HOUR_S, forecast_age_s=age_s)
+    assert (Problem.FORECAST_STALE in found) is is_stale
+
+
+@pytest.mark.parametrize(("at", "is_late"), LATE_PRICES.items())
+def test_data_problem_calls_the_prices_of_tomorrow_late(at: str, *, is_late: bool) -> None:
+    now = instant(at)
+    assert (Problem.PRICES_LATE in problems_at(now, settled_until=day_at(now).end + HOUR_S)) is is_late
+
+
+@pytest.mark.parametrize(("start", "is_night"), NIGHT_RATE.items())
+def test_the_network_night_rate_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
+    tariff = Tariff(server_vat_rate=0, rows=[TariffRow(network_day=1.0, network_night=2.0)])
+    assert tariff.price(0, instant(start)) == (2.0 if is_night else 1.0)

@@ -1,0 +1,80 @@
+"""Levels, late prices, stale forecasts and the night rate: the server and its page, by the cases all programs share."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import tunnihind.web
+from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.node import run_module
+from tests.support.shared_rules import LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
+from tunnihind.api.health import judge
+from tunnihind.api.models import SeriesActual
+from tunnihind.market import HOUR_S, day_end, delivery_day, floor_hour
+from tunnihind.settings import Settings
+from tunnihind.web.hours import PricedHour, levels
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.texts import texts_in
+
+STATIC = Path(tunnihind.web.__file__).parent / "static"
+NOW = HOUR + 600
+
+
+def instant(iso: str) -> int:
+    return int(datetime.fromisoformat(iso).timestamp())
+
+
+MORNING = instant("2026-01-14T10:20:00+02:00")
+
+
+def summary_at(now: int, settled_until: int, *, forecast_age_s: int = 0) -> Summary:
+    settled = dict.fromkeys(range(floor_hour(now) - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
+    run = make_run([50.0] * 48, start=floor_hour(now), made_at=now - forecast_age_s)
+    view = make_view(settled, run, last_refresh=now)
+    return summarise(view, now, Settings(), PageOptions.read({"lang": "en"}))
+
+
+def shows(summary: Summary, start_of_notice: str) -> bool:
+    return any(notice.text.startswith(start_of_notice) for notice in summary.notices)
+
+
+@pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
+def test_the_server_sorts_the_hours_of_a_day_into_fifths(prices: list[float], expected: list[str]) -> None:
+    hours = [
+        PricedHour(start, SeriesActual(ts=start, eur_mwh=price, eur_kwh=price / 1000), None)
+        for start, price in enumerate(prices)
+    ]
+    assert list(levels(hours).values()) == expected
+
+
+@pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())
+def test_readiness_and_page_call_the_same_forecast_stale(age_s: int, *, is_stale: bool) -> None:
+    view = make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - age_s), last_refresh=NOW)
+    assert judge(view, NOW, pipeline_expected=True).ready is not is_stale
+    assert shows(summary_at(MORNING, MORNING + HOUR_S, forecast_age_s=age_s), "The forecast is") is is_stale
+
+
+@pytest.mark.parametrize(("at", "is_late"), LATE_PRICES.items())
+def test_the_page_calls_the_prices_of_tomorrow_late(at: str, *, is_late: bool) -> None:
+    now = instant(at)
+    late = texts_in("en")("notice.late")
+    assert shows(summary_at(now, day_end(delivery_day(now))), late) is is_late
+
+
+NIGHTS = """
+import {{ Wording }} from "{folder}/wording.js";
+const [hours, holidays] = JSON.parse(process.argv[2]);
+const texts = {{ locale: "en" }};
+const wording = new Wording({{ lang: "en", unit: "kwh", unitSymbol: "", tz: "utc", holidays, texts }});
+console.log(JSON.stringify(hours.map((ts) => wording.isNightRate(ts))));
+"""
+
+
+async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
+    starts = [instant(at) for at in NIGHT_RATE]
+    holidays = sorted({day for start in starts for day in summary_at(start, start + HOUR_S).holidays})
+    found = json.loads(await run_module(NIGHTS.format(folder=STATIC.as_uri()), json.dumps([starts, holidays])))
+    assert dict(zip(NIGHT_RATE, found, strict=True)) == NIGHT_RATE

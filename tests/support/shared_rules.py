@@ -1,0 +1,59 @@
+"""What the server, its page and the Home Assistant integration agree on.
+
+Each case is tried on all of them that apply the rule: see `test_shared_rules.py` in `tests/server/web` and in
+`tests/integration/prices`. All of them work without sharing code, so only these cases keep them from drifting apart.
+"""
+
+from typing import Final
+
+HOUR_S: Final = 3_600
+
+LEVELS: Final[dict[str, tuple[list[float], list[str]]]] = {
+    "one price in each fifth": ([5, 1, 4, 2, 3], ["very_high", "very_low", "high", "low", "normal"]),
+    "one price all day": ([0.05] * 24, ["normal"] * 24),
+    "two hours": ([1, 2], ["low", "high"]),
+    "half of the day is free": (
+        [0] * 6 + [7, 8, 9, 10, 11, 12],
+        ["low"] * 6 + ["normal", *["high"] * 3, *["very_high"] * 2],
+    ),
+    "below zero": ([-5, 0, 5, 10, 15], ["very_low", "low", "normal", "high", "very_high"]),
+    "24 different prices": (
+        [float(price) for price in range(24)],
+        [*["very_low"] * 5, *["low"] * 5, *["normal"] * 4, *["high"] * 5, *["very_high"] * 5],
+    ),
+}
+"""Prices of a day, and the fifth of the day that each is in. Equal prices share the middle of their places."""
+
+STALE_FORECAST: Final[dict[int, bool]] = {0: False, HOUR_S: False, 3 * HOUR_S: False, 3 * HOUR_S + 1: True}
+"""Ages of a forecast in seconds, and whether it counts as stale."""
+
+LATE_PRICES: Final[dict[str, bool]] = {
+    "2026-01-14T12:00:00+02:00": False,
+    "2026-01-14T14:05:00+02:00": False,
+    "2026-01-14T15:29:59+02:00": False,
+    "2026-01-14T15:30:00+02:00": True,
+    "2026-01-14T23:30:00+02:00": True,
+    "2026-07-15T15:29:59+03:00": False,
+    "2026-07-15T15:30:00+03:00": True,
+}
+"""Instants at which tomorrow's prices are not known yet, and whether they count as late."""
+
+NIGHT_RATE: Final[dict[str, bool]] = {
+    "2026-01-14T06:00:00+02:00": True,
+    "2026-01-14T07:00:00+02:00": False,
+    "2026-01-14T21:00:00+02:00": False,
+    "2026-01-14T22:00:00+02:00": True,
+    "2026-07-15T06:00:00+03:00": True,
+    "2026-07-15T07:00:00+03:00": False,
+    # A Saturday and a Sunday.
+    "2026-01-17T12:00:00+02:00": True,
+    "2026-01-18T12:00:00+02:00": True,
+    # Independence Day, a Tuesday, and the day after; Good Friday and Victory Day, a Tuesday.
+    "2026-02-24T12:00:00+02:00": True,
+    "2026-02-25T12:00:00+02:00": False,
+    "2026-04-03T12:00:00+03:00": True,
+    "2026-06-23T12:00:00+03:00": True,
+    # The evening before a holiday, when it is already that holiday in Tallinn and not yet in UTC.
+    "2026-02-24T00:30:00+02:00": True,
+}
+"""Starts of hours, and whether the network's night rate holds: 22 to 7, weekends and public holidays."""
