@@ -19,8 +19,8 @@ from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity, PlanEntity, PriceEntity, on_every_plan
 from .plans.outcome import NoWindow
 from .prices.days import iso_bounds, local
+from .prices_now import View
 from .problems import problems
-from .view import View
 
 PARALLEL_UPDATES = 0
 

@@ -27,7 +27,7 @@ from .answers import Mode
 from .client import Client
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
-from .marks import name_of
+from .mode_names import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 

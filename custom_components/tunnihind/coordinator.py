@@ -28,15 +28,15 @@ from .const import (
 )
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
 from .history import History
-from .household import merged, timeline_of
-from .marks import marked
+from .known import merged, timeline_of
+from .mode_names import marked
 from .pauses import POLL_S, pause_s
 from .planner import Planner
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
+from .prices_now import View
 from .problems import Contact, Problem, problems
 from .storage import Kept, Storage
-from .view import View
 
 # A server may be updated, its VAT rate set or another one started in its place, without being away for long enough to
 # be missed.

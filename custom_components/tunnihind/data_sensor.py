@@ -10,7 +10,7 @@ from homeassistant.const import PERCENTAGE, EntityCategory
 from .answers import Backtest
 from .const import EUR_PER_MWH
 from .entity import DataEntity
-from .view import View
+from .prices_now import View
 from .view_sensor import ViewSensor, ViewSensorDescription, moment
 
 _PERCENT: Final = 100

@@ -8,7 +8,7 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 from .address import without_password
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .marks import name_of
+from .mode_names import name_of
 from .version import KNOWS_VIA_DEVICE_ID
 
 

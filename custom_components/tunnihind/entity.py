@@ -12,7 +12,7 @@ from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .plans.outcome import Decision, Outcome
-from .view import View
+from .prices_now import View
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):

@@ -6,7 +6,7 @@ from .answers import ForecastAnswer
 from .client import Client
 from .const import LOGGER
 from .errors import TunnihindError
-from .household import with_settled
+from .known import with_settled
 from .pauses import pause_s
 from .prices.days import day_at
 

@@ -10,7 +10,7 @@ from .const import EUR_PER_KWH
 from .entity import PriceEntity
 from .prices.levels import Level
 from .prices.timeline import Period
-from .view import DayPrices, View
+from .prices_now import DayPrices, View
 from .view_sensor import Attributes, ViewSensor, ViewSensorDescription, times
 
 

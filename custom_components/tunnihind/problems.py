@@ -8,7 +8,7 @@ from typing import Final
 
 from .prices.days import Day, instant_of
 from .prices.timeline import HOUR_S
-from .view import View
+from .prices_now import View
 
 MINUTE_S: Final = 60
 

@@ -23,7 +23,7 @@ from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSett
 from .plans.spans import Span
 from .prices.days import iso_bounds
 from .prices.timeline import Period
-from .view import View
+from .prices_now import View
 
 GET_PRICES: Final = "get_prices"
 FIND_CHEAPEST_HOURS: Final = "find_cheapest_hours"

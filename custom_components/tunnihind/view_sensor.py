@@ -11,7 +11,7 @@ from homeassistant.helpers.typing import StateType
 from .entity import HubEntity, StatisticsSensor
 from .prices.days import iso_bounds
 from .prices.timeline import Period
-from .view import View
+from .prices_now import View
 
 type Value = StateType | datetime
 type Attributes = Mapping[str, Any]

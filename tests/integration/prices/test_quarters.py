@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.household import merged, timeline_of
+from custom_components.tunnihind.known import merged, timeline_of
 from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
@@ -13,7 +13,7 @@ from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
-from custom_components.tunnihind.view import View
+from custom_components.tunnihind.prices_now import View
 
 TARIFF = Tariff(server_vat_rate=0.22)
 DAYS = [

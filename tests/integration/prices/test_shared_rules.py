@@ -3,13 +3,13 @@
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.household import timeline_of
+from custom_components.tunnihind.known import timeline_of
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.levels import level
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period
+from custom_components.tunnihind.prices_now import View
 from custom_components.tunnihind.problems import Contact, Problem, problems
-from custom_components.tunnihind.view import View
 from tests.integration.world import instant
 from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
 

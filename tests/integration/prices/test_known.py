@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.household import KEEP_S, merged, timeline_of, with_settled
+from custom_components.tunnihind.known import KEEP_S, merged, timeline_of, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.integration.prices.strategies import HOURS, answers, eur_mwh
