@@ -19,7 +19,7 @@ from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity, PlanEntity, PriceEntity, on_every_plan
 from .plans.outcome import NoWindow
 from .prices.days import iso_bounds, local
-from .prices_now import View
+from .prices_now import PricesNow
 from .problems import problems
 
 PARALLEL_UPDATES = 0
@@ -27,26 +27,26 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """A binary sensor as a question to the view."""
+    """A binary sensor that shows an answer about the prices."""
 
-    is_on_fn: Callable[[View], bool | None]
+    is_on_fn: Callable[[PricesNow], bool | None]
 
 
 PRICE_BINARY_SENSORS: Final = (
     PriceBinaryDescription(
         key="cheap_hour",
         translation_key="cheap_hour",
-        is_on_fn=lambda view: view.is_cheap,
+        is_on_fn=lambda prices: prices.is_cheap,
     ),
     PriceBinaryDescription(
         key="negative_price",
         translation_key="negative_price",
-        is_on_fn=lambda view: view.current.price < 0 if view.current else None,
+        is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
     ),
     PriceBinaryDescription(
         key="tomorrow_known",
         translation_key="tomorrow_known",
-        is_on_fn=lambda view: view.tomorrow_prices is not None,
+        is_on_fn=lambda prices: prices.tomorrow_prices is not None,
     ),
 )
 DATA_PROBLEM: Final = BinarySensorEntityDescription(
@@ -86,7 +86,7 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
     @property
     @override
     def is_on(self) -> bool | None:
-        return self.entity_description.is_on_fn(self.view)
+        return self.entity_description.is_on_fn(self.prices)
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
@@ -104,7 +104,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
     @property
     def _problems(self) -> list[str]:
-        return list(problems(self.view, self.coordinator.contact))
+        return list(problems(self.prices, self.coordinator.contact))
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):
@@ -113,20 +113,20 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
     @property
     @override
     def is_on(self) -> bool:
-        return self.decision is not None and self.decision.runs_at(self.coordinator.view.now)
+        return self.decision is not None and self.decision.runs_at(self.coordinator.prices.now)
 
     @property
     @override
     def extra_state_attributes(self) -> Mapping[str, Any]:
         if self.decision is None:
-            return _none(self.outcome) if isinstance(self.outcome, NoWindow) else {}
+            return _why_no_window(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
             "pieces": [iso_bounds(start, end) for start, end in self.decision.pieces],
             "shortened": self.decision.shortened,
-            "locked": self.decision.started_by(self.coordinator.view.now),
+            "locked": self.decision.started_by(self.coordinator.prices.now),
         }
 
 
-def _none(outcome: NoWindow) -> Mapping[str, Any]:
+def _why_no_window(outcome: NoWindow) -> Mapping[str, Any]:
     run = outcome.last_run
     return {"reason": outcome.reason, "last_ended": local(run.end).isoformat() if run else None}

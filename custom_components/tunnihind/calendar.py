@@ -33,7 +33,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     @override
     def event(self) -> CalendarEvent | None:
         """The piece that runs, or the next one of any plan."""
-        now = self.coordinator.clock.at_home(self.view.now)
+        now = self.coordinator.clock.to_home_time(self.prices.now)
         ahead = (event for event in self._events() if event.end_datetime_local.timestamp() > now)
         return min(ahead, key=lambda event: event.start_datetime_local, default=None)
 
@@ -50,7 +50,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(events, key=lambda event: event.start_datetime_local)
 
     def _events(self) -> Iterator[CalendarEvent]:
-        for plan_id in self.view.outcomes:
+        for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
                     yield from (self._event(plan, window, start, end) for start, end in window.pieces)
@@ -59,8 +59,8 @@ class PlanCalendar(DataEntity, CalendarEntity):
         """Return a piece as an event, at the time at which it runs by Home Assistant's clock, which calendars go by."""
         clock = self.coordinator.clock
         return CalendarEvent(
-            start=datetime.fromtimestamp(clock.at_home(start), UTC),
-            end=datetime.fromtimestamp(clock.at_home(end), UTC),
+            start=datetime.fromtimestamp(clock.to_home_time(start), UTC),
+            end=datetime.fromtimestamp(clock.to_home_time(end), UTC),
             summary=plan.title,
             description=f"{decision.average:.4f} EUR/kWh",
             uid=f"{plan.subentry_id}-{start}",

@@ -1,6 +1,7 @@
 """Asking a server, with the manners its API expects of a client."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -10,16 +11,43 @@ from homeassistant.util.json import json_loads
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from .address import without_password
 from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
 from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
 
+POLL_S: Final = 60
+# What is down for long is asked for ever less often, but often enough to be back soon after it is.
+LONGEST_PAUSE_S: Final = 15 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Many times what any answer of the API needs; who streams without an end gets no more of Home Assistant's memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # Today and a bit: all that the day's statistics look at.
 _HISTORY_DAYS: Final = "2"
+# What the documentation and the browser's address bar show, pasted whole.
+_OWN_PATHS: Final = re.compile(r"(/+(api/(v1/(forecast|accuracy)|series|about|openapi\.json)|docs))*/*$")
+
+
+def server_url(typed: str) -> str:
+    """Return the server's base URL, without a slash at its end. A missing scheme is http.
+
+    A path prefix stays; a path of the API itself goes, and so do query and fragment.
+    Raises ValueError where this is no address of a web server.
+    """
+    text = typed.strip()
+    url = URL(text if "://" in text else f"http://{text}")
+    if url.scheme not in {"http", "https"} or not url.host or re.search(r"\s", url.host):
+        raise ValueError("expected http://host:port")
+    return str(url.with_host(url.host.lower()).with_path(_OWN_PATHS.sub("", url.path)))
+
+
+def without_password(url: str) -> str:
+    """Return the URL as it may be shown."""
+    return str(URL(url).with_user(None))
+
+
+def pause_s(failures: int) -> int:
+    """Return the pause after so many failures before this one: a minute, then twice as long each time."""
+    return int(min(POLL_S * 2**failures, LONGEST_PAUSE_S))
 
 
 class Client:

@@ -1,6 +1,6 @@
-"""The clock that an entry lives by: Home Assistant's own, or that of a server that rehearses a past day.
+"""The clock of an entry: Home Assistant's own, or that of a server that rehearses a past day.
 
-Everything of an entry takes the time from here, and is woken from here. All instants are UTC seconds.
+All parts of an entry get the time and their timers here. All instants are UTC seconds.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from .prices.timeline import QUARTER_S
 
-# A cache before the server may tell an answer that is a minute old, and both clocks are told in whole seconds.
+# A cache in front of the server may give an answer that is a minute old. Both clocks count whole seconds.
 _CACHED_S: Final = 120
 _ROUNDING_S: Final = 1
 
@@ -21,9 +21,9 @@ _ROUNDING_S: Final = 1
 class EntryClock:
     """One entry's time.
 
-    A live entry lives by Home Assistant's clock, whatever its server's clock shows. A rehearsal lives by its server's:
-    by what that showed when it was last told, and the time since. `server_ahead_s` is by how much the server's clock
-    was ahead of Home Assistant's then.
+    A live entry uses Home Assistant's clock, whatever its server's clock shows. A rehearsal uses its server's clock:
+    the time in the last answer, plus the time since. `server_ahead_s` is by how much the server's clock was ahead of
+    Home Assistant's then.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -31,32 +31,32 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return what time it is for the entry."""
+        """Return the entry's time."""
         return home_now() + self._ahead_s
 
-    def at_home(self, instant: int) -> int:
-        """Return Home Assistant's time of an instant of the entry's."""
+    def to_home_time(self, instant: int) -> int:
+        """Convert an instant of the entry's clock to Home Assistant's clock."""
         return instant - self._ahead_s
 
-    def of_server(self, instant: int) -> int:
-        """Return the entry's time of an instant of the server's."""
+    def from_server_time(self, instant: int) -> int:
+        """Convert an instant of the server's clock to the entry's clock."""
         return instant - self.server_ahead_s + self._ahead_s
 
-    def expects(self, server_now: int) -> bool:
-        """Tell whether a server that tells this time now has a clock that has just gone on since it was told last."""
+    def agrees_with(self, server_now: int) -> bool:
+        """Tell whether the server's clock shows what it should by now. If not, it has been set."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
-    def hear(self, server_now: int) -> None:
-        """Take up what the server's clock shows now.
+    def synchronise(self, server_now: int) -> None:
+        """Set the entry's idea of the server's clock from the time in an answer.
 
-        An answer is never younger than the time it tells, but may be older: a little less than before says nothing.
+        An answer may have waited in a cache, so a time that is a little behind the expected one changes nothing.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
-    def started_anew(self, before: int, server_now: int) -> bool:
-        """Tell whether a rehearsal began again since its clock told `before`; a live server's clock may be set back."""
+    def has_restarted(self, before: int, server_now: int) -> bool:
+        """Tell whether a rehearsal began again since its clock showed `before`; a live server's may be set back."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
@@ -68,7 +68,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls at each start of a quarter of an hour of the entry's clock."""
+    """Calls `action` at each start of a quarter of an hour by the entry's clock."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass
@@ -79,9 +79,9 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Wait for the next quarter, also where a clock has been moved since this was done last."""
+        """Wait for the next quarter. Call it again whenever a clock may have been set."""
         now = self._clock.now()
-        due_at = self._clock.at_home(now - now % QUARTER_S + QUARTER_S)
+        due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:
             self.async_cancel()
             self._due_at = due_at
@@ -91,7 +91,7 @@ class QuarterTimer:
 
     @callback
     def async_cancel(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         self._due_at = None
         if self._cancel_timer:
             self._cancel_timer()
@@ -105,5 +105,5 @@ class QuarterTimer:
 
 
 def home_now() -> int:
-    """Return what time it is by Home Assistant's clock."""
+    """Return Home Assistant's time."""
     return int(dt_util.utcnow().timestamp())

@@ -3,7 +3,7 @@
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.condition import Condition
 
-from .version import KNOWS_TRIGGERS
+from .const import KNOWS_TRIGGERS
 
 if KNOWS_TRIGGERS:
     from .entity_conditions import CONDITIONS

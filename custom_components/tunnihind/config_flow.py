@@ -22,9 +22,8 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
-from .address import server_url, without_password
 from .answers import Mode
-from .client import Client
+from .client import Client, server_url, without_password
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
 from .mode_names import name_of

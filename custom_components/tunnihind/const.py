@@ -3,6 +3,8 @@
 import logging
 from typing import Final
 
+from homeassistant.const import MAJOR_VERSION, MINOR_VERSION
+
 DOMAIN: Final = "tunnihind"
 LOGGER: Final = logging.getLogger(__package__)
 
@@ -21,3 +23,10 @@ ATTRIBUTION: Final = "Tunnihind"
 
 EUR_PER_KWH: Final = "EUR/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
+
+# What older versions of Home Assistant lack. hacs.json names the oldest one; each of these goes when that is newer.
+_VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
+# Before 2026.7 the triggers and conditions of integrations knew neither `for` nor each of several entities.
+KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
+# Before 2026.8 a device named the one that it belongs to by identifiers, which is deprecated since.
+KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

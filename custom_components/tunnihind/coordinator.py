@@ -1,7 +1,7 @@
-"""One server's prices: fetched once a minute, looked at anew every quarter of an hour.
+"""One server's prices: fetched once a minute, and shown afresh every quarter of an hour.
 
-The two are apart: entities change at the hour from what is in memory, also with the server gone, and a poll that brings
-nothing new changes nothing. What time it is says the entry's clock.
+The two are separate. Entities change on time from what is in memory, also while the server is gone, and a poll without
+news changes nothing. The time comes from the entry's clock.
 """
 
 from datetime import timedelta
@@ -13,9 +13,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
-from .address import without_password
 from .answers import About, ForecastAnswer, Mode
-from .client import Client
+from .client import POLL_S, Client, pause_s, without_password
 from .clock import EntryClock, QuarterTimer, home_now
 from .const import (
     ATTRIBUTION,
@@ -27,32 +26,29 @@ from .const import (
     LOGGER,
 )
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
-from .history import History
-from .known import merged, timeline_of
-from .mode_names import marked
-from .pauses import POLL_S, pause_s
+from .known import History, merged
+from .mode_names import attribution_in
 from .planner import Planner
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
-from .prices_now import View
+from .prices_now import PricesNow, timeline_of
 from .problems import Contact, Problem, problems
-from .storage import Kept, Storage
+from .storage import Storage, StoredState
 
-# A server may be updated, its VAT rate set or another one started in its place, without being away for long enough to
-# be missed.
+# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
 ABOUT_LIFE_S: Final = HOUR_S
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """What is known from one server, what it costs the household, and what the plans make of it.
+    """One server's prices, what they cost the household, and what the plans decide.
 
-    `clock` is what the entry lives by, `server_device_id` its server's device.
+    `clock` is the entry's clock, `server_device_id` the device of its server.
     """
 
     config_entry: TunnihindConfigEntry
-    view: View
+    prices: PricesNow
     server_device_id: str
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
@@ -65,7 +61,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             always_update=False,
         )
         self.url: Final[str] = entry.data[CONF_URL]
-        # As it is now: what is told until the reload after a change of server is still the one's before.
+        # Fixed at the start: until the reload after a change of server, answers still come from the one before.
         self._server: Final = entry.unique_id
         self.about: About | None = None
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
@@ -73,43 +69,45 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._client = Client(async_get_clientsession(hass), self.url)
         self._storage = Storage(hass, entry.entry_id)
         self._newest: ForecastAnswer | None = None
-        self._told_by: str | None = None
+        self._answered_by: str | None = None
         self._failures = 0
         self._about_asked_at = 0
-        self._heard_at = 0
-        self._told_at = 0
+        self._answered_at = 0
+        self._answer_made_at = 0
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
         self._timeline = Timeline(HOUR_S)
-        self._saved = Kept()
-        self._priced: tuple[ForecastAnswer, Tariff] | None = None
+        self._saved = StoredState()
+        self._priced_from: tuple[ForecastAnswer, Tariff] | None = None
 
     @property
     def attribution(self) -> str:
-        """The credit that the operator asks for, or the name of what serves; marked where prices are not today's."""
-        return marked(self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language)
+        """The credit that the server asks for, or the integration's name; marked where prices are not today's."""
+        return attribution_in(
+            self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
+        )
 
     @property
     def mode(self) -> Mode:
-        """What the entry's prices are of."""
+        """Whether the entry's prices are live, made up or of a past day."""
         if self.clock.is_rehearsal:
             return Mode.REHEARSAL
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     @property
     def contact(self) -> Contact:
-        """How it stands with the server."""
+        """When the server last answered, and how."""
         return Contact(
-            heard_at=self._heard_at,
-            told_at=self._told_at,
+            answered_at=self._answered_at,
+            answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self.clock.is_rehearsal else self.clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
-            not_of_its_kind=self._not_of_its_kind,
+            wrong_mode=self._wrong_mode,
         )
 
     async def async_start(self) -> None:
-        """Begin with what was kept, however old, then ask the server: only what has begun can say what is wrong.
+        """Start with what was stored, however old, then ask the server. Without a start nothing could report problems.
 
         Raises ConfigEntryNotReady where the server doesn't answer and nothing was kept.
         """
@@ -117,58 +115,58 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         kept = (await self._storage.load()).of_server(self._server)
         self.about = kept.about
         self.clock.server_ahead_s = kept.server_ahead_s
-        self._told_by = self._instance_id
+        self._answered_by = self._instance_id
         self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran)
         if kept.answer:
             self.data = kept.answer
-            self._heard_at = self._told_at = self.clock.of_server(kept.answer.now)
-            self._look()
+            self._answered_at = self._answer_made_at = self.clock.from_server_time(kept.answer.now)
+            self._update_prices()
             await self.async_refresh()
         else:
             await self.async_config_entry_first_refresh()
 
     async def async_stop(self) -> None:
-        """Write what is known."""
-        await self._storage.save(self._kept())
+        """Store what is known."""
+        await self._storage.save(self._state_to_store())
 
     @callback
     def async_apply_options(self) -> None:
-        """Take up changed options and plans, without a reload: no entity turns unavailable for it."""
+        """Apply changed options and plans without a reload, so that no entity turns unavailable."""
         self.planner.update(self.config_entry.subentries.values())
         self.async_update_listeners()
 
     @callback
     @override
     def async_update_listeners(self) -> None:
-        """Look anew, then let the entities show it."""
+        """Work out the prices and plans as of now, then update the entities."""
         if self.data:
-            self._look()
+            self._update_prices()
         super().async_update_listeners()
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
             answer = await self._client.forecast()
-            in_doubt = self._not_of_its_kind is not None or not self.clock.expects(answer.now)
-            await self._ask_who_it_is(at_once=in_doubt and answer is not self._newest)
+            in_doubt = self._wrong_mode is not None or not self.clock.agrees_with(answer.now)
+            await self._ask_about(at_once=in_doubt and answer is not self._newest)
         except TunnihindError as error:
-            self._catch_up()
+            self._update_if_due()
             raise self._failed(error) from error
-        known = await self._learned(answer)
+        known = await self._merge_answer(answer)
         if known == self.data:
-            self._catch_up()
+            self._update_if_due()
         return known
 
-    async def _learned(self, answer: ForecastAnswer) -> ForecastAnswer:
-        """Return what is known with this answer. Raises UpdateFailed where it is nothing that the entry can live by."""
+    async def _merge_answer(self, answer: ForecastAnswer) -> ForecastAnswer:
+        """Return what is known with this answer. Raises UpdateFailed if it can't be used and nothing else is there."""
         self._failures = 0
-        if self._not_of_its_kind:
-            self._heard_at = self._told_at = self.clock.now()
-            return self._left_alone()
-        is_new = answer is not self._newest or self._told_by != self._instance_id
+        if self._wrong_mode:
+            self._answered_at = self._answer_made_at = self.clock.now()
+            return self._known_or_fail()
+        is_new = answer is not self._newest or self._answered_by != self._instance_id
         if is_new:
-            self._hear(answer)
-        now = self._heard_at = self.clock.now()
+            self._note_server_time(answer)
+        now = self._answered_at = self.clock.now()
         if not is_new and not self._history.is_due(now):
             return self.data
         self._newest = answer
@@ -179,39 +177,39 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self.about.instance_id if self.about else None
 
     @property
-    def _not_of_its_kind(self) -> Problem | None:
+    def _wrong_mode(self) -> Problem | None:
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self.clock.is_rehearsal:
             return None
         return Problem.REHEARSAL_OVER if self.clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL
 
-    def _left_alone(self) -> ForecastAnswer:
-        """Return what was known before: past prices never get among today's, nor today's into a rehearsal."""
+    def _known_or_fail(self) -> ForecastAnswer:
+        """Return what was known before: prices of a past day never mix with today's."""
         if not self.data:
             error = RehearsalOver if self.clock.is_rehearsal else ServerIsRehearsal
             raise self._failed(error(url=without_password(self.url)))
         return self.data
 
-    def _hear(self, answer: ForecastAnswer) -> None:
-        """Take up the server's time; an answer that tells the one of before comes from a cache."""
+    def _note_server_time(self, answer: ForecastAnswer) -> None:
+        """Note the server's time. An answer with the same time as the one before comes from a cache."""
         if not self.data or answer.now != self.data.now:
-            self.clock.hear(answer.now)
-            self._told_at = self.clock.now()
+            self.clock.synchronise(answer.now)
+            self._answer_made_at = self.clock.now()
 
     def _known_before(self, answer: ForecastAnswer) -> ForecastAnswer | None:
-        """Return what `answer` adds to; nothing where it is of another server than what was told before.
+        """Return what `answer` adds to: nothing where another server answers than before, which may have been a demo.
 
-        That one may have been a demo. But as long as the other one knows no price, it takes nothing away: it may be the
-        same one, after a loss of its data. Nor does a rehearsal know, once it begins again, what it knew the last time.
+        While that server has no price, the known prices stay: it may be the same one after a loss of its data. A
+        rehearsal that begins again also starts from nothing.
         """
-        if self._told_by not in {None, self._instance_id}:
+        if self._answered_by not in {None, self._instance_id}:
             if not answer.covers(self.clock.now()):
                 return self.data
             LOGGER.info("another server answers at %s than before; its prices stand alone", without_password(self.url))
-            self._told_by = self._instance_id
+            self._answered_by = self._instance_id
             self._history.forget()
             return None
-        self._told_by = self._instance_id
-        if self.data and self.clock.started_anew(self.data.now, answer.now):
+        self._answered_by = self._instance_id
+        if self.data and self.clock.has_restarted(self.data.now, answer.now):
             LOGGER.info("the rehearsal at %s began again", without_password(self.url))
             self.planner.forget()
             return None
@@ -229,11 +227,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             retry_after=max(pause, min(asked, HOUR_S)),
         )
 
-    async def _ask_who_it_is(self, *, at_once: bool) -> None:
-        """Ask for the server's identity, version and VAT rate, at the start, after a loss and once an hour.
+    async def _ask_about(self, *, at_once: bool) -> None:
+        """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
 
-        A server whose clock has moved may have become a rehearsal, or be none any more: it is asked at once, and the
-        prices that it tells do not count before it has answered. Raises CannotConnect in that case only.
+        If the server's clock has been set, it may have become a rehearsal, or no longer be one. Then it is asked at
+        once, and its prices wait for the answer. Raises CannotConnect in that case only.
         """
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
@@ -246,49 +244,49 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         else:
             self._about_asked_at = home_now()
 
-    def _catch_up(self) -> None:
-        """Look anew where a sleeping machine or a moved clock has skipped a quarter, or a problem came or went."""
+    def _update_if_due(self) -> None:
+        """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""
         if not self.data:
             return
-        skipped = self.clock.now() // QUARTER_S != self.view.now // QUARTER_S
-        if skipped or problems(self.view, self.contact) != self._shown_problems:
+        skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
+        if skipped or problems(self.prices, self.contact) != self._shown_problems:
             self.async_update_listeners()
 
     @callback
-    def _look(self) -> None:
+    def _update_prices(self) -> None:
         self._timer.async_set()
         now = self.clock.now()
-        self._price()
-        self.view = View(
+        self._update_timeline()
+        self.prices = PricesNow(
             now=now,
             answer=self.data,
             timeline=self._timeline,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             outcomes=self.planner.decide(self._timeline, now),
         )
-        self._shown_problems = problems(self.view, self.contact)
+        self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()
 
     def _save_what_changed(self) -> None:
-        kept = self._kept()
+        kept = self._state_to_store()
         if kept != self._saved:
             self._saved = kept
             self._storage.save_soon(kept)
 
-    def _price(self) -> None:
-        """Make the timeline anew where the answer or the tariff is another than before."""
+    def _update_timeline(self) -> None:
+        """Work out the timeline again if the answer or the tariff has changed."""
         vat_rate = self.about.vat_rate if self.about else DEFAULT_VAT_RATE
         priced = self.data, tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
-        if priced != self._priced:
-            self._priced = priced
+        if priced != self._priced_from:
+            self._priced_from = priced
             self._timeline = timeline_of(*priced)
 
-    def _kept(self) -> Kept:
-        return Kept(
+    def _state_to_store(self) -> StoredState:
+        return StoredState(
             server=self._server,
             about=self.about,
             answer=self.data,
-            outcomes=self.planner.kept(),
-            ran=self.planner.kept_ran(),
+            outcomes=self.planner.outcomes_to_store(),
+            ran=self.planner.past_windows_to_store(),
             server_ahead_s=self.clock.server_ahead_s,
         )

@@ -5,11 +5,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
-from .address import without_password
-from .const import DOMAIN
+from .client import without_password
+from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .mode_names import name_of
-from .version import KNOWS_VIA_DEVICE_ID
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:

@@ -19,18 +19,18 @@ _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: TunnihindConfigEntry) -> dict[str, Any]:
     """Return the state of one entry."""
     coordinator = entry.runtime_data
-    view = coordinator.view
+    prices = coordinator.prices
     return async_redact_data(
         {
             "entry": entry.as_dict(),
             "about": asdict(coordinator.about) if coordinator.about else None,
             "contact": asdict(coordinator.contact),
             "last_update_success": coordinator.last_update_success,
-            "problems": problems(view, coordinator.contact),
-            "now": view.now,
-            "answer": asdict(view.answer),
-            "household": [asdict(period) for period in view.timeline.periods],
-            "plans": {plan: _outcome(outcome) for plan, outcome in view.outcomes.items()},
+            "problems": problems(prices, coordinator.contact),
+            "now": prices.now,
+            "answer": asdict(prices.answer),
+            "household": [asdict(period) for period in prices.timeline.periods],
+            "plans": {plan: _outcome(outcome) for plan, outcome in prices.outcomes.items()},
         },
         _REDACT,
     )

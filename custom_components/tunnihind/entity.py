@@ -1,18 +1,21 @@
 """What all entities have in common."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final, override
 
 from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from .const import SUBENTRY_PLAN
+from .const import DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .plans.outcome import Decision, Outcome
-from .prices_now import View
+from .prices_now import PricesNow
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -26,7 +29,7 @@ class _Entity(CoordinatorEntity[TunnihindCoordinator]):
         return self.coordinator.attribution
 
 
-class HubEntity(_Entity):
+class ServerEntity(_Entity):
     """An entity of the server."""
 
     def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
@@ -36,21 +39,21 @@ class HubEntity(_Entity):
         self._attr_device_info = server_device(coordinator)
 
     @property
-    def view(self) -> View:
+    def prices(self) -> PricesNow:
         """What is known in this quarter of an hour."""
-        return self.coordinator.view
+        return self.coordinator.prices
 
 
-class PriceEntity(HubEntity):
+class PriceEntity(ServerEntity):
     """An entity that says something as long as the current price is known, be the server there or not."""
 
     @property
     @override
     def available(self) -> bool:
-        return self.view.current is not None
+        return self.prices.current is not None
 
 
-class DataEntity(HubEntity):
+class DataEntity(ServerEntity):
     """An entity that tells of the data itself, however old."""
 
     @property
@@ -83,7 +86,7 @@ class PlanEntity(_Entity):
     @property
     def outcome(self) -> Outcome | None:
         """What the plan makes of the prices; None once it can no longer be used."""
-        return self.coordinator.view.outcomes.get(self.plan_id)
+        return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
     def decision(self) -> Decision | None:
@@ -94,7 +97,12 @@ class PlanEntity(_Entity):
     @override
     def available(self) -> bool:
         """A window that is decided stands, even where the price of the current hour is not known."""
-        return self.decision is not None or (self.outcome is not None and self.coordinator.view.current is not None)
+        return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
+
+
+def moment(seconds: int | None) -> datetime | None:
+    """Return UTC seconds as Home Assistant shows instants."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
@@ -109,3 +117,15 @@ def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], N
 
     look()
     entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+
+
+def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
+    """Return those of `entity_ids` that are this integration's, of the kind that `translation_key` names."""
+    registry = er.async_get(hass)
+    return {
+        entity_id
+        for entity_id in entity_ids
+        if (entry := registry.async_get(entity_id))
+        and entry.platform == DOMAIN
+        and entry.translation_key == translation_key
+    }

@@ -8,7 +8,7 @@ from homeassistant.core import State
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.condition import Condition, EntityStateConditionBase
 
-from .targets import of_this_kind
+from .entity import entities_of_kind
 
 _ON: Final[set[str | bool]] = {STATE_ON}
 
@@ -22,7 +22,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
-        return of_this_kind(self._hass, super().entity_filter(entities), self._translation_key)
+        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:

@@ -22,7 +22,7 @@ from homeassistant.helpers.trigger import (
 )
 
 from .const import EUR_PER_KWH
-from .targets import of_this_kind
+from .entity import entities_of_kind
 
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
@@ -36,7 +36,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
-        return of_this_kind(self._hass, super().entity_filter(entities), self._translation_key)
+        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
 
     @override
     async def async_attach_runner(

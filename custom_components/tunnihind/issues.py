@@ -7,7 +7,7 @@ from awesomeversion.exceptions import AwesomeVersionException
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
-from .address import without_password
+from .client import without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems
@@ -55,8 +55,8 @@ def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
 
 
 def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
-    found: set[str] = set(problems(coordinator.view, coordinator.contact))
-    if coordinator.contact.silence_s(coordinator.view.now) < UNREACHABLE_FOR_LONG_S:
+    found: set[str] = set(problems(coordinator.prices, coordinator.contact))
+    if coordinator.contact.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(SERVER_TOO_OLD)

@@ -1,16 +1,21 @@
-"""From what the server says to what the household pays."""
+"""What is known of a server's prices: what it says now, what it said before, and today's hours that are over."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 from typing import Final
 
-from .answers import Band, ForecastAnswer
-from .prices.tariff import Tariff
-from .prices.timeline import HOUR_S, Period, Timeline
+from .answers import ForecastAnswer
+from .client import Client, pause_s
+from .const import LOGGER
+from .errors import TunnihindError
+from .prices.days import day_at
+from .prices.timeline import HOUR_S
 
 # Yesterday's prices are still of use to a window that began before midnight; older ones are not.
 KEEP_S: Final = 48 * HOUR_S
+# Polls are a minute apart, give or take a moment.
+_MARGIN_S: Final = 30
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
@@ -38,25 +43,45 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
 
 
-def timeline_of(answer: ForecastAnswer, tariff: Tariff) -> Timeline:
-    """Return the household's prices; where a price is settled its forecast does not count."""
-    predicted = {start: band for start, band in answer.forecast.items() if start not in answer.settled}
-    return Timeline(
-        answer.step_s,
-        [
-            *(
-                _settled(start, start + answer.step_s, tariff.price(eur_mwh, start))
-                for start, eur_mwh in answer.settled.items()
-            ),
-            *(_predicted(start, start + answer.step_s, band, tariff) for start, band in predicted.items()),
-        ],
-    )
+class History:
+    """Asks for past hours as long as some of today's are missing, with the next polls and then ever less often."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._asked_at = 0
+        self._asked_in_vain = 0
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the server was asked for past hours of today and some of them are still not known."""
+        return self._asked_in_vain > 0
+
+    def is_due(self, now: int) -> bool:
+        """Tell whether it is time to ask again for what is missing. `now` is the entry's, UTC seconds."""
+        return self.is_missing and not 0 <= now - self._asked_at < pause_s(self._asked_in_vain - 1) - _MARGIN_S
+
+    def forget(self) -> None:
+        """Begin anew, with another server."""
+        self._asked_at = self._asked_in_vain = 0
+
+    async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
+        """Return what is known with today's past hours, as far as the server tells them.
+
+        A server that has no prices at all yet is asked once it has some.
+        """
+        if not known.settled or _knows_today(known, now):
+            self.forget()
+            return known
+        if self.is_missing and not self.is_due(now):
+            return known
+        self._asked_at = now
+        try:
+            known = with_settled(known, await self._client.settled_since_yesterday(), now)
+        except TunnihindError as error:
+            LOGGER.debug("the server did not tell today's past hours: %s", error)
+        self._asked_in_vain = 0 if _knows_today(known, now) else self._asked_in_vain + 1
+        return known
 
 
-def _settled(start: int, end: int, price: float) -> Period:
-    return Period(start, end, price, price, price, settled=True)
-
-
-def _predicted(start: int, end: int, band: Band, tariff: Tariff) -> Period:
-    p10, p50, p90 = (tariff.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
-    return Period(start, end, p50, p10, p90, settled=False)
+def _knows_today(known: ForecastAnswer, now: int) -> bool:
+    return all(start in known.settled for start in range(day_at(now).start, now, known.step_s))

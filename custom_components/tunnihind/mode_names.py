@@ -25,7 +25,7 @@ def name_of(mode: Mode, language: str) -> str:
     return f"{_NAME} {word}" if word else _NAME
 
 
-def marked(credit: str, mode: Mode, language: str) -> str:
+def attribution_in(credit: str, mode: Mode, language: str) -> str:
     """Return the credit, after a mark where prices are made up or of a past day."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

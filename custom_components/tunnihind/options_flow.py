@@ -17,17 +17,25 @@ from homeassistant.helpers.selector import (
 )
 
 from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE
-from .rows import ROWS, VALID_FROM, VAT_PERCENT, Row, name_of, named, ordered, row_from, without
 from .tariff_form import (
     CONTRACT_DEFAULTS,
     DAY_ENDS,
     DAY_STARTS,
     NETWORK,
+    ROWS,
+    VALID_FROM,
+    VAT_PERCENT,
+    Row,
     contract_of,
     figures_of,
+    name_of,
+    named,
+    ordered,
     prices_schema,
+    row_from,
     row_schema,
     suggested,
+    without,
 )
 
 ROW: Final = "row"

@@ -15,11 +15,10 @@ from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.typing import StateType
 
 from .const import EUR_PER_KWH
-from .entity import PlanEntity, StatisticsSensor
+from .entity import PlanEntity, StatisticsSensor, moment
 from .plans.outcome import Decision
+from .plans.plan import Status
 from .plans.saving import Saving
-from .plans.status import Status
-from .view_sensor import moment
 
 _PERCENT: Final = 100
 
@@ -129,4 +128,4 @@ class PlanStatusSensor(PlanEntity, SensorEntity):
 
     @property
     def _status(self) -> Status | None:
-        return self.coordinator.planner.status(self.plan_id, self.coordinator.view.now)
+        return self.coordinator.planner.status(self.plan_id, self.coordinator.prices.now)

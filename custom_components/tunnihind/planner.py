@@ -8,9 +8,8 @@ from homeassistant.config_entries import ConfigSubentry
 
 from .const import LOGGER, SUBENTRY_PLAN
 from .plans.outcome import Decision, Outcome, outcome_from_dict
-from .plans.plan import decide
+from .plans.plan import Status, decide, status_of
 from .plans.settings import PlanSettings
-from .plans.status import Status, status_of
 from .prices.timeline import HOUR_S, Timeline
 
 # For how long the windows that ran are kept.
@@ -62,11 +61,11 @@ class Planner:
         settings, outcome = self._settings.get(plan), self._outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
-    def kept(self) -> dict[str, dict[str, Any]]:
+    def outcomes_to_store(self) -> dict[str, dict[str, Any]]:
         """Return what is decided, as JSON."""
         return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
 
-    def kept_ran(self) -> dict[str, list[dict[str, Any]]]:
+    def past_windows_to_store(self) -> dict[str, list[dict[str, Any]]]:
         """Return what ran, as JSON."""
         return {plan: [window.as_dict() for window in ran] for plan, ran in self._ran.items()}
 

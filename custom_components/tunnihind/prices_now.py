@@ -11,6 +11,7 @@ from .plans.outcome import Outcome
 from .plans.saving import average_band
 from .prices.days import Day, day_at, iso_bounds
 from .prices.levels import Level, is_cheap, level, rank
+from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
 # The first day that is not published yet: a forecast of less says little, one of more is the list's business.
@@ -27,8 +28,8 @@ class DayPrices:
 
 
 @dataclass(frozen=True)
-class View:
-    """One look at everything that is known. `now` is in UTC seconds; `outcomes` are the plans', by subentry."""
+class PricesNow:
+    """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry."""
 
     now: int
     answer: ForecastAnswer
@@ -150,3 +151,27 @@ def _raw(period: Period) -> dict[str, Any]:
 
 def _band(period: Period) -> dict[str, Any]:
     return {**iso_bounds(period.start, period.end), "p10": period.low, "p50": period.price, "p90": period.high}
+
+
+def timeline_of(answer: ForecastAnswer, tariff: Tariff) -> Timeline:
+    """Return the household's prices; where a price is settled its forecast does not count."""
+    predicted = {start: band for start, band in answer.forecast.items() if start not in answer.settled}
+    return Timeline(
+        answer.step_s,
+        [
+            *(
+                _settled(start, start + answer.step_s, tariff.price(eur_mwh, start))
+                for start, eur_mwh in answer.settled.items()
+            ),
+            *(_predicted(start, start + answer.step_s, band, tariff) for start, band in predicted.items()),
+        ],
+    )
+
+
+def _settled(start: int, end: int, price: float) -> Period:
+    return Period(start, end, price, price, price, settled=True)
+
+
+def _predicted(start: int, end: int, band: Band, tariff: Tariff) -> Period:
+    p10, p50, p90 = (tariff.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
+    return Period(start, end, p50, p10, p90, settled=False)

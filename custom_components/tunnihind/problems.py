@@ -1,4 +1,4 @@
-"""What can be wrong with the prices, judged by the ages that the answers themselves tell."""
+"""What can be wrong with the prices, judged by the ages that the answers give."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from typing import Final
 
 from .prices.days import Day, instant_of
 from .prices.timeline import HOUR_S
-from .prices_now import View
+from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
 
 # A poll or two may be lost without anybody having to know.
 UNREACHABLE_S: Final = 15 * MINUTE_S
-# Nobody should have to mend what a reboot of the server or of the router mends by itself.
+# A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# A server's answer is made anew with every hour; one that is older comes from a cache before a dead server.
+# A server makes a new answer every hour. An older one comes from a cache in front of a dead server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The market publishes at about 14:00 Estonian time, and by its own rules at the latest within the next hour and a half.
 PUBLISHED_BY: Final = time(15, 30)
@@ -42,66 +42,66 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """How it stands with the server. Instants are UTC seconds by the entry's clock.
+    """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
 
-    The server last answered at `heard_at`, 0 when it never did, and last made its answer anew at `told_at`. Its clock
-    is `clock_ahead_s` ahead of the entry's. `not_of_its_kind` is the problem where a rehearsal answers in place of a
-    live server, or the other way round.
+    `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
+    server's clock is `clock_ahead_s` ahead of the entry's. `wrong_mode` is the problem where a rehearsal answers in
+    place of a live server, or the other way round.
     """
 
-    heard_at: int
-    told_at: int
+    answered_at: int
+    answer_made_at: int
     clock_ahead_s: int
     is_history_missing: bool
-    not_of_its_kind: Problem | None
+    wrong_mode: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return for how long nothing new has come from the server, caches in between notwithstanding."""
-        return now - min(self.heard_at, self.told_at + ANSWER_LIFE_S)
+        """Return for how long nothing new has come from the server itself: a cache may still answer for it."""
+        return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
 
-def problems(view: View, contact: Contact) -> list[Problem]:
+def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return what is wrong now.
 
-    As long as the server is out of reach, or is another one, nothing can be said of the market or of the forecast.
+    While the server is out of reach, or is another one, nothing can be said about the market or the forecast.
     """
-    if contact.silence_s(view.now) >= UNREACHABLE_S:
+    if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
-    elif contact.not_of_its_kind:
-        found = [contact.not_of_its_kind]
+    elif contact.wrong_mode:
+        found = [contact.wrong_mode]
     else:
-        found = list(_of_data(view, contact))
-    return found if view.current else [*found, Problem.NO_PRICE]
+        found = list(_of_data(prices, contact))
+    return found if prices.current else [*found, Problem.NO_PRICE]
 
 
-def _of_data(view: View, contact: Contact) -> Iterator[Problem]:
+def _of_data(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
     if abs(contact.clock_ahead_s) > CLOCK_OFF_S:
         yield Problem.SERVER_CLOCK
-    if _prices_are_late(view):
+    if _prices_are_late(prices):
         yield Problem.PRICES_LATE
-    if _forecast_is_missing(view):
+    if _forecast_is_missing(prices):
         yield Problem.FORECAST_MISSING
-    elif _forecast_is_stale(view, contact.clock_ahead_s):
+    elif _forecast_is_stale(prices, contact.clock_ahead_s):
         yield Problem.FORECAST_STALE
     if contact.is_history_missing:
         yield Problem.HISTORY_MISSING
 
 
-def _prices_are_late(view: View) -> bool:
-    return (view.timeline.settled_until or 0) < _published_day(view).end
+def _prices_are_late(prices: PricesNow) -> bool:
+    return (prices.timeline.settled_until or 0) < _published_day(prices).end
 
 
-def _published_day(view: View) -> Day:
+def _published_day(prices: PricesNow) -> Day:
     """Return the newest day whose prices should be known."""
-    return view.tomorrow if view.now >= instant_of(view.today.date, PUBLISHED_BY) else view.today
+    return prices.tomorrow if prices.now >= instant_of(prices.today.date, PUBLISHED_BY) else prices.today
 
 
-def _forecast_is_missing(view: View) -> bool:
-    """Look for hours that have not begun: of those that have, forecasts are kept here."""
-    return max(view.answer.forecast, default=view.now) <= view.now
+def _forecast_is_missing(prices: PricesNow) -> bool:
+    """Look only at hours that have not begun: forecasts of the others are kept from earlier answers."""
+    return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
-def _forecast_is_stale(view: View, clock_ahead_s: int) -> bool:
-    """Judge a forecast that there is, by the clock of the server that made it: a server may have none."""
-    made_at = view.answer.made_at
-    return made_at is not None and view.now + clock_ahead_s - made_at > FORECAST_LIFE_S
+def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
+    """Judge the age of the forecast by the clock of the server that made it. A server may have no forecast."""
+    made_at = prices.answer.made_at
+    return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -1,16 +1,242 @@
-"""All sensors: the server's on its device, each plan's on the plan's."""
+"""The server's sensors: what electricity costs, and how old and how good the data is. Also sets up those of plans."""
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, override
+
+from homeassistant.components.sensor import SensorDeviceClass, SensorEntityDescription, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import PERCENTAGE, EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.helpers.typing import StateType
 
+from .answers import Backtest
+from .const import EUR_PER_KWH, EUR_PER_MWH
 from .coordinator import TunnihindConfigEntry
-from .data_sensor import DATA_SENSORS, DataSensor
-from .entity import on_every_plan
+from .entity import DataEntity, PriceEntity, ServerEntity, StatisticsSensor, moment, on_every_plan
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
-from .price_sensor import PRICE_SENSORS, PriceSensor
+from .prices.days import iso_bounds
+from .prices.levels import Level
+from .prices.timeline import Period
+from .prices_now import DayPrices, PricesNow
 
 PARALLEL_UPDATES = 0
+_PERCENT: Final = 100
+
+type Value = StateType | datetime
+type Attributes = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSensorDescription(SensorEntityDescription):
+    """What a sensor of the server shows as its state and as its attributes, worked out from the prices."""
+
+    value_fn: Callable[[PricesNow], Value]
+    attributes_fn: Callable[[PricesNow], Attributes] | None = None
+
+
+class ServerSensor(ServerEntity, StatisticsSensor):
+    """A sensor of the server."""
+
+    entity_description: ServerSensorDescription
+
+    @property
+    @override
+    def native_value(self) -> Value:
+        return self.entity_description.value_fn(self.prices)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        attributes_fn = self.entity_description.attributes_fn
+        return attributes_fn(self.prices) if attributes_fn else None
+
+
+def _times(first: Period | None, last: Period | None) -> Attributes:
+    """Return when `first` starts and `last` ends, on the Tallinn clock."""
+    if first is None or last is None:
+        return {}
+    return iso_bounds(first.start, last.end)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceDescription(ServerSensorDescription):
+    """A price per kilowatt-hour: a measurement without a device class, since Home Assistant has none for it."""
+
+    state_class: SensorStateClass | None = SensorStateClass.MEASUREMENT
+    native_unit_of_measurement: str | None = EUR_PER_KWH
+    suggested_display_precision: int | None = 4
+
+
+class PriceSensor(PriceEntity, ServerSensor):
+    """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
+
+    _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast"})
+
+
+def _price(period: Period | None) -> float | None:
+    return period.price if period else None
+
+
+def _settled(period: Period | None) -> bool | None:
+    return period.settled if period else None
+
+
+def _lists(prices: PricesNow) -> Attributes:
+    return {
+        "settled": _settled(prices.current),
+        "tomorrow_valid": prices.tomorrow_prices is not None,
+        "raw_today": prices.raw_today,
+        "raw_tomorrow": prices.raw_tomorrow,
+        "raw_forecast": prices.raw_forecast,
+        "forecast": prices.bands,
+    }
+
+
+def _outlook(prices: PricesNow) -> Attributes:
+    if not prices.outlook_band:
+        return {}
+    band = prices.outlook_band
+    return {
+        **_times(prices.outlook[0], prices.outlook[-1]),
+        "p10": band.p10,
+        "p50": band.p50,
+        "p90": band.p90,
+        "forecast": prices.bands,
+    }
+
+
+def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
+    """Describe a day's average, lowest and highest price, which stay unknown until all of the day is published."""
+
+    def average(prices: PricesNow) -> float | None:
+        day = day_of(prices)
+        return day.average if day else None
+
+    def lowest(prices: PricesNow) -> Period | None:
+        day = day_of(prices)
+        return day.lowest if day else None
+
+    def highest(prices: PricesNow) -> Period | None:
+        day = day_of(prices)
+        return day.highest if day else None
+
+    yield PriceDescription(key=f"average_{name}", translation_key=f"average_{name}", value_fn=average)
+    yield _period_sensor(f"lowest_{name}", lowest)
+    yield _period_sensor(f"highest_{name}", highest)
+
+
+def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) -> PriceDescription:
+    return PriceDescription(
+        key=key,
+        translation_key=key,
+        value_fn=lambda prices: _price(period_of(prices)),
+        attributes_fn=lambda prices: _times(period_of(prices), period_of(prices)),
+    )
+
+
+PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
+    PriceDescription(
+        key="current_price",
+        translation_key="current_price",
+        value_fn=lambda prices: _price(prices.current),
+        attributes_fn=_lists,
+    ),
+    PriceDescription(
+        key="next_price",
+        translation_key="next_price",
+        value_fn=lambda prices: _price(prices.next),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+    ),
+    ServerSensorDescription(
+        key="price_level",
+        translation_key="price_level",
+        device_class=SensorDeviceClass.ENUM,
+        options=list(Level),
+        value_fn=lambda prices: prices.level,
+    ),
+    ServerSensorDescription(
+        key="price_rank",
+        translation_key="price_rank",
+        state_class=SensorStateClass.MEASUREMENT,
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: prices.rank,
+    ),
+    *_day_sensors("today", lambda prices: prices.today_prices),
+    *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
+    PriceDescription(
+        key="forecast",
+        translation_key="forecast",
+        value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
+        attributes_fn=_outlook,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AgeDescription(ServerSensorDescription):
+    device_class: SensorDeviceClass | None = SensorDeviceClass.TIMESTAMP
+    entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
+
+
+@dataclass(frozen=True, kw_only=True)
+class _QualityDescription(ServerSensorDescription):
+    state_class: SensorStateClass | None = SensorStateClass.MEASUREMENT
+    entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
+    entity_registry_enabled_default: bool = False
+
+
+class DataSensor(DataEntity, ServerSensor):
+    """An age or a quality of the data."""
+
+
+def _of_backtest(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
+    return lambda prices: figure(prices.answer.backtest) if prices.answer.backtest else None
+
+
+DATA_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
+    _AgeDescription(
+        key="settled_until",
+        translation_key="settled_until",
+        value_fn=lambda prices: moment(prices.timeline.settled_until),
+    ),
+    _AgeDescription(
+        key="forecast_made_at",
+        translation_key="forecast_made_at",
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: moment(prices.answer.made_at),
+    ),
+    _AgeDescription(
+        key="data_refreshed",
+        translation_key="data_refreshed",
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: moment(prices.answer.last_refresh),
+    ),
+    _QualityDescription(
+        key="forecast_error",
+        translation_key="forecast_error",
+        native_unit_of_measurement=EUR_PER_MWH,
+        suggested_display_precision=1,
+        value_fn=_of_backtest(lambda backtest: backtest.mae),
+        attributes_fn=lambda prices: {"horizon_hours": _of_backtest(lambda backtest: backtest.horizon_h)(prices)},
+    ),
+    _QualityDescription(
+        key="forecast_baseline_error",
+        translation_key="forecast_baseline_error",
+        native_unit_of_measurement=EUR_PER_MWH,
+        suggested_display_precision=1,
+        value_fn=_of_backtest(lambda backtest: backtest.baseline_mae),
+    ),
+    _QualityDescription(
+        key="forecast_skill",
+        translation_key="forecast_skill",
+        native_unit_of_measurement=PERCENTAGE,
+        suggested_display_precision=0,
+        value_fn=_of_backtest(lambda backtest: round(backtest.skill * _PERCENT, 1)),
+    ),
+)
 
 
 async def async_setup_entry(

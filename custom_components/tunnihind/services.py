@@ -23,7 +23,7 @@ from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSett
 from .plans.spans import Span
 from .prices.days import iso_bounds
 from .prices.timeline import Period
-from .prices_now import View
+from .prices_now import PricesNow
 
 GET_PRICES: Final = "get_prices"
 FIND_CHEAPEST_HOURS: Final = "find_cheapest_hours"
@@ -84,9 +84,9 @@ def async_setup_services(hass: HomeAssistant) -> None:
 def _get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices, by default from the current period on."""
     coordinator = _coordinator(call)
-    view = coordinator.view
-    start, end = _range(call.data, ATTR_START, ATTR_END, view)
-    periods = (period for period in view.timeline.between(start, end) if period.settled or call.data[ATTR_FORECAST])
+    prices = coordinator.prices
+    start, end = _range(call.data, ATTR_START, ATTR_END, prices)
+    periods = (period for period in prices.timeline.between(start, end) if period.settled or call.data[ATTR_FORECAST])
     return {"prices": [_price(period) for period in periods], **_mark(coordinator)}
 
 
@@ -94,9 +94,9 @@ def _get_prices(call: ServiceCall) -> ServiceResponse:
 def _find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest time for a job, or why there is none."""
     coordinator = _coordinator(call)
-    view = coordinator.view
-    span = Span(*_range(call.data, ATTR_EARLIEST, ATTR_DEADLINE, view))
-    window = _window(window_in(_job(call.data), view.timeline, span, coordinator.clock.now()))
+    prices = coordinator.prices
+    span = Span(*_range(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
+    window = _window(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **_mark(coordinator)}
 
 
@@ -126,10 +126,10 @@ def _only_server(hass: HomeAssistant) -> str:
     return entries[0].entry_id
 
 
-def _range(data: Mapping[str, Any], first: str, last: str, view: View) -> tuple[int, int]:
+def _range(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the instants asked for, by default from now to the end of all that is known."""
-    known_until = view.timeline.periods[-1].end if view.timeline.periods else view.now
-    start = _instant(data[first]) if first in data else view.now
+    known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
+    start = _instant(data[first]) if first in data else prices.now
     end = _instant(data[last]) if last in data else max(known_until, start + 1)
     if end <= start:
         raise ServiceValidationError(

@@ -17,7 +17,7 @@ _DELAY_S: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredState:
     """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry.
 
     `ran` is the windows that have begun in the last two weeks, in the same way.
@@ -31,9 +31,9 @@ class Kept:
     ran: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     server_ahead_s: int = 0
 
-    def of_server(self, server: str | None) -> Kept:
+    def of_server(self, server: str | None) -> StoredState:
         """Return what of it holds with that server: another one, a demo perhaps, has other prices and another rate."""
-        return self if server == self.server else Kept(server=server, outcomes=self.outcomes, ran=self.ran)
+        return self if server == self.server else StoredState(server=server, outcomes=self.outcomes, ran=self.ran)
 
 
 class _Store(Store[dict[str, Any]]):
@@ -52,19 +52,19 @@ class Storage:
     def __init__(self, hass: HomeAssistant, entry_id: str) -> None:
         self._store = _Store(hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
-    async def load(self) -> Kept:
+    async def load(self) -> StoredState:
         """Return what was kept; nothing where there is no file, or none that can be understood."""
         try:
             return _kept_from(await self._store.async_load() or {})
         except UnsupportedStorageVersionError, KeyError, TypeError, ValueError, AttributeError:
             LOGGER.warning("the prices kept from before can't be read and are fetched anew", exc_info=True)
-            return Kept()
+            return StoredState()
 
-    def save_soon(self, kept: Kept) -> None:
+    def save_soon(self, kept: StoredState) -> None:
         """Write a little later, unless something newer comes before."""
         self._store.async_delay_save(lambda: asdict(kept), _DELAY_S)
 
-    async def save(self, kept: Kept) -> None:
+    async def save(self, kept: StoredState) -> None:
         """Write at once."""
         await self._store.async_save(asdict(kept))
 
@@ -73,9 +73,9 @@ class Storage:
         await self._store.async_remove()
 
 
-def _kept_from(document: dict[str, Any]) -> Kept:
+def _kept_from(document: dict[str, Any]) -> StoredState:
     about, answer = document.get("about"), document.get("answer")
-    return Kept(
+    return StoredState(
         server=document.get("server"),
         about=_about_from(about) if about else None,
         answer=_answer_from(answer) if answer else None,

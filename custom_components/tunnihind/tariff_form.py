@@ -1,6 +1,6 @@
-"""The form of what a household pays, in sections as on its invoices."""
+"""What a household pays: the dated rows that the options keep, and their form, in sections as on invoices."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import voluptuous as vol
@@ -15,14 +15,22 @@ from homeassistant.helpers.selector import (
 )
 
 from .prices.tariff import DAY_RATE_ENDS, DAY_RATE_STARTS
-from .rows import VALID_FROM, VAT_PERCENT
 
+ROWS: Final = "rows"
+VALID_FROM: Final = "valid_from"
+VAT_PERCENT: Final = "vat_percent"
+# What a row without a date is called where rows are chosen from.
+BEGINNING: Final = "beginning"
+
+FEES: Final = ("margin", "network_day", "network_night", "excise", "renewable")
 SUPPLY: Final = "supply"
 NETWORK: Final = "network"
 LEVIES: Final = "levies"
 DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
+type Row = Mapping[str, Any]
+"""The figures that hold from a date on, as the entry's options keep them."""
 type _Field = NumberSelector | BooleanSelector | TimeSelector
 
 _BOX: Final = NumberSelectorMode.BOX
@@ -70,6 +78,37 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
     "weekends_at_night_rate": True,
     "holidays_at_night_rate": True,
 }
+
+
+def name_of(row: Row) -> str:
+    """Return what tells the row from the others: the date it holds from."""
+    return row.get(VALID_FROM) or BEGINNING
+
+
+def ordered(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows in the order in which they come to hold."""
+    return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
+
+
+def named(rows: Iterable[Row], name: str) -> Row:
+    """Return the row of that name."""
+    return next(row for row in rows if name_of(row) == name)
+
+
+def without(rows: Iterable[Row], name: str) -> list[Row]:
+    """Return the rows but the one of that name."""
+    return [row for row in rows if name_of(row) != name]
+
+
+def row_from(figures: Mapping[str, Any], *, server_vat_percent: float) -> Row:
+    """Return a row of typed figures. Blank fees are none; a VAT rate that is the server's follows the server's."""
+    row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in FEES}
+    vat_percent = figures.get(VAT_PERCENT)
+    if vat_percent is not None and vat_percent != server_vat_percent:
+        row[VAT_PERCENT] = vat_percent
+    if figures.get(VALID_FROM):
+        row[VALID_FROM] = figures[VALID_FROM]
+    return row
 
 
 def prices_schema() -> vol.Schema:

@@ -3,7 +3,7 @@
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.trigger import Trigger
 
-from .version import KNOWS_TRIGGERS
+from .const import KNOWS_TRIGGERS
 
 if KNOWS_TRIGGERS:
     from .entity_triggers import TRIGGERS

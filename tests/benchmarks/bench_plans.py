@@ -13,7 +13,8 @@ from typing import Final
 
 import click
 
-from custom_components.tunnihind.plans.plan import Decision, decide
+from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 

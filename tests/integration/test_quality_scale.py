@@ -22,8 +22,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind import condition, config_flow, coordinator, trigger
 from custom_components.tunnihind.client import Client
-from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.version import KNOWS_TRIGGERS
+from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.household.conftest import MakeWorld, make_world
 from tests.integration.texts import INTEGRATION
 

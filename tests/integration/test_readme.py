@@ -15,8 +15,8 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.plans.plan import Status
 from custom_components.tunnihind.plans.settings import Horizon
-from custom_components.tunnihind.plans.status import Status
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
 from tests.integration.household.conftest import MakeWorld, make_world

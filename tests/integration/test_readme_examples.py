@@ -11,8 +11,8 @@ from homeassistant.core import CoreState, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
+from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from custom_components.tunnihind.plan_flow import first_plan
-from custom_components.tunnihind.version import KNOWS_TRIGGERS
 from tests.integration.automations.support import cheap_in, hours_from
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
 from tests.integration.world import World, instant

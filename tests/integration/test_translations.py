@@ -17,7 +17,7 @@ from homeassistant.helpers.selector import NumberSelector, SelectSelector
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
-from custom_components.tunnihind import config_flow, issues, options_flow, plan_form, tariff_form
+from custom_components.tunnihind import config_flow, issues, options_flow, plan_flow, tariff_form
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.errors import TunnihindError
@@ -152,7 +152,7 @@ def selectors() -> dict[str, Texts]:
     for selector in _selectors_of(
         options_flow._CHEAP.schema,
         config_flow._ADDRESS.schema,
-        plan_form.SCHEMA.schema,
+        plan_flow.SCHEMA.schema,
         tariff_form.prices_schema().schema,
         tariff_form.row_schema().schema,
     ):

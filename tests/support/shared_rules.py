@@ -13,7 +13,7 @@ LEVELS: Final[dict[str, tuple[list[float], list[str]]]] = {
     "one price all day": ([0.05] * 24, ["normal"] * 24),
     "two hours": ([1, 2], ["low", "high"]),
     "half of the day is free": (
-        [0] * 6 + [7, 8, 9, 10, 11, 12],
+        [0.0] * 6 + [7, 8, 9, 10, 11, 12],
         ["low"] * 6 + ["normal", *["high"] * 3, *["very_high"] * 2],
     ),
     "below zero": ([-5, 0, 5, 10, 15], ["very_low", "low", "normal", "high", "very_high"]),

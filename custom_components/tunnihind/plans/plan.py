@@ -1,4 +1,4 @@
-"""Deciding when a plan runs.
+"""When a plan runs, and how it stands.
 
 `decide` is asked again and again, at the least at every start of a quarter of an hour, each time with what it said the
 last time. As long as a window has not begun it is found anew from what is known then, so that new prices may move it.
@@ -13,8 +13,10 @@ to before the span opened finds everything open.
 """
 
 from dataclasses import replace
+from enum import StrEnum
 from typing import Final
 
+from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, Period, Timeline, rounded
 from .outcome import Decision, NoWindow, Outcome, Reason
 from .saving import saving_of, seconds_of
@@ -22,11 +24,31 @@ from .settings import Horizon, PlanSettings
 from .solver import Piece, PriceOf, cheapest, first_quarter
 from .spans import Span, spans
 
-__all__ = ["Decision", "NoWindow", "Outcome", "Reason", "decide"]
-
 # Farther than any price is told, and than the next occurrence of a weekly plan.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
+
+
+class Status(StrEnum):
+    """What a plan is doing, or why it does nothing."""
+
+    PLANNED = "planned"
+    """A window, or the next piece of one, is ahead."""
+    RUNNING = "running"
+    DONE = "done"
+    """The window of the span that lasts has run, and the next one has none yet."""
+    NO_PRICES = "no_prices"
+    TOO_LITTLE_TIME = "too_little_time"
+    ABOVE_CAP = "above_cap"
+    OFF = "off"
+    """Neither today nor tomorrow is one of the plan's days."""
+
+
+_WHY_NONE: Final = {
+    Reason.NO_PRICES: Status.NO_PRICES,
+    Reason.TOO_LITTLE_TIME: Status.TOO_LITTLE_TIME,
+    Reason.ABOVE_CAP: Status.ABOVE_CAP,
+}
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
@@ -59,6 +81,17 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int) 
     if pieces:
         return _decision(settings, timeline, span, bounds, pieces)
     return NoWindow(_why_none(settings, timeline, bounds))
+
+
+def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
+    """Return how the plan stands at `now` (UTC seconds), by what it has decided for then."""
+    if isinstance(outcome, Decision):
+        return Status.RUNNING if outcome.runs_at(now) else Status.PLANNED
+    if outcome.last_run is not None and now < outcome.last_run.span.closes:
+        return Status.DONE
+    if not any(spans(settings, now, day_at(now, days_later=1).end)):
+        return Status.OFF
+    return _WHY_NONE[outcome.reason]
 
 
 def _last_run(last: Outcome | None, now: int) -> Decision | None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from custom_components.tunnihind.version import KNOWS_TRIGGERS
+from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from tests.integration.household.conftest import _custom_integrations, make_world, world
 
 __all__ = ["_custom_integrations", "make_world", "world"]

@@ -17,8 +17,7 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.plan_flow import first_plan
-from custom_components.tunnihind.plan_form import errors_of, plan_of, suggested
+from custom_components.tunnihind.plan_flow import errors_of, first_plan, plan_of, suggested
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from tests.integration.flows.support import NOBODY, shown
 

@@ -64,7 +64,7 @@ async def test_options_are_taken_up_in_place(hass: HomeAssistant, running: MockC
     await hass.config_entries.options.async_configure(form["flow_id"], {"cheap_hours": 3})
     await hass.async_block_till_done(wait_background_tasks=True)
     assert running.runtime_data is before
-    assert before.view.cheap_hours == 3
+    assert before.prices.cheap_hours == 3
 
 
 async def test_plans_are_taken_up_in_place(hass: HomeAssistant, imitate: Imitate, address: str) -> None:
@@ -85,4 +85,4 @@ async def test_plans_are_taken_up_in_place(hass: HomeAssistant, imitate: Imitate
     await hass.config_entries.subentries.async_configure(form["flow_id"], changed)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert entry.runtime_data is before
-    assert before.view.outcomes.keys() == {plan}
+    assert before.prices.outcomes.keys() == {plan}

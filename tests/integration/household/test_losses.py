@@ -9,8 +9,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
-from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.version import KNOWS_TRIGGERS
+from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
 from tests.integration.world import World, instant
 from tunnihind.market import HOUR_S

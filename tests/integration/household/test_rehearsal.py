@@ -8,8 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
-from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.version import KNOWS_TRIGGERS
+from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.documents import ABOUT
 from tests.integration.household import relay as paths
 from tests.integration.household.conftest import MakeWorld

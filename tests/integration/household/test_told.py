@@ -32,7 +32,7 @@ async def diagnostics_of(world: World) -> str:
 
 async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(world: World) -> None:
     told = json.loads(await diagnostics_of(world))
-    assert told["contact"]["heard_at"] == world.now
+    assert told["contact"]["answered_at"] == world.now
     assert told["last_update_success"] is True
     assert told["problems"] == []
     assert told["about"]["vat_rate"] == 0.22

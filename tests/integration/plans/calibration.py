@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from custom_components.tunnihind.plans.plan import Decision, decide
+from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.saving import Saving, saving_of
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import first_quarter

@@ -5,8 +5,8 @@ import math
 from dataclasses import dataclass, field
 from functools import cache
 
-from custom_components.tunnihind.plans.outcome import outcome_from_dict
-from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
+from custom_components.tunnihind.plans.outcome import Decision, Outcome, outcome_from_dict
+from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.outcome import outcome_from_dict
-from custom_components.tunnihind.plans.plan import Decision, NoWindow, Outcome, Reason, decide
+from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcome, Reason, outcome_from_dict
+from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.integration.plans.support import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.plan import Decision, Outcome, decide
+from custom_components.tunnihind.plans.outcome import Decision, Outcome
+from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline

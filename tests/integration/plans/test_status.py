@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import Status, decide, status_of
 from custom_components.tunnihind.plans.settings import PlanSettings
-from custom_components.tunnihind.plans.status import Status, status_of
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.integration.plans.support import NIGHT, line, settled
 

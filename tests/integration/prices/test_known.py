@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.known import KEEP_S, merged, timeline_of, with_settled
+from custom_components.tunnihind.known import KEEP_S, merged, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
+from custom_components.tunnihind.prices_now import timeline_of
 from tests.integration.prices.strategies import HOURS, answers, eur_mwh
 from tests.integration.world import DAY_S
 

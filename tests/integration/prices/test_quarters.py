@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.known import merged, timeline_of
+from custom_components.tunnihind.known import merged
 from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
@@ -13,7 +13,7 @@ from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
-from custom_components.tunnihind.prices_now import View
+from custom_components.tunnihind.prices_now import PricesNow, timeline_of
 
 TARIFF = Tariff(server_vat_rate=0.22)
 DAYS = [
@@ -33,8 +33,8 @@ def answer(day: Day, step_s: int) -> ForecastAnswer:
     return ForecastAnswer(day.start, None, None, None, settled, forecast, step_s)
 
 
-def seen_at(now: int, known: ForecastAnswer) -> View:
-    return View(now, known, timeline_of(known, TARIFF), cheap_hours=6, outcomes={})
+def seen_at(now: int, known: ForecastAnswer) -> PricesNow:
+    return PricesNow(now, known, timeline_of(known, TARIFF), cheap_hours=6, outcomes={})
 
 
 @pytest.mark.parametrize(("date_", "quarters"), DAYS)

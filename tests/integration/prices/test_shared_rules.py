@@ -3,12 +3,11 @@
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.known import timeline_of
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.levels import level
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period
-from custom_components.tunnihind.prices_now import View
+from custom_components.tunnihind.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.problems import Contact, Problem, problems
 from tests.integration.world import instant
 from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
@@ -21,8 +20,8 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
     settled = dict.fromkeys(range(hour - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
     forecast = {start: Band(40.0, 50.0, 60.0) for start in range(hour + HOUR_S, hour + 48 * HOUR_S, HOUR_S)}
     answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
-    view = View(now, answer, timeline_of(answer, Tariff(server_vat_rate=0.22)), cheap_hours=6, outcomes={})
-    contact = Contact(heard_at=now, told_at=now, clock_ahead_s=0, is_history_missing=False, not_of_its_kind=None)
+    view = PricesNow(now, answer, timeline_of(answer, Tariff(server_vat_rate=0.22)), cheap_hours=6, outcomes={})
+    contact = Contact(answered_at=now, answer_made_at=now, clock_ahead_s=0, is_history_missing=False, wrong_mode=None)
     return problems(view, contact)
 
 
