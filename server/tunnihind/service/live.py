@@ -22,10 +22,10 @@ from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
 from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
-from tunnihind.service.guard import Guard
-from tunnihind.service.keeper import Keeper
 from tunnihind.service.observing import Progress, ServerObserver
+from tunnihind.service.pipeline_runner import PipelineRunner
 from tunnihind.service.site import open_site, until_stopped
+from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
 from tunnihind.sources.upstream import open_session
@@ -74,7 +74,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
     """Serve until the process is asked to end. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with open_store(settings) as store:
-        async with _served(settings, store, clock, with_pipeline=with_pipeline) as (keeper, metrics):
+        async with _served(settings, store, clock, with_pipeline=with_pipeline) as (updater, metrics):
             if not with_pipeline:
                 _LOG.info("serving what is known, without a pipeline")
                 await until_stopped()
@@ -86,8 +86,8 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
             ):
                 sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
-                guard = Guard(store, pipeline, clock, keeper.troubles, on_change=keeper.poke)
-                async with background(guard.run()):
+                runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
+                async with background(runner.run()):
                     await until_stopped()
 
 
@@ -101,11 +101,11 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
         with Store(url) as store:
-            async with _served(settings, store, clock, with_pipeline=True, mode="demo") as (keeper, metrics):
+            async with _served(settings, store, clock, with_pipeline=True, mode="demo") as (updater, metrics):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url, settings.limits) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
-                    async with background(_simulate(store, pipeline, modeller, clock, keeper)):
+                    async with background(_simulate(store, pipeline, modeller, clock, updater)):
                         await until_stopped()
 
 
@@ -128,27 +128,29 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             lease.release()
 
 
-async def _simulate(store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, keeper: Keeper) -> None:
+async def _simulate(
+    store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
+) -> None:
     """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
     # The past is wanted within seconds, the model's scores are not.
-    await pipeline.catch_up(keeper.poke, without={Job.SCORES})
+    await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for instant in backcast_instants(int(clock.now())):
         run = await modeller.run(instant)
         if run is not None:
             await asyncio.to_thread(store.runs.add, run)
-    keeper.poke()
-    await pipeline.run(keeper.poke)
+    updater.store_changed()
+    await pipeline.run(updater.store_changed)
 
 
 @asynccontextmanager
 async def _served(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
-) -> AsyncIterator[tuple[Keeper, Metrics]]:
+) -> AsyncIterator[tuple[SnapshotUpdater, Metrics]]:
     """Answer from the store within this context."""
     snapshot = Snapshot(settings, clock)
     metrics = Metrics()
-    keeper = Keeper(store, snapshot, clock)
-    await keeper.refresh()
+    updater = SnapshotUpdater(store, snapshot, clock)
+    await updater.refresh()
     async with (
         open_site(
             settings,
@@ -159,6 +161,6 @@ async def _served(
             pipeline_expected=with_pipeline,
             mode=mode,
         ),
-        background(keeper.run()),
+        background(updater.run()),
     ):
-        yield keeper, metrics
+        yield updater, metrics

@@ -1,9 +1,10 @@
-"""The API on its port."""
+"""The API on its port: how many connections it may have, where it listens, and when it stops."""
 
 import asyncio
 import errno
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import Final
@@ -12,19 +13,22 @@ from aiohttp import web
 
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import Mode
-from tunnihind.api.server import Runner
+from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.application import create_app
 from tunnihind.service.background import background
-from tunnihind.service.descriptors import raise_limit
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
 
 SHUTDOWN_S: Final = 10.0
+
+MOST_DESCRIPTORS: Final = 65_536
+_KEPT_FREE: Final = 256
+"""Open files and connections besides those of clients: the database, the sources, the process of the model."""
 
 
 @asynccontextmanager
@@ -66,6 +70,25 @@ async def open_site(
             yield
     finally:
         await runner.cleanup()
+
+
+def raise_limit() -> int:
+    """Raise the limit of open descriptors as far as is allowed; return how many clients that leaves room for."""
+    if sys.platform == "win32":
+        return MOST_CONNECTIONS
+    import resource  # noqa: PLC0415  not on every platform
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft = most
+    return connections_within(MOST_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft)
+
+
+def connections_within(descriptors: int) -> int:
+    """Return how many of the descriptors clients may take: all but some, or half where there are few."""
+    return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 
 async def until_stopped() -> None:

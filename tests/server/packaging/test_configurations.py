@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.scripts import PROJECT
-from tunnihind.service.descriptors import MOST_DESCRIPTORS
+from tunnihind.service.site import MOST_DESCRIPTORS
 from tunnihind.settings import Settings
 
 WORKFLOWS: Final = sorted((PROJECT / ".github/workflows").glob("*.yaml"))

@@ -18,7 +18,7 @@ LOOK_AGAIN_S: Final = 5.0
 """How soon what another process writes to the store is seen: an import, or the server that runs the pipeline."""
 
 
-class Keeper:
+class SnapshotUpdater:
     """Gives the snapshot new data whenever the store has changed."""
 
     def __init__(self, store: Store, snapshot: Snapshot, clock: Clock) -> None:
@@ -34,8 +34,8 @@ class Keeper:
         """What keeps the server from its work."""
         return self._snapshot.troubles
 
-    def poke(self) -> None:
-        """Say that the store may have changed."""
+    def store_changed(self) -> None:
+        """Look at the store soon: it may have changed."""
         self._changed.set()
 
     async def refresh(self) -> None:
@@ -47,16 +47,16 @@ class Keeper:
             if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; answers go on from what was read before", error)
             self._is_failing = True
-            self.troubles.tell("keeper", error.reason)
+            self.troubles.tell("store", error.reason)
             return
         except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for good
             if not self._is_failing:
                 _LOG.exception("what is in the database can't be shown; answers go on from what was read before")
             self._is_failing = True
-            self.troubles.tell("keeper", "what is in the database can't be shown")
+            self.troubles.tell("store", "what is in the database can't be shown")
             return
         self._is_failing = False
-        self.troubles.tell("keeper", None)
+        self.troubles.tell("store", None)
         if data is not None:
             self._snapshot.show(data)
             self._shown = seen

@@ -20,7 +20,7 @@ LOOK_EVERY_S: Final = 5.0
 """How soon the end of another holder is noticed; to look costs no write, as a claim of one's own does."""
 
 
-class Guard:
+class PipelineRunner:
     """Starts the pipeline while this process holds the lease, and stops it when it doesn't."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Guard:
         self._troubles = troubles
         self._on_change = on_change
         self._work: asyncio.Task[None] | None = None
-        self._was_told: str | None = None
+        self._last_warning: str | None = None
 
     async def run(self) -> None:
         """Claim the lease again and again until cancelled; then give it up."""
@@ -58,23 +58,25 @@ class Guard:
             is_ours = await asyncio.to_thread(self._lease.claim, int(self._clock.now()))
             holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
         except StoreError as error:
-            self._troubles.tell("guard", error.reason)
+            self._troubles.tell("pipeline", error.reason)
             # What is lost, or could only be opened for reading, has been told of.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
-                self._tell(f"{error}; serving goes on from what is known")
+                self._warn_once(f"{error}; serving goes on from what is known")
             return False
-        self._troubles.tell("guard", None)
+        self._troubles.tell("pipeline", None)
         if is_ours:
             self._start()
         elif holder is not None:
             await self._stop()
-            self._tell(f"process {holder.pid} on {holder.host} runs the pipeline on this database; serving without one")
+            self._warn_once(
+                f"process {holder.pid} on {holder.host} runs the pipeline on this database; serving without one"
+            )
         return is_ours
 
     def _start(self) -> None:
-        if self._was_told is not None:
+        if self._last_warning is not None:
             _LOG.info("running the pipeline from now on")
-        self._was_told = None
+        self._last_warning = None
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
             self._work.add_done_callback(report)
@@ -86,7 +88,7 @@ class Guard:
                 await self._work
             self._work = None
 
-    def _tell(self, text: str) -> None:
-        if text != self._was_told:
+    def _warn_once(self, text: str) -> None:
+        if text != self._last_warning:
             _LOG.warning(text)
-        self._was_told = text
+        self._last_warning = text
