@@ -31,26 +31,52 @@ UNDOCUMENTED_ROUTES: Final = {"/static/{digest}/{name}"}
 every_document = pytest.mark.parametrize(
     "path", DOCUMENTS, ids=[path.relative_to(PROJECT).as_posix() for path in DOCUMENTS]
 )
-both_languages = pytest.mark.parametrize("language", documents.FILES)
+both_languages = pytest.mark.parametrize("language", documents.LANGUAGES)
+every_guide = pytest.mark.parametrize("guide", documents.GUIDES)
 
 
-def test_the_readmes_have_the_same_headings_in_number_and_level() -> None:
-    english, estonian = (
-        [level for level, _ in documents.headings(documents.text(language))] for language in documents.FILES
+def in_both_languages(guide: str) -> tuple[str, str]:
+    return documents.guide(guide, "en"), documents.guide(guide, "et")
+
+
+def test_every_estonian_document_is_a_guide_and_every_guide_is_there_in_estonian() -> None:
+    estonian = {path.relative_to(PROJECT).as_posix() for path in DOCUMENTS if path.name.endswith(".et.md")}
+    assert estonian == {f"{guide}.et.md" for guide in documents.GUIDES}
+
+
+@every_guide
+def test_both_languages_of_a_guide_have_the_same_headings_in_number_and_level(guide: str) -> None:
+    english, estonian = ([level for level, _ in documents.headings(text)] for text in in_both_languages(guide))
+    assert english == estonian
+
+
+@every_guide
+def test_both_languages_of_a_guide_have_the_same_code_blocks(guide: str) -> None:
+    english, estonian = map(documents.fences, in_both_languages(guide))
+    assert english == estonian
+
+
+@every_guide
+def test_both_languages_of_a_guide_have_the_same_tables_in_number_and_length(guide: str) -> None:
+    english, estonian = ([len(table) for table in documents.tables(text)] for text in in_both_languages(guide))
+    assert english == estonian
+
+
+@every_guide
+def test_both_languages_of_a_guide_link_to_each_other(guide: str) -> None:
+    name = guide.rpartition("/")[2]
+    english, estonian = map(documents.links, in_both_languages(guide))
+    assert english[0] == f"{name}.et.md"
+    assert estonian[0] == f"{name}.md"
+
+
+@both_languages
+def test_the_readme_fits_a_page_and_leads_to_every_guide(language: str) -> None:
+    readme, *guides = documents.GUIDES
+    assert len(documents.guide(readme, language).splitlines()) <= 80
+    assert {f"{guide}{documents.LANGUAGES[language]}" for guide in guides} <= set(
+        documents.links(documents.guide(readme, language))
     )
-    assert english == estonian
-
-
-def test_the_readmes_have_the_same_code_blocks() -> None:
-    english, estonian = (documents.fences(documents.text(language)) for language in documents.FILES)
-    assert english == estonian
-
-
-def test_the_readmes_have_the_same_tables_in_number_and_length() -> None:
-    english, estonian = (
-        [len(table) for table in documents.tables(documents.text(language))] for language in documents.FILES
-    )
-    assert english == estonian
 
 
 @every_document
@@ -119,8 +145,8 @@ def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> Non
 
 @both_languages
 @pytest.mark.usefixtures("_file")
-def test_every_command_is_in_the_readme(language: str) -> None:
-    [table] = documents.tables(documents.section("Other commands", language))
+def test_every_command_is_in_the_table_of_commands(language: str) -> None:
+    [table] = documents.tables(documents.section("Commands", language))
     named = [called(shlex.split(code)) for row in table for code in documents.codes(row[0])]
     assert sorted(named) == sorted(COMMANDS)
 
@@ -137,8 +163,8 @@ def test_every_option_in_the_text_is_one_of_ours(path: Path) -> None:
 
 
 @both_languages
-def test_the_readme_names_the_commands_that_show_a_past_instant(language: str) -> None:
-    [paragraph] = [text for text in documents.section("Other commands", language).split("\n\n") if "`--as-of" in text]
+def test_the_commands_that_show_a_past_instant_are_named(language: str) -> None:
+    [paragraph] = [text for text in documents.section("Commands", language).split("\n\n") if "`--as-of" in text]
     *named, _ = documents.codes(paragraph)
     assert set(named) == {name.split()[0] for name, command in COMMANDS.items() if "--as-of" in options_of(command)}
 
@@ -166,18 +192,18 @@ def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() ->
 
 
 @both_languages
-def test_every_address_of_the_server_is_in_the_readme(language: str) -> None:
+def test_every_address_of_the_server_is_in_the_table_of_the_api(language: str) -> None:
     settings, clock = Settings(), FakeClock()
     router = create_app(settings, Snapshot(settings, clock), clock, instance_id="test").router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
-    [table] = documents.tables(documents.section("Other programs", language))
+    [table] = documents.tables(documents.section("The API", language))
     named = [code.partition("?")[0] for row in table for code in documents.codes(row[0])]
     assert sorted(named) == sorted(routes)
 
 
 @both_languages
 def test_every_address_in_the_text_is_one_of_the_table(language: str) -> None:
-    [table] = documents.tables(documents.section("Other programs", language))
+    [table] = documents.tables(documents.section("The API", language))
     known = {code.partition("?")[0] for row in table for code in documents.codes(row[0])}
     text = re.sub(r"http://localhost:8080(?=/)", "", documents.text(language))
     named = {code.partition("?")[0] for code in documents.codes(text) if code.startswith("/")}

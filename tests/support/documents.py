@@ -1,4 +1,4 @@
-"""The README in its languages and the other documents, taken apart: tests hold them against the code and run them."""
+"""The documents, taken apart: tests hold them against the code and run what they show."""
 
 import re
 from functools import cache
@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Final
 
 PROJECT: Final = Path(__file__).parents[2]
-FILES: Final = {"en": PROJECT / "README.md", "et": PROJECT / "README.et.md"}
-"""The README of each language. They have the same sections in the same order, as `test_documents.py` makes sure."""
+GUIDES: Final = ("README", "docs/home-assistant", "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
+"""What users read. Both languages have the same sections in the same order, as `test_documents.py` makes sure."""
+LANGUAGES: Final = {"en": ".md", "et": ".et.md"}
+"""How the names of each language's files end."""
 
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING: Final = re.compile(r"^(#+) (.+)$", re.MULTILINE)
@@ -17,13 +19,18 @@ type Table = list[list[str]]
 
 
 @cache
+def guide(name: str, language: str = "en") -> str:
+    """Return one of the guides."""
+    return (PROJECT / f"{name}{LANGUAGES[language]}").read_text()
+
+
 def text(language: str = "en") -> str:
-    """Return the README."""
-    return FILES[language].read_text()
+    """Return all guides, one after the other."""
+    return "\n".join(guide(name, language) for name in GUIDES)
 
 
 def blocks(kind: str, language: str = "en") -> list[str]:
-    """Return the README's code blocks of a kind (`sh`, `yaml`) in order."""
+    """Return the guides' code blocks of a kind (`sh`, `yaml`) in order."""
     return [code for found, code in fences(text(language)) if found == kind]
 
 
@@ -43,8 +50,10 @@ def headings(document: str) -> list[tuple[int, str]]:
 
 
 def section(english_title: str, language: str = "en") -> str:
-    """Return what the README says under a heading, up to the next heading of any level."""
-    place = [title for _, title in headings(text())].index(english_title)
+    """Return what a guide says under a heading, up to the next heading of any level. No two guides share a heading."""
+    titles = [title for _, title in headings(text())]
+    assert titles.count(english_title) == 1, english_title
+    place = titles.index(english_title)
     return re.split(_HEADING, prose(text(language)))[3 * (place + 1)]
 
 

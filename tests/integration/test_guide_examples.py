@@ -1,4 +1,4 @@
-"""The README's examples for Home Assistant, each run there as it stands."""
+"""The guides' examples for Home Assistant, each run there as it stands."""
 
 import json
 import re
@@ -34,7 +34,7 @@ FLOOR: Final = "Floor heating off when electricity gets dear"
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
 NOON: Final = instant("2026-01-14T12:00:00+02:00")
 EVENING: Final = instant("2026-01-14T18:00:00+02:00")
-# As the README says to make them; the titles are these names with a capital.
+# As the guide says to make them; the titles are these names with a capital.
 PLANS: Final = {
     "cheapest 3 hours": first_plan("en")["data"],
     "car": {"duration": 240, "split": True, "deadline": "07:00:00", "horizon": "expected"},
@@ -71,7 +71,7 @@ def switched(entity_id: str, **times: int) -> list[Call]:
 
 
 async def automate(world: World, alias: str) -> list[Call]:
-    """Set one of the README's automations up, and return the list that its calls come into."""
+    """Set up one of the guide's automations, and return the list that its calls come into."""
     calls = recorded(world, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
     assert await async_setup_component(world.hass, "automation", {"automation": AUTOMATIONS[alias]})
     await world.settle()
@@ -169,7 +169,7 @@ async def test_the_floor_heating_goes_off_when_the_price_crosses_the_threshold(
 
 
 async def find_a_time_for_the_pump(world: World) -> None:
-    """Let the README's script keep the start in the helper."""
+    """Let the guide's script keep the start in the helper."""
     helper = {"pump": {"has_date": True, "has_time": True}}
     assert await async_setup_component(world.hass, "input_datetime", {"input_datetime": helper})
     [script] = [block for block in BLOCKS if "sequence" in block]

@@ -1,8 +1,9 @@
-"""The READMEs name what the integration has, as Home Assistant shows it in their language, and nothing more."""
+"""The guides name what the integration has, as Home Assistant shows it in their language, and nothing more."""
 
 import json
 import re
 from collections.abc import Iterator
+from itertools import batched
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -203,7 +204,7 @@ def test_what_is_to_be_pressed_is_called_so_in_home_assistant(language: str) -> 
     assert {step for path in bold(documents.prose(instructions)) for step in path.split(" → ")} <= known
 
 
-async def test_the_estonian_readme_tells_what_an_estonian_installation_calls_the_first_window(
+async def test_the_estonian_guide_has_the_id_that_an_estonian_home_assistant_makes(
     hass: HomeAssistant, make_world: MakeWorld
 ) -> None:
     hass.config.language = "et"
@@ -217,10 +218,13 @@ async def test_the_estonian_readme_tells_what_an_estonian_installation_calls_the
 
 def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
     rules: dict[str, Any] = yaml.safe_load((INTEGRATION / "quality_scale.yaml").read_text())["rules"]
-    titles = {title for _, title in documents.headings(documents.text())}
-    for named in (re.findall('"([^"]+)"', rules[name]["comment"]) for name in rules if name.startswith("docs-")):
-        assert named
-        assert titles.issuperset(named)
+    for name in (name for name in rules if name.startswith("docs-")):
+        _, *places = re.split(r"([\w/-]+)\.md", rules[name]["comment"])
+        for document, comment in batched(places, 2, strict=True):
+            named = re.findall('"([^"]+)"', comment)
+            assert named
+            assert {title for _, title in documents.headings(documents.guide(document))}.issuperset(named)
+        assert places
 
 
 @both_languages
