@@ -119,7 +119,7 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
         assert seen.console_errors == []
 
 
-async def test_when_the_server_is_gone_the_page_says_so_goes_on_with_the_hours_and_recovers(
+async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
     browser: Browser, server: RunningServer
 ) -> None:
     async with open_page(browser, address_of(server)) as seen:

@@ -34,7 +34,7 @@ def is_whole(reply: Reply) -> bool:
 
 
 @pytest.mark.usefixtures("real_data", "temporary_files")
-async def test_the_demo_is_whole_within_seconds_and_leaves_nothing_behind_and_the_real_database_alone(
+async def test_the_demo_is_complete_in_seconds_and_touches_no_database(
     launch: Launch,
 ) -> None:
     server = launch("--demo")

@@ -44,7 +44,7 @@ async def silent_connections(server: Server, count: int) -> AsyncIterator[None]:
 
 
 @pytest.mark.usefixtures("_many_descriptors")
-async def test_silent_connections_take_neither_requests_nor_the_database_their_descriptors(
+async def test_silent_connections_leave_descriptors_to_requests_and_database(
     launch: Launch, tunnihind: Tunnihind, tmp_path: Path
 ) -> None:
     file = tmp_path / "prices.csv"

@@ -190,7 +190,7 @@ async def test_after_a_day_the_edge_says_in_the_form_of_the_api_that_the_server_
     assert reply.headers["Cache-Control"] == "no-store"
 
 
-async def test_what_was_never_asked_for_is_an_error_in_the_form_of_the_api_while_the_server_is_down(edge: Edge) -> None:
+async def test_with_the_server_down_what_is_not_cached_is_a_problem_answer(edge: Edge) -> None:
     await edge.lose_origin()
     for minute in (0, 30):
         edge.at(HOUR + minute * 60)

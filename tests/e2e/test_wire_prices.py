@@ -137,7 +137,7 @@ async def test_recorded_answers_are_served_where_they_make_a_whole_day(
         }
 
 
-async def test_prices_an_hour_late_overwrite_nothing_and_the_source_that_is_right_fills_in(
+async def test_prices_shifted_by_an_hour_overwrite_nothing_and_the_right_source_counts(
     launch: Launch, clock: ShiftedClock, elering: FakeElering, tunnihind: Tunnihind
 ) -> None:
     true_quotes = deepcopy(elering.quotes)
@@ -164,7 +164,7 @@ async def test_prices_an_hour_late_overwrite_nothing_and_the_source_that_is_righ
         assert status.count("\nheld back ") == 1, "one line for all zones and days of an answer"
 
 
-async def test_a_source_that_hangs_at_the_first_start_keeps_prices_for_half_a_minute_at_most(
+async def test_a_source_that_hangs_at_the_first_start_delays_prices_half_a_minute(
     launch: Launch, clock: ShiftedClock, elering: FakeElering, tunnihind: Tunnihind
 ) -> None:
     clock.set(BEFORE_PUBLICATION)
@@ -181,7 +181,7 @@ async def test_a_source_that_hangs_at_the_first_start_keeps_prices_for_half_a_mi
         assert "unconfirmed" in (await tunnihind("status", clock=clock)).output
 
 
-async def test_the_second_source_serves_while_the_first_is_down_and_its_token_stays_secret(
+async def test_the_second_source_steps_in_for_the_first_and_its_token_stays_secret(
     launch: Launch, clock: ShiftedClock, elering: FakeElering
 ) -> None:
     clock.set(BEFORE_PUBLICATION)

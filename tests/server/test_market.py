@@ -43,7 +43,7 @@ def utc(text: str) -> int:
     ("day", "first", "hours"),
     [(PLAIN, "2025-12-14T23:00", 24), (SPRING, "2025-03-29T23:00", 23), (AUTUMN, "2025-10-25T22:00", 25)],
 )
-def test_a_delivery_day_begins_at_midnight_of_central_europe_and_has_its_clock_s_hours(
+def test_a_delivery_day_begins_at_central_european_midnight_and_has_its_hours(
     day: date, first: str, hours: int
 ) -> None:
     assert hours_of(day)[0] == day_start(day) == utc(first)

@@ -212,7 +212,7 @@ def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None
     assert delivery_day(made_at) not in {delivery_day(one.made_at) for one in backcasts(history, NOW)}
 
 
-def test_runs_made_after_the_instant_are_ignored_even_when_the_clock_has_passed_them(history: Store) -> None:
+def test_runs_made_after_the_instant_are_ignored_even_once_the_clock_passes_them(history: Store) -> None:
     before = [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)]
     history.runs.add(plain_run(NOW + 1, median=999.0))
     history.runs.add(plain_run(NOW + 5 * HOUR_S, median=999.0))

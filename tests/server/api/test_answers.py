@@ -190,7 +190,7 @@ def test_at_the_top_of_an_hour_its_price_is_current_and_its_forecast_is_past() -
     assert [hour.ts for hour in before.forecast] == [HOUR, HOUR + HOUR_S]
 
 
-def test_with_nothing_known_lists_are_empty_and_the_window_starts_at_the_current_hour() -> None:
+def test_with_nothing_known_lists_are_empty_and_the_window_starts_now() -> None:
     answer = forecast_response(ServedData("empty"), HOUR + 99, SETTINGS)
     assert (answer.day_ahead, answer.forecast, answer.made_at, answer.last_refresh) == ([], [], None, None)
     assert answer.free_until == HOUR + 48 * HOUR_S
@@ -239,7 +239,7 @@ def test_consumer_prices_use_the_vat_rate_that_is_set() -> None:
     assert answer.day_ahead[0].eur_kwh == 0.124
 
 
-def test_the_largest_forecast_body_fits_into_what_home_assistant_keeps_of_a_rest_sensor() -> None:
+def test_the_largest_forecast_fits_into_a_rest_sensor_of_home_assistant() -> None:
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 100 for i in range(35)}
     view = ServedData(
         "largest",

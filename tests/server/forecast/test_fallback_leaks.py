@@ -73,9 +73,7 @@ def test_settled_tomorrow_changes_nothing_of_its_own_forecast_nor_of_todays(arch
     assert changed == set(days_between(date(2025, 11, 22), date(2025, 11, 28)))
 
 
-def test_the_forecast_of_a_settled_day_is_the_one_that_was_issued_before_it_was_known(
-    archive: Archive, utc: Utc
-) -> None:
+def test_the_forecast_of_a_settled_day_is_the_one_issued_before_it_was_known(archive: Archive, utc: Utc) -> None:
     tomorrow = date(2025, 11, 21)
     runs = [percentiles(archive, utc(*issue)) for issue in (BEFORE_PUBLICATION, AFTER_PUBLICATION)]
     before, after = (values[:, (day_start(tomorrow) - run.start_ts) // HOUR_S :][:, :24] for run, values in runs)

@@ -5,7 +5,7 @@ from tunnihind.forecast.point.kernel import MIN_KERNEL_DAYS, KernelFit
 RNG = np.random.default_rng(5)
 
 
-def test_a_fitted_kernel_tells_days_apart_by_their_inputs_also_where_the_relation_bends() -> None:
+def test_a_fitted_kernel_follows_inputs_also_where_the_relation_is_not_linear() -> None:
     inputs = RNG.normal(size=(400, 3)).astype(np.float32)
     target = np.repeat(np.abs(inputs[:, :1]).astype(np.float64), 24, axis=1)
     fit = KernelFit.of(inputs[:300], np.ones(3, np.float32), target[:300], np.full(300, 0.1), 1)

@@ -83,9 +83,7 @@ def test_settled_tomorrow_changes_nothing_of_its_own_forecast_nor_of_todays(arch
     assert changed == set(days_between(date(2025, 11, 22), date(2025, 11, 28)))
 
 
-def test_the_forecast_of_a_settled_day_is_the_one_that_was_issued_before_it_was_known(
-    archive: Archive, utc: Utc
-) -> None:
+def test_the_forecast_of_a_settled_day_is_the_one_issued_before_it_was_known(archive: Archive, utc: Utc) -> None:
     tomorrow = TODAY + timedelta(days=1)
     before, after = (run_of(archive, utc(*issue)) for issue in (BEFORE_PUBLICATION, AFTER_PUBLICATION))
     early, late = (run.p50[(day_start(tomorrow) - run.start_ts) // HOUR_S :][:24] for run in (before, after))

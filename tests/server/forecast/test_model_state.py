@@ -50,9 +50,7 @@ def test_a_warm_forecaster_gives_the_bits_of_a_fresh_one_across_the_start_of_an_
     assert_same_as_fresh(TieredForecaster(), archive, [noon - DAY_S, noon, noon + 6 * 3600])
 
 
-def test_neither_new_days_nor_new_weather_after_noon_make_it_learn_again_from_nothing(
-    archive: Archive, utc: Utc
-) -> None:
+def test_neither_new_days_nor_new_weather_after_noon_make_it_learn_from_scratch(archive: Archive, utc: Utc) -> None:
     begun: list[RidgesAndKernel] = []
 
     def counted() -> RidgesAndKernel:

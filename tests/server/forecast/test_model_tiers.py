@@ -131,7 +131,7 @@ def next_day(market: WindyMarket, name: str, level: float, wind_gw: float) -> tu
     return tuple(issues)
 
 
-def test_covariates_of_the_next_day_help_the_first_two_days_and_leave_the_rest_alone(
+def test_covariates_of_the_next_day_help_the_first_two_days_and_change_no_others(
     market: WindyMarket, noon: int
 ) -> None:
     prices = archive_of(FIRST, LAST, market.prices)

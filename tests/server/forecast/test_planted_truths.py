@@ -125,7 +125,7 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
     return Archive(archive.prices, CovariateArchive(series))
 
 
-def test_weather_that_falls_silent_is_used_while_it_is_fresh_enough_and_then_done_without(windy: Archive) -> None:
+def test_weather_that_stops_coming_is_used_while_fresh_and_then_left_out(windy: Archive) -> None:
     silent, blind = silenced(windy, windy.covariates.series.keys()), Archive(windy.prices, CovariateArchive())
     instants = [day_start(days_after(EVENT, days)) + 9 * HOUR_S for days in (0, 3, 9)]
     runs = [TieredForecaster().forecast(silent.as_of(instant)) for instant in instants]
@@ -152,7 +152,7 @@ def midday(ts: NDArray[np.int64], edge_h: int = 0) -> NDArray[np.bool_]:
     return hours
 
 
-def test_where_middays_are_free_the_forecast_says_so_and_is_surer_of_them_than_of_other_hours() -> None:
+def test_free_middays_are_forecast_with_narrower_intervals_than_other_hours() -> None:
     def sunny(ts: NDArray[np.int64], prices: Floats) -> Floats:
         return np.where(midday(ts), 0.0, prices)
 

@@ -56,13 +56,13 @@ def test_a_vintage_holds_the_newest_forecast_issued_by_its_instant_and_none_late
     assert np.isfinite(found).sum() == 4  # issue days 4, 5, 6 and 7, which sees it as yesterday
 
 
-def test_a_value_issued_after_its_hour_had_begun_is_an_observation_and_is_passed_over() -> None:
+def test_a_value_issued_after_its_hour_began_is_an_observation_and_ignored() -> None:
     target = hour_of(6, 5)
     assert np.isnan(seen(issue(target + 1, target, 7.0))).all()
     assert np.isfinite(seen(issue(target, target, 7.0))).any()
 
 
-def test_the_previous_runs_of_a_weather_service_are_known_their_lead_before_each_hour() -> None:
+def test_previous_runs_of_a_weather_service_are_known_their_lead_before_each_hour() -> None:
     start = hour_of(0, 0)
     day_ahead = issue(start - DAY_S, start, *range(14 * 24), lead_s=DAY_S)
     two_ahead = issue(start - 2 * DAY_S, start, *range(1000, 1000 + 14 * 24), lead_s=2 * DAY_S)
@@ -73,7 +73,7 @@ def test_the_previous_runs_of_a_weather_service_are_known_their_lead_before_each
     assert found[2].tolist() == [float(h) if h <= clock + 24 else float(1000 + h) for h in hours[1]]
 
 
-def test_a_live_forecast_and_previous_runs_stand_in_for_each_other_and_the_newest_counts() -> None:
+def test_of_live_forecast_and_previous_runs_the_newest_counts() -> None:
     start = hour_of(0, 0)
     previous = issue(start - 2 * DAY_S, start, *np.full(14 * 24, 2.0), lead_s=2 * DAY_S)
     live = issue(int(INSTANTS[5]) - HOUR_S, hour_of(6, 0), 7.0, np.nan, 7.0)

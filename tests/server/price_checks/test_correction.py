@@ -97,7 +97,7 @@ def test_another_correction_begins_to_wait_anew() -> None:
     assert other.pending.since_ts == NOW + HOUR_S
 
 
-def test_an_answer_that_goes_back_to_what_is_settled_ends_the_wait_and_one_about_other_days_does_not() -> None:
+def test_only_an_answer_equal_to_the_settled_prices_ends_a_corrections_wait() -> None:
     first = decide(changes(DAY), (), {DAY}, None, NOW)
     assert decide({}, (), {NEXT}, first.pending, NOW + 60).pending == first.pending
     assert decide({}, (), {DAY}, first.pending, NOW + 60).pending is None

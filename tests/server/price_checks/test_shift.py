@@ -65,7 +65,7 @@ def test_quarters_that_are_off_by_quarters_are_told_by_settled_hours_too() -> No
     assert fit(ee_hours(hourly_prices(known)), ee(late(known, 3 * QUARTER_S))).shift_s == 3 * QUARTER_S
 
 
-def test_a_clock_change_handled_wrongly_is_found_where_only_the_hours_after_it_have_moved() -> None:
+def test_a_shift_of_only_the_hours_after_a_clock_change_is_found() -> None:
     known = quarters(AUTUMN - timedelta(days=2), AUTUMN)
     change = day_start(AUTUMN) + 3 * HOUR_S
     answer = {ts: known[ts - HOUR_S] if ts >= change else price for ts, price in known.items()}
@@ -167,7 +167,7 @@ def test_a_shift_in_words(shift_s: int, words: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["prices_hourly.csv", "prices_15min.csv"])
-def test_in_true_prices_since_2021_no_shift_is_missed_and_no_day_is_another_ones_shift(shared: Path, file: str) -> None:
+def test_in_real_prices_since_2021_every_shift_is_found_and_none_invented(shared: Path, file: str) -> None:
     history = csv_quotes(shared / "data" / file)
     days = sorted({date.fromordinal(738_000 + n) for n in range(900, 2200, 13)})
     seen = 0

@@ -89,7 +89,7 @@ def test_after_the_clock_was_set_back_a_correction_still_wins(store: Store) -> N
     assert store.prices.archive().everything().of("ee") == {price.ts: 2.0}
 
 
-def test_a_clock_that_was_years_ahead_for_a_moment_does_not_hide_corrections_for_years(store: Store) -> None:
+def test_a_clock_years_ahead_for_a_moment_does_not_hide_later_corrections(store: Store) -> None:
     price = Price("ee", day_start(DAY), HOUR_S, 1.0)
     store.prices.add([price], source="a", seen_ts=utc("2099-01-01"))
     store.prices.add([price._replace(eur_mwh=2.0)], source="a", seen_ts=NOON)

@@ -107,7 +107,7 @@ console.log(JSON.stringify(columns(hours, 7200), hole));
 """
 
 
-async def test_the_charts_columns_have_steps_to_the_end_of_their_hour_and_gaps_where_nothing_is_known() -> None:
+async def test_the_charts_columns_last_to_the_end_of_their_hour_with_gaps_where_unknown() -> None:
     actuals = [{"ts": ts, "eurMwh": 1, "eurKwh": price} for ts, price in ((0, 0.1), (3600, 0.2), (10_800, 0.3))]
     point = {"p10": 1, "p50": 2, "p90": 3, "p10Kwh": 0.01, "p50Kwh": 0.02, "p90Kwh": 0.03}
     forecast = [{"ts": ts, **point} for ts in (0, 10_800)]
@@ -147,7 +147,7 @@ async def test_what_is_left_of_a_day_at_the_edge_is_named_as_far_as_there_is_roo
     assert await day_names(0.5, 3.1, 130) == [(0.75, "day 0"), (1.5, "day number 1"), (2.5, "day number 2")]
 
 
-async def test_days_too_narrow_for_a_name_are_named_every_so_many_wherever_the_view_begins() -> None:
+async def test_where_days_are_too_narrow_every_nth_is_named_wherever_the_view_begins() -> None:
     every_eighth = [(0.5, "day number 0"), (8.5, "day number 8")]
     assert await day_names(-9, 19, 17) == every_eighth
     assert await day_names(0.2, 19, 17) == every_eighth[1:]
