@@ -15,13 +15,13 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """What keeps the server from its work besides old data, each trouble in the words of whoever has it."""
+    """What is wrong with the server besides old data, such as a full disk: one text for each part that reports one."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
 
     def tell(self, who: str, reason: str | None) -> None:
-        """Note what troubles somebody now, None where all is well again."""
+        """Set what is wrong with a part of the server, None when it is well again."""
         if reason is None:
             self._reasons.pop(who, None)
         else:

@@ -105,12 +105,12 @@ def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None)
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""What the server can send, the smallest first: it wins where the client likes two alike."""
+"""What the server can send, the smallest first: of codings that a client accepts equally, the first is sent."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""An identity that isn't named is acceptable, but less welcome than the least weight that can be named, 0.001."""
+"""The weight of identity where it isn't named: acceptable, but below 0.001, the least weight that can be named."""
 
 
 @lru_cache(maxsize=256)
@@ -129,7 +129,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
-    """Yield each named coding with its weight; a member whose weight makes no sense is passed over."""
+    """Yield each named coding with its weight; members with an invalid weight are skipped."""
     for member in accept_encoding.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
@@ -151,10 +151,10 @@ def _weight(parameters: list[str]) -> float | None:
 
 
 def is_current(if_none_match: str, tag: str) -> bool:
-    """Tell whether an If-None-Match field value names the opaque tag (given with its quotes), or is `*`.
+    """Return whether an If-None-Match field value contains the opaque tag (given with its quotes), or is `*`.
 
-    The comparison is the weak one. Tags are quoted and hold no quotes, so finding ours, quotes included,
-    is finding it as a member of the list.
+    The comparison is the weak one. Tags are quoted and contain no quotes, so to find
+    ours with its quotes is to find it as a member of the list.
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 

@@ -15,13 +15,13 @@ from tunnihind.settings import Settings
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _PAGE_FILES: Final = "/static/"
-"""One look at a page takes twenty of its files, once for ever."""
+"""The first visit takes some twenty files; browsers keep them."""
 _SITE_BITS: Final = 64
-"""The part of an IPv6 address that a provider gives out; the rest its customer chooses anew as often as he likes."""
+"""A provider assigns the first 64 bits of an IPv6 address; its customer can change the rest at any time."""
 
 
 class TokenBuckets:
-    """Buckets of 2 s worth of tokens, refilled at `rate` a second; the longest unseen client is forgotten first."""
+    """Buckets of 2 s worth of tokens, refilled at `rate` a second; clients not seen for longest are forgotten first."""
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
         self._rate = rate
@@ -43,7 +43,7 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return whom a request counts for: the peer, or whom our own proxy wrote last into X-Forwarded-For.
+    """Return the client that a request counts for: the peer, or by a trusted proxy the last of X-Forwarded-For.
 
     That is an IPv4 address, or the /64 network of an IPv6 address, which one client has to itself.
     """

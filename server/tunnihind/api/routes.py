@@ -1,4 +1,4 @@
-"""The resources and their handlers: pick ready bytes, and refuse what the specification refuses."""
+"""The handlers of the resources: they check the request and send an answer that was made ahead."""
 
 import re
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def series(snapshot: Snapshot, problems: Problems) -> Handler:
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource whose representations are at hand."""
+    """Handle a resource that takes no parameters."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -73,7 +73,7 @@ async def preflight(_request: web.Request) -> web.Response:
 
 
 async def healthz(_request: web.Request) -> web.Response:
-    """Handle `GET /healthz`: the process answers, and that is all it says."""
+    """Handle `GET /healthz`: it only says that the process answers."""
     return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
 
 

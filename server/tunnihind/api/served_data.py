@@ -53,7 +53,7 @@ HISTORY_S: Final = 15 * DAY_S
 
 
 def read_served_data(store: Store, now: int) -> ServedData:
-    """Return what is known at present. Raises StoreError."""
+    """Read what is known now. Raises StoreError."""
     since = floor_hour(now) - HISTORY_S
     zone = ESTONIA.zone
     newest = store.prices.newest(zone) or since

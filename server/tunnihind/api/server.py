@@ -36,7 +36,7 @@ MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""The part of the connections, one in so many, that is closed where there are too many: looking for them takes time."""
+"""Where there are too many, one in 20 is closed at once: to choose them means to sort all."""
 
 
 class Runner(web.AppRunner):
@@ -131,7 +131,7 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Awaits requests for a limited time, and answers what can't be handled with a problem instead of plain text."""
+    """Limits the time for a request's head, and answers malformed requests with a problem instead of plain text."""
 
     __slots__ = ("_head_timer", "_problems", "_server")
 
@@ -142,7 +142,7 @@ class _Protocol(web.RequestHandler):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def worth(self) -> tuple[bool, bool, float]:
-        """Return by what connections are kept: at work, of use before, and asked on lately."""
+        """Return the key that sorts the least useful first: idle, without any request yet, idle for longest."""
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
     def abort(self) -> None:
@@ -191,7 +191,7 @@ class _Protocol(web.RequestHandler):
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send garbage: it is no news for the log.
+            # Anybody can send garbage: it does not belong in the log.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.force_close()

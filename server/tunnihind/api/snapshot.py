@@ -1,4 +1,4 @@
-"""The picture that requests are answered from, encoded at most once a second and only when asked for.
+"""The answers, made from the served data at most once a second, and only when somebody asks.
 
 An answer depends on the data, on `now` and on nothing else. `now` counts in whole seconds, so a body made
 for one second is right for all requests within it and never spans the top of an hour.

@@ -1,4 +1,4 @@
-"""`status` and `openapi`: a look at what is there."""
+"""`status` and `openapi`: commands that only show something."""
 
 import json as json_module
 import time

@@ -12,7 +12,7 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""Characters of a line; more than that is no line that anybody reads, and clients can make lines long."""
+"""Characters of a log line: clients can cause longer ones, and nobody reads them."""
 
 
 def set_up_logging(level: str, style: str) -> None:
@@ -21,7 +21,7 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # It warns, with tracebacks, of each network that goes away; what that means is said in our own words.
+    # It warns with a traceback whenever a network goes away; our own message says what that means.
     logging.getLogger("zeroconf").setLevel(logging.ERROR)
 
 

@@ -28,7 +28,7 @@ _COMMANDS: Final = {
 
 
 class _Commands(click.Group):
-    """Loads commands at need, and turns our errors into a line for the user and an exit status for scripts."""
+    """Loads commands when they are called, and turns our errors into a line for the user and an exit status."""
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:

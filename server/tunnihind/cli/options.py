@@ -104,7 +104,7 @@ SERVER: Final = (
     _setting("access-log", "Log every request.", is_switch=True),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show the world as known at an instant: 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (option("as-of", type=INSTANT, help="Show what was known at an instant: 2025-12-15T10:00:00Z."),)
 
 
 def with_settings[**P, R](

@@ -11,7 +11,7 @@ from tunnihind.service.observing import LoggedProgress, Progress
 
 
 class Bars:
-    """A bar for each kind of work, there as long as it is not done."""
+    """A bar for each kind of work until it is done."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar

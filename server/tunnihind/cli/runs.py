@@ -38,7 +38,7 @@ def drawing(run: Run) -> RenderableType:
 
 
 def origin(run: Run) -> Iterator[str]:
-    """Yield lines that say what the numbers rest on, from `Run.inputs`."""
+    """Yield lines that say what the forecast was made from, by `Run.inputs`."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
     yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"

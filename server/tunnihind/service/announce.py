@@ -2,7 +2,7 @@
 
 Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces the one
 its machine has in the local network, as Home Assistant does of itself: the others, of tunnels and of bridges to
-containers, would lead clients astray.
+containers, are not reachable for clients.
 """
 
 import logging
@@ -56,7 +56,7 @@ class Announcement:
 
 
 class Announcer:
-    """Keeps an announcement true: made once there is a network, made anew when the machine's address changes."""
+    """Announces the server when there is a network, and again whenever the machine's address changes."""
 
     def __init__(self, announcement: Announcement, find_addresses: AddressFinder, clock: Clock) -> None:
         self._announcement = announcement
@@ -67,7 +67,7 @@ class Announcer:
         self._was_told: str | None = None
 
     async def run(self) -> None:
-        """Follow the machine's addresses until cancelled; then take the announcement back."""
+        """Follow the machine's addresses until cancelled; then withdraw the announcement."""
         try:
             while True:
                 await self._follow(self._find_addresses())
@@ -104,13 +104,13 @@ class Announcer:
         )
 
     async def _withdraw(self) -> None:
-        """Say goodbye to whoever has heard the announcement."""
+        """Withdraw the announcement."""
         opened, self._zeroconf = self._zeroconf, None
         if opened is not None:
             await opened.async_close()
 
     def _tell(self, level: int, reason: str) -> None:
-        """Say once that clients won't find the server by themselves, and why."""
+        """Log once why clients can't find the server by themselves."""
         if reason != self._was_told:
             _LOG.log(level, "not announced on the local network (%s): clients have to be told the address", reason)
         self._was_told = reason

@@ -11,7 +11,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Let work go on within this context; a bug that ends it is logged and does not end the serving."""
+    """Run work within this context; an error that ends it is logged, and serving goes on."""
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:

@@ -47,7 +47,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
-    """Open the store for reading; where that can't be either, it is the trouble with writing that has to be known."""
+    """Open the store for reading; where that fails too, raise the error of writing."""
     try:
         return Store(settings.store_url, read_only=True)
     except StoreError:
@@ -132,7 +132,7 @@ async def _simulate(
     store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
     """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
-    # The past is wanted within seconds, the model's scores are not.
+    # A demo should show its past within seconds; the scores can wait.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for instant in backcast_instants(int(clock.now())):
         run = await modeller.run(instant)

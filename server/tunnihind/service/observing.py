@@ -20,7 +20,7 @@ class LoggedProgress:
     """Writes a line for every tenth of the work, where there is no terminal to draw on."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Log how many parts are done, if that is news."""
+        """Log how many parts are done, at every tenth."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 

@@ -1,4 +1,4 @@
-"""Runs the pipeline in one server only, whichever of those on the same database comes first."""
+"""Runs the pipeline in one server only: of several on the same database, the first to claim the lease."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 CLAIM_EVERY_S: Final = 20.0
 LOOK_EVERY_S: Final = 5.0
-"""How soon the end of another holder is noticed; to look costs no write, as a claim of one's own does."""
+"""How soon the end of another holder is noticed; looking does not write, a claim does."""
 
 
 class PipelineRunner:
@@ -36,7 +36,7 @@ class PipelineRunner:
         self._last_warning: str | None = None
 
     async def run(self) -> None:
-        """Claim the lease again and again until cancelled; then give it up."""
+        """Claim the lease regularly until cancelled, then release it."""
         try:
             while True:
                 is_ours = await self._claim()
@@ -47,7 +47,7 @@ class PipelineRunner:
                 await asyncio.to_thread(self._lease.release)
 
     async def _claim(self) -> bool:
-        """Start or stop the pipeline by whose it is; return whether it is ours.
+        """Start the pipeline if the lease is ours, stop it if not; return whether it is ours.
 
         A store that could only be opened for reading, as on a full disk, is opened for writing as soon as it can be.
         """
@@ -59,7 +59,7 @@ class PipelineRunner:
             holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
         except StoreError as error:
             self._troubles.tell("pipeline", error.reason)
-            # What is lost, or could only be opened for reading, has been told of.
+            # That the database is lost, or open for reading only, is in the log already.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(f"{error}; serving goes on from what is known")
             return False

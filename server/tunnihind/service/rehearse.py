@@ -1,4 +1,4 @@
-"""The server on a past day, whose clock runs on from the instant that was asked for."""
+"""The server on a past day: its clock starts at the given instant and runs on."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ class Player:
         self._seen: tuple[int, int | None] | None = None
 
     async def play(self, now: int) -> None:
-        """Make a run and show it, if the hour or the prices known are others than before."""
+        """Make a run and show it, if the hour or the known prices have changed."""
         seen = floor_hour(now), self._rehearsal.known_since(now)
         if seen == self._seen:
             return
@@ -57,7 +57,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
         player = Player(rehearsal, snapshot, clock)
         await player.play(instant)
         _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
-        # It has the identity of the server of today: announced, it would draw that one's clients to a past day.
+        # It has the identity of today's server: if announced, that server's clients would connect to a past day.
         site = open_site(
             replace(settings, announce=False),
             snapshot,

@@ -1,4 +1,4 @@
-"""Keeps what the API answers from in step with the store."""
+"""Keeps the served data up to date with the store."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""How soon what another process writes to the store is seen: an import, or the server that runs the pipeline."""
+"""How often to look for what another process wrote: an import, or the server that runs the pipeline."""
 
 
 class SnapshotUpdater:
@@ -39,7 +39,7 @@ class SnapshotUpdater:
         self._changed.set()
 
     async def refresh(self) -> None:
-        """Look at the store; what can't be read leaves the data of before in place."""
+        """Read the store if it has changed; on an error go on serving the data read before."""
         now = int(self._clock.now())
         try:
             seen, data = await asyncio.to_thread(self._read, now)
@@ -66,7 +66,7 @@ class SnapshotUpdater:
         while True:
             self._changed.clear()
             await self.refresh()
-            # Real time, not the clock's: this only waits for a word from within or a change from without.
+            # Real time, not the clock's: this only waits until this process or another one has changed the store.
             try:
                 async with asyncio.timeout(LOOK_AGAIN_S):
                     await self._changed.wait()
@@ -74,7 +74,7 @@ class SnapshotUpdater:
                 continue
 
     def _read(self, now: int) -> tuple[tuple[int, ...], ServedData | None]:
-        """Return what the state of the store was, and the data to serve, None where they are being served already."""
+        """Return the state of the store, and the data to serve, None if they are served already."""
         journal = self._store.journal
         seen = journal.version(), journal.last_refresh() or 0, floor_hour(now)
         return seen, None if seen == self._shown else read_served_data(self._store, now)

@@ -15,7 +15,7 @@ from tunnihind.api.http import Coding, Representation, accepted_coding, reply, u
 _LOG: Final = logging.getLogger(__name__)
 
 CHART_LIBRARY: Final = "vendor/uPlot.iife.min.js"
-"""Comes from npm when the package is built (`web/hatch_build.py`); without it the drawn chart stays."""
+"""Comes from npm when the package is built (`web/hatch_build.py`); without it the page keeps the drawn chart."""
 
 _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "css": "text/css; charset=utf-8",
@@ -70,7 +70,7 @@ def page_assets() -> Assets:
     if CHART_LIBRARY not in assets:
         _LOG.warning(
             "the interactive chart is missing, the pages show a drawn one: npm's registry was out of reach when this "
-            "was installed; install it again to try anew"
+            "was installed; install it again to retry"
         )
     return assets
 

@@ -1,4 +1,4 @@
-"""The chart as the server draws it: there at first paint, and all there is without JavaScript.
+"""The chart that the server draws: shown before any script has run, and all there is without JavaScript.
 
 Coordinates are thousandths of the plot's width and height, y downwards, for an SVG that stretches.
 """

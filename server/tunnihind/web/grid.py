@@ -17,7 +17,7 @@ _CLOCK_HOURS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One hour; its tint goes from 0, among the cheapest shown, to 5, and is None for a price below zero."""
+    """One hour. Its tint goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero."""
 
     hour: PricedHour
     tint: int | None
@@ -49,7 +49,7 @@ def _clock_hours(
 
 
 def _bounds(prices: Sequence[float]) -> list[float]:
-    """Return the prices that part the shown hours into equally many of each tint."""
+    """Return the prices between the tints, so that each tint has the same number of hours."""
     return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
 
 

@@ -1,4 +1,4 @@
-"""The hours that a page shows: what is settled and what was forecast for each, and how dear it is."""
+"""The hours that a page shows: what is settled and what was forecast for each, and how expensive it is."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence

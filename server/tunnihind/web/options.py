@@ -33,7 +33,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "") -> Self:
-        """Read a query string's parameters; what is unknown there is as if it weren't given."""
+        """Read a query string's parameters; unknown ones are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         return cls(**({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
 

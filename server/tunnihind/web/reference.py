@@ -151,7 +151,7 @@ def inline(text: str) -> Markup:
 
 
 def _rule(paragraph: str) -> tuple[str, Markup]:
-    """Part a paragraph from the bold word that names it."""
+    """Split a paragraph into its name, the bold word, and its text."""
     _, name, text = paragraph.split("**", 2)
     return name.rstrip("."), inline(text.strip())
 

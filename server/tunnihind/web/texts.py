@@ -1,4 +1,4 @@
-"""The words of the pages in English and Estonian, and how each language writes numbers and dates."""
+"""The words of the pages in English and Estonian, and how each language formats numbers and dates."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -51,7 +51,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._month(day), year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day as briefly as it can be told from its neighbours."""
+        """Write a day with its short weekday and month."""
         weekday = self._table["weekdaysShort"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self._month(day)[:3], number=day.month)
 

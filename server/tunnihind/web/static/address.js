@@ -20,7 +20,7 @@ export function choose(changes) {
 }
 
 /**
- * Returns a link's address with the choices of this page that the link knows nothing of.
+ * Returns a link's address with the choices of this page that the link does not have.
  * @param {HTMLAnchorElement} link
  */
 export function withChoices(link) {
@@ -37,7 +37,7 @@ export function withChoices(link) {
 /**
  * Writes the server's address into code to copy: where its operator has named no public one, that of this page.
  * @param {Document} page
- * @param {string | null} unnamed what the server wrote for want of one
+ * @param {string | null} unnamed what the server wrote where it has none
  */
 export function nameServer(page, unnamed) {
   if (unnamed === null) return;

@@ -111,7 +111,7 @@ export class Chart {
     );
   }
 
-  /** Draws anew what has changed: prices, unit, language, colours or what is found. */
+  /** Draws again what has changed: prices, unit, language, colours or what is found. */
   draw() {
     const data = columns(this.scene.hours, this.showsPast ? 0 : this.scene.now());
     this.plot.batch(() => {

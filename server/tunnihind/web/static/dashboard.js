@@ -1,4 +1,4 @@
-// The dashboard: puts its parts together and lets them hear of each other.
+// The dashboard: connects its parts.
 
 import { choose, chosen, nameServer, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";

@@ -41,7 +41,7 @@ export class Feed {
     const series = await this.changed("series", "api/series", this.tags.series ? "no-cache" : "reload");
     if (series) this.listener.series(this.read(JSON.parse(series)));
     const page = series === null ? null : await this.changed("page", `./${location.search}`, "no-cache");
-    // Whoever changed an option meanwhile has asked for another page.
+    // If the reader has changed an option meanwhile, this page is not the wanted one.
     if (page && turn === this.turn) this.listener.page(new DOMParser().parseFromString(page, "text/html"));
     if (page !== null) this.lastHeard = Date.now();
     this.listener.reachable(page === null ? this.lastHeard : null);

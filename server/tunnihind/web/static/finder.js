@@ -42,7 +42,7 @@ export class Finder {
     this.find();
   }
 
-  /** Finds anew, after a change of the form or of the prices. */
+  /** Finds again after a change of the form or of the prices. */
   find() {
     if (!this.scene?.hours.size) return;
     const { now, hours, wording } = this.scene;

@@ -45,7 +45,7 @@ function percentiles(hour, unit) {
   return [cents(hour.p10Kwh), cents(hour.p50Kwh), cents(hour.p90Kwh)];
 }
 
-/** Cents of a price in euros with 4 decimals, without the dust of binary fractions. @param {number} euros */
+/** Cents of a price in euros with 4 decimals, without rounding errors of binary fractions. @param {number} euros */
 function cents(euros) {
   return Math.round(euros * 10000) / 100;
 }

@@ -1,4 +1,4 @@
-// The parts of the page that the server renders anew: taken over from a fresh page, or moved on by an hour without one.
+// The parts of the page that the server renders: replaced from a fresh page, or moved to the next hour without one.
 
 import { HOUR_S, priceOf } from "./hours.js";
 

@@ -77,7 +77,7 @@ export class Moves {
     this.remember();
   }
 
-  /** Writes what is chosen into the address, once the reader's hand rests. */
+  /** Writes what is chosen into the address, once the reader has stopped moving. */
   remember() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

@@ -17,7 +17,7 @@ export function cheapestPiece(candidates, length) {
     const piece = candidates.slice(i, i + length);
     const sum = total(piece);
     const isWhole = piece[length - 1].ts === piece[0].ts + (length - 1) * HOUR_S;
-    // A hair's breadth cheaper is the dust of adding up.
+    // A tiny difference is only a rounding error.
     if (isWhole && sum < bestSum - 1e-9) [best, bestSum] = [piece, sum];
   }
   return best;
