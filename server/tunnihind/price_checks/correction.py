@@ -1,8 +1,8 @@
-"""Corrections: what an answer would change of prices that are settled, and when it may.
+"""Corrections: which settled prices an answer would change, and when it may change them.
 
-To fill a gap and to correct what is settled are two things. A correction comes in at once where a second source says
-the same; without one, that of a single delivery day comes in when the same answer still stands an hour later. All of
-it is pure.
+Filling a gap is not a correction. A correction is taken at once where a second source has the same prices. Without a
+second source, a correction of a single delivery day is taken when the same answer still stands an hour later. All of it
+is pure.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from tunnihind.price_checks.gate import Settled
 from tunnihind.price_checks.shift import PRICE_TOLERANCE_EUR_MWH, ZonePrices
 
 STANDS_S: Final = HOUR_S - 60
-"""How long a correction has to stand: an hour, less what two hourly questions may be closer together."""
+"""A correction has to stand for so long: an hour, less the minute by which two hourly questions may be closer."""
 
 type Changes = Mapping[tuple[Zone, date], Mapping[int, float]]
 """Prices that differ from settled ones, by zone and delivery day: start of period -> EUR/MWh."""
@@ -24,7 +24,7 @@ type Changes = Mapping[tuple[Zone, date], Mapping[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A believed delivery day's prices: those that fill gaps or are settled alike, and those that are changes."""
+    """A delivery day's prices in two parts: `fills` fill gaps or equal settled prices, `changes` differ from them."""
 
     fills: dict[int, float]
     changes: dict[int, float]
@@ -32,7 +32,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A correction of one delivery day that was first seen at `since_ts`; `digest` tells its content."""
+    """A correction of one delivery day that waits since `since_ts`; `digest` is a hash of its content."""
 
     day: date
     digest: str
@@ -56,7 +56,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Which days of which zones may be corrected now, what goes on waiting, and why the rest is held back."""
+    """Which days of which zones may be corrected now, what still waits, and why the rest is held back."""
 
     allowed: Collection[tuple[Zone, date]]
     pending: Pending | None
@@ -64,9 +64,9 @@ class Decision:
 
 
 def split(day: Settled, known: ZonePrices) -> Split:
-    """Tell what a believed day changes of what is settled from what it adds.
+    """Separate what a day changes in the settled prices from what it adds to them.
 
-    Quarters that come for a settled hour of the same price add to it. Hours add nothing to settled quarters.
+    Quarters of a settled hour with the same mean add to it. Hours add nothing to settled quarters.
     """
     parts = Split({}, {})
     given_hours, known_hours, known_prices = day.hours(), known.hours(), known.of(day.step_s)
@@ -84,7 +84,7 @@ def split(day: Settled, known: ZonePrices) -> Split:
 
 
 def is_agreed(changes: Mapping[int, float], day: Settled, second: Settled) -> bool:
-    """Return whether a second source says the same about the hours that would be changed."""
+    """Return whether a second source has the same prices in the hours that would change."""
     ours, theirs = day.hours(), second.hours()
     hours = {floor_hour(ts) for ts in changes}
     return all(hour in theirs and abs(ours[hour] - theirs[hour]) <= PRICE_TOLERANCE_EUR_MWH for hour in hours)
@@ -97,9 +97,9 @@ def decide(
     pending: Pending | None,
     now: int,
 ) -> Decision:
-    """Decide on the changes that an answer for the days `answered` would make, of which a second source `agreed` some.
+    """Decide on the changes that an answer for the days `answered` would make. A second source `agreed` to some.
 
-    What waits goes on waiting through answers that do not cover its day, and begins anew when they change.
+    A pending correction keeps waiting while answers do not cover its day. Its hour starts again when the prices differ.
     """
     alone = {key: prices for key, prices in changes.items() if key not in agreed}
     days = {day for _, day in alone}

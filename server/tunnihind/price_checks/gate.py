@@ -1,7 +1,7 @@
-"""The plausibility gate: what a source calls a price counts as settled only when it can be one.
+"""The plausibility gate: a delivery day's prices count as settled only when they are whole and plausible.
 
-Upstreams answer 200 with zeros, half a day, or a day that is shifted by an hour; each of these has happened. A sheet
-is judged alone by `judge`, and against a second source's by `reconcile`. All of it is pure.
+Sources have answered with status 200 and zeros, half a day, or a day that is shifted by an hour. `judge` checks one
+sheet by itself, `reconcile` compares it with a second source's. All of it is pure.
 """
 
 import math
@@ -30,7 +30,7 @@ _TOLERATED_HOURS: Final = 2
 
 
 class Reason(StrEnum):
-    """Why a sheet does not count as settled."""
+    """Why a delivery day does not count as settled."""
 
     UNREADABLE = "unreadable"
     NOT_FINITE = "not-finite"
@@ -48,7 +48,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A delivery day that passed: its whole prices (start of period -> EUR/MWh), in order of time, and their step."""
+    """A delivery day that passed: all its prices (start of period -> EUR/MWh), in order of time, and their step."""
 
     source: str
     zone: Zone
@@ -67,10 +67,10 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A delivery day that did not pass, with the reason for machines and a detail for people.
+    """A delivery day that did not pass, with a reason for programs and a detail for people.
 
-    `doubted` holds the prices where they are whole and possible and merely not believable (zeros, a flat day): a
-    second source that says the same can confirm them.
+    `doubted` holds prices that are whole and possible but hard to believe (zeros, a flat day): a second source with the
+    same prices can confirm them.
     """
 
     source: str
@@ -86,10 +86,9 @@ type Verdict = Settled | Refused
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What two sources' verdicts on one zone and day come to.
+    """The result of two sources' verdicts on one zone and day.
 
-    Where it `only_fills`, the prices were doubted and a second source says the same: good enough for a gap, not to
-    replace what is settled.
+    `only_fills` marks doubted prices that a second source confirms: they may fill a gap, but replace no settled price.
     """
 
     settled: Settled | None
@@ -98,7 +97,7 @@ class Ruling:
 
 
 def judge(sheet: DaySheet, limits: Limits) -> Verdict:
-    """Judge one sheet by itself. The step is inferred from its spacing: a whole hourly day passes at any time."""
+    """Judge one sheet by itself. The step is inferred from its spacing: a whole day of hours passes at any time."""
     if sheet.fault:
         return Refused(sheet.source, sheet.zone, sheet.day, Reason.UNREADABLE, sheet.fault)
     step_s = _step(sheet)
@@ -112,10 +111,10 @@ def judge(sheet: DaySheet, limits: Limits) -> Verdict:
 
 
 def reconcile(first: Verdict, second: Verdict) -> Ruling:
-    """Rule on two verdicts on the same zone and day, given in the order of trust.
+    """Combine two verdicts on the same zone and day, in the order of trust.
 
-    The first source's prices stand; where they were refused, the second's do. What contradicts them is refused. Zeros
-    and flat days fill a gap when both sources say the same.
+    The first source's prices are taken, or the second's where the first's were refused. Prices that contradict the
+    taken ones are refused. Zeros and flat days fill a gap where both sources have the same.
     """
     trusted, other = _prices(first), _prices(second)
     if isinstance(first, Settled):
@@ -135,7 +134,7 @@ def _prices(verdict: Verdict) -> Settled | None:
 
 
 def _step(sheet: DaySheet) -> int:
-    """Return the step that the quotes are spaced by; one quote alone has the day's market time unit."""
+    """Return the step between the quotes; for a single quote it is the day's market time unit."""
     if len({quote.ts for quote in sheet.quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(sheet.day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in sheet.quotes) else QUARTER_S
@@ -194,7 +193,7 @@ def _unbelievable(prices: Iterable[float], step_s: int) -> tuple[Reason, str] | 
 
 
 def contradiction(day: Settled, hours: dict[int, float], whose: str) -> Refused | None:
-    """Refuse a day that differs from hourly prices that are trusted more, in more hours than are tolerated."""
+    """Refuse a day that differs in too many hours from hourly prices that are trusted more."""
     given = day.hours()
     differing = _differing(hours, given)
     if len(differing) <= _TOLERATED_HOURS:
@@ -216,5 +215,5 @@ def _contradicts(first: Settled, second: Settled) -> Refused | None:
 
 
 def _differing(ours: dict[int, float], theirs: dict[int, float]) -> list[int]:
-    """Return the hours in both whose prices differ by more than a rounding."""
+    """Return the hours that both have and whose prices differ by more than rounding."""
     return [hour for hour in ours if hour in theirs and abs(ours[hour] - theirs[hour]) > PRICE_TOLERANCE_EUR_MWH]

@@ -1,7 +1,7 @@
-"""Prices at the wrong time: an answer that fits what is settled better when it is moved by some periods.
+"""Finds prices at the wrong time: an answer that fits the settled prices better when it is moved by some periods.
 
-An upstream that handles a clock change or a time zone wrongly gives good prices for the wrong hours. No check of a day
-by itself finds that; prices that are known already do. All of it is pure.
+A source with a mistake in a clock change or a time zone gives right prices for the wrong hours. No check of one day by
+itself can find that, so an answer is compared with the settled prices. All of it is pure.
 """
 
 import math
@@ -16,14 +16,14 @@ from tunnihind.sources.base import DaySheet
 LONGEST_SHIFT_S: Final = 3 * HOUR_S
 
 _CLEAR_HOURS: Final = 4.0
-"""So many more hours have to fit: more than the longest shift, so that a flat stretch that has grown at one end, which
-is explained by moving it, is not mistaken for one that has moved."""
+"""Moving has to make at least so many more hours fit. It is more than the longest shift: otherwise a flat stretch that
+has become longer at one end would look like one that has moved."""
 
 _EXPLAINED: Final = 0.9
-"""The part of the differing stretch that has to fit once it is moved."""
+"""The share of the differing stretch that has to fit once it is moved."""
 
 PRICE_TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
-"""Prices that differ by no more are alike: a cent of rounding, and the dust of floating point."""
+"""Prices that differ by no more are equal: a cent of rounding, and the error of floating point."""
 
 
 class _Period(NamedTuple):
@@ -33,7 +33,7 @@ class _Period(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ZonePrices:
-    """Prices of one zone by the start of their period, EUR/MWh: quarters, and hours that were given as hours."""
+    """Prices of one zone by the start of their period, EUR/MWh: quarters, and hours that came as hours."""
 
     quarters: dict[int, float] = field(default_factory=dict)
     whole_hours: dict[int, float] = field(default_factory=dict)
@@ -60,9 +60,9 @@ class ZonePrices:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How an answer fits what is settled: hours of all zones that both have, those alike, and a shift.
+    """How an answer fits the settled prices: the hours that both have, those with equal prices, and a shift.
 
-    `shift_s` says by how many seconds the prices stand too late (too early where negative); 0 without a shift.
+    `shift_s` is by how many seconds the prices stand too late (negative: too early); 0 without a shift.
     """
 
     compared_h: float
@@ -71,12 +71,12 @@ class Fit:
 
     @property
     def agrees(self) -> bool:
-        """Whether there was something to compare, and nearly all of it is alike."""
+        """Whether there was something to compare, and nearly all of it is equal."""
         return self.compared_h > 0 and self.shift_s == 0 and self.alike_h >= _EXPLAINED * self.compared_h
 
 
 def answer_prices(sheets: Iterable[DaySheet]) -> dict[Zone, ZonePrices]:
-    """Return the prices of an answer by zone; quotes that can be no price of a period are left out."""
+    """Return an answer's prices by zone, without quotes that are off the grid or not finite."""
     zones: dict[Zone, ZonePrices] = defaultdict(ZonePrices)
     for sheet in sheets:
         on_the_hour = all(quote.ts % HOUR_S == 0 for quote in sheet.quotes)
@@ -86,10 +86,10 @@ def answer_prices(sheets: Iterable[DaySheet]) -> dict[Zone, ZonePrices]:
 
 
 def fit(settled: Mapping[Zone, ZonePrices], answer: Mapping[Zone, ZonePrices]) -> Fit:
-    """Compare an answer with what is settled.
+    """Compare an answer with the settled prices.
 
-    There is a shift where the prices of any zone, or of any one delivery day of it, differ over a stretch and fit
-    it once they are moved by a number of quarters, at most three hours either way. What fits unmoved is no shift.
+    There is a shift where a zone's prices, or those of one of its delivery days, differ over a stretch and fit once
+    they are moved by a number of quarters, at most three hours either way.
     """
     compared_h = alike_h = 0.0
     shift_s = 0
@@ -99,7 +99,7 @@ def fit(settled: Mapping[Zone, ZonePrices], answer: Mapping[Zone, ZonePrices]) -
         alike = _alike(settled[zone], answer[zone])
         compared_h += _hours(alike)
         alike_h += _hours(period for period in alike if alike[period])
-        # One zone is enough, and to try all shifts is what takes long.
+        # One zone is enough: trying all shifts takes long.
         shift_s = shift_s or _shift(settled[zone], answer[zone], alike)
     return Fit(compared_h, alike_h, shift_s)
 
@@ -113,7 +113,7 @@ def in_words(shift_s: int) -> str:
 
 
 def _alike(settled: ZonePrices, answer: ZonePrices) -> dict[_Period, bool]:
-    """Tell of every settled period that the answer has too whether the prices are alike.
+    """Return for each settled period that the answer has too whether the prices are equal.
 
     Quarters are compared with quarters, and by the hour where only one side has them.
     """
@@ -163,7 +163,7 @@ def _differing_stretches(at_rest: Mapping[_Period, bool]) -> Iterator[dict[_Peri
 
 
 def _gained(stretch: Mapping[_Period, bool], moved: Mapping[_Period, bool]) -> float:
-    """Return how many hours of a stretch fit only once they are moved; 0 where moving doesn't clearly explain it."""
+    """Return how many more hours of a stretch fit once they are moved; 0 where moving does not clearly explain it."""
     compared = [period for period in stretch if period in moved]
     fitting_h = _hours(period for period in compared if moved[period])
     gained_h = fitting_h - _hours(period for period in stretch if stretch[period])

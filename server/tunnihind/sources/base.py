@@ -10,11 +10,11 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import Zone, day_end, day_start, delivery_day
 
 _MOST_QUOTES: Final = 500
-"""The longest day has 100 quarters. With so many quotes some contradict each other, and more of them tell no more."""
+"""The longest day has 100 quarters. A day with more quotes is refused anyway, so no more of them are kept."""
 
 
 class Quote(NamedTuple):
-    """A price as the source gave it: the start of its period (unix seconds) and EUR/MWh without VAT."""
+    """A price as the source gave it: the start of its period (unix seconds), and EUR/MWh without VAT."""
 
     ts: int
     eur_mwh: float
@@ -22,9 +22,9 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """All quotes of one zone for one delivery day as one source gave them, in order of time, unjudged.
+    """All quotes of one zone for one delivery day as one source gave them, in order of time and not yet checked.
 
-    `fault` says what could not be read of them; it is empty where all could.
+    `fault` says what of them could not be read; it is empty where everything could.
     """
 
     source: str
@@ -42,17 +42,16 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` for which there is any quote.
 
-        A day that isn't published yet has no sheet. What can't be read of one zone or day is the `fault` of its
-        sheets alone. Raises SourceError.
+        A day that isn't published yet has no sheet. Where one zone or day can't be read, that is the `fault` of its
+        own sheets. Raises SourceError.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """How often a source is asked.
+    """How often a source is asked: `every_s` seconds after an answer, and `retry_s` after a failure.
 
-    A good answer lasts `every_s` seconds. After a failure the source is asked again in `retry_s`, and with each further
-    failure in twice that time, up to `longest_retry_s`.
+    Each further failure doubles the pause, up to `longest_retry_s`.
     """
 
     every_s: int
@@ -63,8 +62,7 @@ class Cadence:
 class CovariateSource(Protocol):
     """A source of forecasts that help the price forecast: weather, load, wind and solar power.
 
-    It says by itself how often it is asked (`cadence`), and the first UTC day of which its archive holds anything
-    (`history_since`).
+    It says how often it is asked (`cadence`), and from which UTC day on its archive has anything (`history_since`).
     """
 
     name: str
@@ -72,14 +70,14 @@ class CovariateSource(Protocol):
     history_since: date
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of every covariate by name, issued `now`. Raises SourceError."""
+        """Return the newest forecast of each covariate by name, as issued `now`. Raises SourceError."""
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return what had been forecast for the UTC days from `first` to `last`, as issued. Raises SourceError."""
+        """Return the past forecasts for the UTC days from `first` to `last`, as issued. Raises SourceError."""
 
 
 class Fault(NamedTuple):
-    """Something of a zone that can't be read: the start of its period where that much can, and what is wrong."""
+    """A problem in a zone's answer: the start of the period where it can be read, and what is wrong."""
 
     ts: int | None
     problem: str
@@ -101,9 +99,9 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 
 
 def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date) -> list[DaySheet]:
-    """Lay quotes, in any order, on sheets for the delivery days from `first` to `last`; others are dropped.
+    """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`; others are dropped.
 
-    A quote that was given twice stands once; two prices for one period are both kept, for the gate to refuse.
+    A quote that comes twice is kept once. Two prices for one period are both kept, so that the gate refuses the day.
     Of a day with far too many quotes only the first are kept.
     """
     ordered = sorted(set(quotes))
@@ -119,9 +117,9 @@ def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, la
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's sheets of the days from `first` to `last` with what can't be read noted on them.
+    """Return a zone's sheets of the days from `first` to `last`, with the faults noted on them.
 
-    A fault whose period is known counts against its delivery day alone, another one against all of the zone.
+    A fault with a known period belongs to its delivery day, another one to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

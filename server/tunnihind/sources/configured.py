@@ -17,7 +17,7 @@ from tunnihind.sources.simulated import Simulated
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where prices come from, in the order of trust, and where covariates do."""
+    """The sources of prices, in the order of trust, and those of covariates."""
 
     prices: tuple[PriceSource, ...]
     covariates: tuple[CovariateSource, ...]
@@ -26,9 +26,9 @@ class Sources:
 def configured(
     settings: Settings, session: ClientSession, clock: Clock, *, forecast_zones: Sequence[str] = tuple(AREAS)
 ) -> Sources:
-    """Return the upstreams that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
+    """Return the sources that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
 
-    `session` is one that `upstream.open_session` opened; ENTSO-E's forecasts are those of `forecast_zones`.
+    `session` comes from `upstream.open_session`. ENTSO-E's forecasts are asked for `forecast_zones`.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []

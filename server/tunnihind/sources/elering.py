@@ -1,7 +1,10 @@
-"""Day-ahead prices of the Estonian transmission operator's dashboard: no key, all four zones in one answer.
+"""Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
+
+It needs no key and gives all four zones in one answer.
 
 `GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year; rows carry unix
-seconds. Quarters since delivery day 2025-10-01, hours before: nothing in an answer says which, so the gate infers it.
+seconds. They are quarters since delivery day 2025-10-01, and hours before. An answer does not say which: the gate
+infers it.
 """
 
 from datetime import date
@@ -18,18 +21,18 @@ from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, wi
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
-"""A year is allowed, and takes four times the memory."""
+"""Elering allows a year. That would take four times the memory."""
 
 # 92 days of all zones' quarters take 1.5 MB.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""92 days of one zone's quarters take 0.4 MB. Row by row, unreadable ones take a multiple of their length in memory."""
+"""More of a zone is not read row by row: that takes a multiple of its length in memory. 92 days have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# Milliseconds, as other services send them, are outside.
+# Milliseconds instead of seconds lie outside these bounds.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
@@ -43,14 +46,14 @@ class _Stamp(Struct):
 
 
 class ZoneRows(NamedTuple):
-    """One zone's rows as quotes, and those that can't be read."""
+    """One zone's rows as quotes, and what could not be read."""
 
     quotes: list[Quote]
     faults: list[Fault]
 
 
 class _ZonesRows(Struct):
-    """Each zone's rows unread; a zone that is not in the answer has none."""
+    """Each zone's rows, not yet decoded; empty for a zone that is not in the answer."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -87,7 +90,7 @@ class EleringPrices:
         """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # `end` is included, and a day's last second belongs to no period's start.
+            # `end` is included: the day's last second, at which no period starts.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
@@ -97,9 +100,9 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Read an answer's rows by zone; what is no row is a fault of its own zone alone.
+    """Read an answer's rows by zone. What can't be read of a zone is a fault of that zone alone.
 
-    Raises BadAnswer where there is no telling the zones apart.
+    Raises BadAnswer where the answer as a whole can't be read.
     """
     try:
         answer = _ANSWER.decode(body)
@@ -119,7 +122,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read row by row what can't be read in one go, up to a row that could be any day's."""
+    """Read rows one by one, up to an unreadable row whose day is unknown."""
     if memoryview(raw).nbytes > _MOST_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and are more than {_MOST_BYTES} bytes")])
     try:

@@ -1,9 +1,9 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for those who have a security token.
 
-The platform answers with whole delivery days and sometimes with more than one auction or resolution for a day.
-Only the first auction of the classification sequence is the coupled day-ahead market (SDAC): another one alone
-is no substitute, as those learnt who took it in July 2026. Of one day's resolutions the one that covers more of it
-is taken, the finer one when they cover it alike; they are never mixed.
+The platform answers with whole delivery days, sometimes with more than one auction or resolution for a day. Only the
+first auction of the classification sequence is the coupled day-ahead market (SDAC); without it there is no price. Of
+one day's resolutions the one that covers more of the day is taken, and of two that cover the same the finer one. They
+are never mixed.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.market import ZONE, ZONES, Zone, day_end, day_start
+from tunnihind.market import ESTONIA, ZONES, Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, days, spans, with_faults
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
@@ -32,16 +32,16 @@ AREAS: Final[Mapping[str, str]] = {
 """Energy identification codes (EIC) of the bidding zones."""
 
 _MAX_DAYS: Final = 90
-"""An answer holds at most 100 documents, and a day's prices are one."""
+"""An answer holds at most 100 documents, and each day's prices are one."""
 
-# 400 requests a minute; over it the platform bans for ten minutes.
+# Above 400 requests a minute the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
 
 _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
 
 class EntsoePlatform:
-    """The platform's one endpoint, asked with a security token."""
+    """Asks the platform's one address with a security token."""
 
     def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
         self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
@@ -51,7 +51,7 @@ class EntsoePlatform:
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
         """Return the time series of the delivery days from `first` to `last`; none where there is no data.
 
-        A range that the platform finds too long is asked for in halves. Raises SourceError.
+        Where the platform says that the range is too long, it is asked for in halves. Raises SourceError.
         """
         params = {
             **query,
@@ -85,8 +85,8 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError.
 
-        Every zone is a question of its own. Where Estonia's is refused or none can be read the source has failed;
-        otherwise what is wrong with a zone is told on its own sheets.
+        Each zone is a request of its own. The source has failed where Estonia's request fails or no zone can be read.
+        Any other problem of a zone is the fault of its own sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 
@@ -98,11 +98,11 @@ class EntsoePrices:
                 sheets += await self._zone_prices(zone, first, last)
             except SourceError as error:
                 failures.append(error)
-                if zone == ZONE.lower() and not isinstance(error, BadAnswer):
+                if zone == ESTONIA.zone and not isinstance(error, BadAnswer):
                     raise
                 sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
-                    break  # the zones that are left would only fail in the same way
+                    break  # the other zones would fail in the same way
         if len(failures) == len(ZONES):
             raise failures[0]
         return sheets
@@ -118,7 +118,7 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Lay a zone's day-ahead prices on sheets by delivery day. Raises BadAnswer where they aren't EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer where they aren't EUR/MWh."""
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

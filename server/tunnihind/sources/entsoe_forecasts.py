@@ -3,11 +3,13 @@
 Names are `<zone>_<load|wind|solar>_da_mw`; values are hourly means in MW. Wind is offshore (B18) and onshore (B19)
 together.
 
-The platform keeps only the last version of each. `current` stamps what it sees with the instant at which it looks.
-`archived` can't know when a version came: it counts it as issued at the latest instant at which Regulation (EU)
-543/2013 lets it be published, load two hours before gate closure (10:00 Brussels time of the day before, article
-6(2)(b)), wind and solar at 18:00 Brussels time of the day before (article 14(2)(d)). Later updates of the same
-forecast hide behind that stamp, so archived values are a little better than what was known then.
+The platform keeps only the last version of each forecast. `current` counts it as issued at the instant of the request.
+`archived` can't know when a version came. It counts it as issued at its deadline in Regulation (EU) 543/2013:
+
+- load: two hours before gate closure, 10:00 Brussels time of the day before (article 6(2)(b));
+- wind and solar power: 18:00 Brussels time of the day before (article 14(2)(d)).
+
+A forecast may have been updated after its deadline. So archived values are a little better than what was known then.
 """
 
 import math
@@ -56,7 +58,7 @@ class EntsoeForecasts:
         return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the last versions for the delivery days from `first` to `last`, an issue a day. Raises SourceError."""
+        """Return the last versions for the delivery days from `first` to `last`, one a day. Raises SourceError."""
         issues: dict[str, list[IssuedSeries]] = defaultdict(list)
         for start, end in spans(first, last, _MAX_DAYS):
             for name, means in (await self._hourly(start, end)).items():
@@ -67,7 +69,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return hourly means by name. What one zone refuses or garbles does not cost the others theirs."""
+        """Return hourly means by name. A zone that is refused or can't be read does not cost the others theirs."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -97,13 +99,13 @@ class EntsoeForecasts:
 
 
 def deadline(name: str, day: date) -> int:
-    """Return the latest instant at which a delivery day's forecast has to be published."""
+    """Return the deadline for the publication of a delivery day's forecast."""
     at = _LOAD_DEADLINE if "_load_" in name else _WIND_AND_SOLAR_DEADLINE
     return int(datetime.combine(day - timedelta(days=1), at, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean of every hour that is known in full, MW; a finer resolution wins over a coarser one.
+    """Return the mean of each hour that is known in full, MW. A finer resolution replaces a coarser one.
 
     Raises BadAnswer where the values aren't megawatts.
     """
@@ -125,7 +127,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _together(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Add up the parts in the hours that all of them know: the sum of fewer would look like a lull."""
+    """Add up the parts in the hours that all of them have: with one missing, the sum would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

@@ -1,12 +1,12 @@
 """The market documents of the ENTSO-E Transparency Platform (IEC 62325-351), read into time series.
 
-Elements are matched by local name, because the namespace carries a version that changes. Rules of the format:
+Elements are matched by local name, because the namespace contains a version that changes. Rules of the format:
 
-- a Period is as long as its timeInterval says (a day of a clock change has 23 or 25 hours), never 24 hours;
-- with curve type A03 a value that repeats is left out, to the END of the Period;
-- points come in any order; a value before the first point is unknown, not the next one's.
+- a Period is as long as its timeInterval says: a day of a clock change has 23 or 25 hours;
+- with curve type A03 a value that repeats is left out, up to the END of the Period;
+- points come in any order; a value before the first point is unknown.
 
-An answer that takes much more memory than any market document is refused while it is being read.
+A document that takes much more memory than a real one is refused while it is being read.
 """
 
 import math
@@ -27,7 +27,7 @@ SOURCE: Final = "entsoe"
 
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""A year of quarters has 35 136; what says more is nonsense or malice."""
+"""A year of quarters has 35 136."""
 
 _MAX_ELEMENTS: Final = 250_000
 """90 days of quarters have 26 000 elements for each auction and resolution."""
@@ -67,13 +67,13 @@ class TimeSeries:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """What the platform sends when it sends no data, with its reason."""
+    """The platform's answer without data, with its reason."""
 
     reason: str
 
     @property
     def no_data(self) -> bool:
-        """Whether there just is nothing for the asked range."""
+        """Whether there is no data for the asked range."""
         return "no matching data found" in self.reason.lower()
 
     @property
@@ -83,9 +83,9 @@ class Acknowledgement:
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Read a document, whose texts are kept as `redact` returns them.
+    """Read a document. Its texts are kept as `redact` returns them.
 
-    Raises BadAnswer on anything that is not one, a document type declaration included.
+    Raises BadAnswer on anything else, also on a document type declaration.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
@@ -104,7 +104,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of bounded size and depth, without XML attributes, and with texts as they may be told."""
+    """Builds a tree of bounded size and depth, without XML attributes, and with texts as `redact` returns them."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # A position has few digits; int() of a very long text is an error of its own.
+    # int() of a very long text raises an error of its own.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)
@@ -216,5 +216,5 @@ def _instant(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise BadAnswer(SOURCE, f"{text[:40]!r} is not an instant in ISO 8601") from None
-    # The platform's times are UTC, and say so by a Z.
+    # The platform's times are UTC, with or without a Z.
     return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())

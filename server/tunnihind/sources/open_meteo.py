@@ -1,9 +1,9 @@
 """Weather as it is forecast now, and as it had been forecast 1 to 7 days ahead, from Open-Meteo.
 
-Both come from one model, ECMWF's IFS at 0.25 degrees: what a forecaster learns from the past has to be the same
-thing that it is given live. (The 9 km model `ecmwf_ifs` has no previous runs.)
-The free service allows 600 calls a minute and 5 000 an hour, where more than 10 variables or 2 weeks for a point
-count as more than one; it sometimes hangs rather than fails.
+Both come from one weather model, ECMWF's IFS at 0.25 degrees, because the forecast must learn from the same data that
+it gets live. (The 9 km model `ecmwf_ifs` has no previous runs.)
+The free service allows 600 calls a minute and 5 000 an hour. A request for more than 10 variables or 2 weeks counts as
+several calls for each point. Sometimes the service does not answer at all.
 """
 
 import math
@@ -30,11 +30,11 @@ ATTRIBUTION: Final = "Weather data by Open-Meteo.com (https://open-meteo.com), C
 MODEL: Final = "ecmwf_ifs025"
 LEAD_DAYS: Final = range(1, 8)
 PREVIOUS_RUNS_SINCE: Final[Mapping[str, date]] = {"ecmwf_ifs025": date(2024, 1, 1)}
-"""The first day of the Previous Runs, by model."""
+"""The first day of the Previous Runs, by weather model."""
 
 _SOURCE: Final = "open-meteo"
 _FORECAST_DAYS: Final = 10
-"""A run reaches the end of the eighth day from today, and a mean of the past hour stands one hour later."""
+"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
 _SPAN_DAYS: Final = 14
 _CALLS_PER_MINUTE: Final = 300.0
@@ -44,7 +44,7 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 
 class Location(Struct):
-    """One point's part of an answer: columns of hourly values by name, `time` (unix seconds) among them."""
+    """One point's part of an answer: columns of hourly values by name, with `time` (unix seconds) as one of them."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -55,7 +55,7 @@ _DECODER: Final = msgspec.json.Decoder(Location | tuple[Location, ...])
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column of an answer: a variable as forecast `lead_days` ahead, or as forecast now (0)."""
+    """One column of an answer: a variable as forecast `lead_days` ahead, or now (0)."""
 
     variable: WeatherVariable
     lead_days: int = 0
@@ -105,8 +105,8 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return, per name, a series for each of 7 to 1 days ahead, over the UTC days from `first` to `last`.
 
-        Asked in pieces of two weeks at a pace within the service's limits, about half a minute per month. Nothing is
-        known of days before `history_since`, and what the service does not know is left out. Raises SourceError.
+        It is asked in pieces of two weeks, slowly enough for the service's limits: a month takes about half a minute.
+        There is nothing before `history_since`. A series without any value is left out. Raises SourceError.
         """
         columns = [_Column(variable, lead) for lead in reversed(LEAD_DAYS) for variable in VARIABLES]
         pieces = [
@@ -158,7 +158,7 @@ class OpenMeteo:
             if location.hourly.get("time") != hours:
                 raise BadAnswer(_SOURCE, f"the hours at {point.name} are not those asked for")
             for column in columns:
-                # A mean of the past hour belongs to the hour before the instant at which it stands.
+                # A mean of the past hour belongs to the hour before its instant.
                 shift_s = HOUR_S if column.variable.past_hour_mean else 0
                 found[point, column] = start_ts - shift_s, _values(location, column, len(hours), point)
         return found
@@ -179,7 +179,7 @@ def parse_locations(body: bytes) -> tuple[Location, ...]:
 def _values(
     location: Location, column: _Column, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return a column's values, NaN where they are null or can't be true."""
+    """Return a column's values, NaN where they are null or out of bounds."""
     unit = location.hourly_units.get(column.name)
     values = location.hourly.get(column.name, ())
     if unit != column.variable.unit or len(values) != hours:

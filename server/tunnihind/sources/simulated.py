@@ -1,4 +1,4 @@
-"""The simulated market as a source of prices and covariates: `serve --demo` and tests run on it with no network."""
+"""The simulated market as a source of prices and covariates, without a network: for `serve --demo` and tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -19,7 +19,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """A world that only this process knows, as its upstreams would show it at the clock's time."""
+    """Shows the simulated market as real sources would show theirs at the clock's time."""
 
     name = "simulated"
     cadence = Cadence(every_s=3 * HOUR_S)
@@ -30,7 +30,7 @@ class Simulated:
         self._clock = clock or SystemClock()
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a whole sheet per zone and delivery day that is published: 12:55 Brussels time of the day before."""
+        """Return a whole sheet per zone and delivery day that is published by now."""
         now = self._clock.now()
         published = [day for day in days(first, last) if publication_time(day) <= now]
         sheets = []
@@ -89,7 +89,7 @@ class Simulated:
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # Errors that multiply leave a calm calm and a night dark.
+    # Errors are factors, so that no wind stays no wind and night stays dark.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)
 

@@ -1,13 +1,14 @@
-"""A synthetic market with known structure: weather, wind and solar power, load, and four coupled prices.
+"""A simulated market with known structure: weather, wind and solar power, load, and four coupled prices.
 
-Everything is a pure function of time and a seed, for any instant from 1970 on. What a forecaster can find in it:
+Everything is a pure function of time and a seed, for any instant from 1970 on. A forecaster can find this in it:
 
-- wind speed is lognormal around a seasonal mean, driven by weather of three days shared within a region;
-- radiation follows the sun's elevation and a cloudiness of a day or so; temperature season, hour and weather;
+- wind speed is lognormal around a seasonal mean; its weather lasts about three days and is shared within a zone;
+- radiation follows the sun's height and clouds that last about a day; temperature follows season, hour and weather;
 - load follows the Estonian clock, the weekend and the cold below 15 degrees;
-- a price is a supply curve of the residual load (load less wind and solar power, as a share of the mean load) of
-  the Baltic and the Finnish zones, mixed by how well a zone is linked to each; times a level that drifts over
-  months; plus noise. Midday in summer can be at or below zero, a calm cold evening spikes.
+- residual load is load less wind and solar power, as a share of the mean load. A supply curve turns that of the Baltic
+  and the Finnish zones, mixed by how well a zone is linked to each, into a price. The price is multiplied by a level
+  that drifts over months, and has noise added. It can be zero or less at midday in summer, and is very high on a cold
+  evening without wind.
 """
 
 from dataclasses import dataclass
@@ -57,12 +58,12 @@ class Noise:
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return a continuous process at the instants `ts`, which forgets itself over about `knot_s` seconds."""
+        """Return a continuous process at the instants `ts`; after `knot_s` seconds little of a value is left."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
         values = self._draw(stream, first, int(index.max()) - first + 2)
-        # A quarter turn from one knot's number to the next one's keeps the variance at 1 between them.
+        # The weights are a cosine and a sine, so that the variance stays 1 between two knots.
         angle = (3.0 - 2.0 * fraction) * fraction**2 * (np.pi / 2)
         process: Floats = values[index - first] * np.cos(angle) + values[index - first + 1] * np.sin(angle)
         return process
@@ -79,7 +80,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """A zone's mean load, what a degree of cold adds to it, and its power that costs nothing to run; MW."""
+    """A zone's mean load, the load that a degree of cold adds, and its power without fuel costs; all in MW.
+
+    `city` is the weather point of its load and solar power; `baltic_share` how far its price follows the Baltic zones.
+    """
 
     load_mw: float
     heating_mw: float
@@ -99,7 +103,7 @@ _FLEETS: Final[dict[Zone, _Fleet]] = {
 
 
 class SimulatedMarket:
-    """The truth of the simulated world. Instants `ts` are unix seconds UTC in arrays of shape (n,)."""
+    """The true weather and prices. Instants `ts` are unix seconds UTC in arrays of shape (n,)."""
 
     def __init__(self, seed: int) -> None:
         self._noise = Noise(seed)
@@ -153,9 +157,9 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return what each further day of lead adds to a forecast's error, in units of a day's, shape (days, n).
+        """Return what each further day of lead adds to a forecast's error, with variance 1, shape (days, n).
 
-        The error at a lead is their sum up to it, so that forecasts close in on the truth as time goes on.
+        The error at a lead is the sum up to that lead, so that forecasts come closer to the truth as time goes on.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
@@ -198,7 +202,7 @@ def _season(ts: Floats) -> Floats:
 def load_shape(ts: Floats) -> Floats:
     """Return the load of a mild day as a share of its mean, by the Estonian clock, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
-    # The night on which the clock changes is not worth its own offset.
+    # The day of a clock change has one offset, that of its noon.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(LOCAL_TZ) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
