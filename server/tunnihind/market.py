@@ -76,6 +76,9 @@ DEFAULT_VAT_RATE: Final = 0.22
 MODEL_LEAD_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S
 
+PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
+"""Estonian local time between which the next day's prices appear on a normal day. Later they count as late."""
+
 _GATE_CLOSURE: Final = time(12, 0)
 _PUBLICATION_TIME: Final = time(12, 55)
 
@@ -88,6 +91,11 @@ def iso_utc(ts: int) -> str:
 def floor_hour(ts: float) -> int:
     """Return the start of the UTC hour that holds the instant."""
     return int(ts // HOUR_S) * HOUR_S
+
+
+def utc_midnight(day: date) -> int:
+    """Return the instant at which a UTC day begins."""
+    return int(datetime.combine(day, time(), UTC).timestamp())
 
 
 def delivery_day(ts: float) -> date:
@@ -120,6 +128,11 @@ def market_time_unit(day: date) -> int:
 def publication_time(day: date) -> int:
     """Return when a delivery day's prices are published by rule: 12:55 Brussels time of the day before."""
     return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
+
+
+def late_from(day: date) -> int:
+    """Return from when on a delivery day's prices count as late where they are not there yet."""
+    return int(datetime.combine(day - timedelta(days=1), PUBLICATION_WATCH[1], LOCAL_TZ).timestamp())
 
 
 @lru_cache(maxsize=8192)

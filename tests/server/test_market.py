@@ -25,6 +25,7 @@ from tunnihind.market import (
     hourly_prices,
     hours_of,
     iso_utc,
+    late_from,
     market_price,
     market_time_unit,
     publication_time,
@@ -79,6 +80,18 @@ def test_bidding_ends_and_prices_come_by_the_clock_of_brussels_on_the_day_before
 ) -> None:
     assert gate_closure(day) == utc(closure)
     assert publication_time(day) == utc(publication)
+
+
+@pytest.mark.parametrize(
+    ("day", "late"),
+    [
+        (PLAIN, "2025-12-14T13:30"),
+        (SPRING, "2025-03-29T13:30"),
+        (SPRING + timedelta(days=1), "2025-03-30T12:30"),
+    ],
+)
+def test_prices_are_late_from_half_past_three_by_the_estonian_clock(day: date, late: str) -> None:
+    assert late_from(day) == utc(late)
 
 
 def test_quarters_are_traded_since_october_2025() -> None:

@@ -1,6 +1,6 @@
 """Clocks that move only as a test says, and instants from what an Estonian clock shows."""
 
-from datetime import UTC, date, datetime
+from datetime import datetime
 
 from tunnihind.market import LOCAL_TZ
 
@@ -8,11 +8,6 @@ from tunnihind.market import LOCAL_TZ
 def local(text: str) -> int:
     """Return the instant at which Estonian clocks show `2025-12-15 13:45`, the first of two."""
     return int(datetime.fromisoformat(text).replace(tzinfo=LOCAL_TZ).timestamp())
-
-
-def utc_midnight(day: date) -> int:
-    """Return the instant at which a UTC day begins."""
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
 
 
 class TimeIsUp(Exception):

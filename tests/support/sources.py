@@ -6,12 +6,11 @@ from datetime import date
 
 import numpy as np
 
-from tests.support.clocks import utc_midnight
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time
+from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time, utc_midnight
 from tunnihind.sources.base import Cadence, DaySheet, Quote, day_sheets
 
 

@@ -4,10 +4,10 @@ The store's journal holds, for each calendar year or month, when it was last fil
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from tunnihind.market import DAY_S, day_end, delivery_day
+from tunnihind.market import DAY_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.journal import Journal
@@ -69,7 +69,7 @@ def missing_months(journal: Journal, source: CovariateSource, history_start: dat
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
-        end_ts = datetime.combine(end, time(), UTC).timestamp()
+        end_ts = utc_midnight(end)
         if not _is_whole(filled_at.get(str(month)), end_ts, MONTH_LASTS_S, now):
             missing.append(month)
         end = month

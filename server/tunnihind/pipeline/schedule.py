@@ -12,11 +12,8 @@ from enum import StrEnum
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, delivery_day, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, PUBLICATION_WATCH, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
-
-PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
-"""Estonian local time between which the next day's prices appear on a normal day."""
 
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60

@@ -15,7 +15,7 @@ from typing import Final, override
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
-from tunnihind.market import HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, market_time_unit, publication_time
+from tunnihind.market import HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, late_from, market_time_unit
 from tunnihind.price_checks.gate import Refused, judge
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
@@ -24,9 +24,6 @@ from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
-
-_PUBLISHED_LATEST_S: Final = 2 * HOUR_S
-"""How long after the usual time the market may publish before that counts as wrong."""
 
 _HISTORY_DAYS_AGO: Final = 7
 _FORECAST_ZONES: Final = ("ee",)
@@ -70,7 +67,7 @@ async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
-        days = [today, tomorrow] if now >= publication_time(tomorrow) + _PUBLISHED_LATEST_S else [today]
+        days = [today, tomorrow] if now >= late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _faults(sheets, day, limits)]
         newest = max((sheet.day for sheet in sheets if sheet.zone == "ee"), default=None)
         reach = f"prices of EE until the end of {newest} (Brussels time)" if newest else "no prices of EE"

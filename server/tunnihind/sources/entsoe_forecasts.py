@@ -22,7 +22,7 @@ import numpy as np
 
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour
+from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
 from tunnihind.sources.base import Cadence, days, spans
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
@@ -34,7 +34,7 @@ _LARGEST_MW: Final = 100_000.0
 _SOLAR: Final = "B16"
 _WIND: Final = ("B18", "B19")
 
-_LOAD_DEADLINE: Final = time(10, 0)
+_LOAD_BEFORE_GATE_CLOSURE_S: Final = 2 * HOUR_S
 _WIND_AND_SOLAR_DEADLINE: Final = time(18, 0)
 
 
@@ -100,8 +100,9 @@ class EntsoeForecasts:
 
 def deadline(name: str, day: date) -> int:
     """Return the deadline for the publication of a delivery day's forecast."""
-    at = _LOAD_DEADLINE if "_load_" in name else _WIND_AND_SOLAR_DEADLINE
-    return int(datetime.combine(day - timedelta(days=1), at, DELIVERY_TZ).timestamp())
+    if "_load_" in name:
+        return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
+    return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:

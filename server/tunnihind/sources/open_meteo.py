@@ -20,7 +20,7 @@ from msgspec import Struct
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.sources.base import Cadence, spans
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
@@ -33,7 +33,7 @@ PREVIOUS_RUNS_SINCE: Final[Mapping[str, date]] = {"ecmwf_ifs025": date(2024, 1, 
 """The first day of the Previous Runs, by weather model."""
 
 _SOURCE: Final = "open-meteo"
-_FORECAST_DAYS: Final = 10
+FORECAST_DAYS: Final = 10
 """The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
 _SPAN_DAYS: Final = 14
@@ -91,7 +91,7 @@ class OpenMeteo:
         """Return the newest forecast from the start of today (UTC) on, 10 days, issued `now`. Raises SourceError."""
         today = datetime.fromtimestamp(now, UTC).date()
         columns = [_Column(variable) for variable in VARIABLES]
-        last = today + timedelta(days=_FORECAST_DAYS - 1)
+        last = today + timedelta(days=FORECAST_DAYS - 1)
         found = await self._fetch(self._forecast_url, columns, today, last)
         series = {
             covariate_name(column.variable, point): IssuedSeries(now, start_ts, values)
@@ -144,7 +144,7 @@ class OpenMeteo:
         }
 
         def read(answer: Answer) -> _Found:
-            return self._read(answer.body, columns, _midnight(first), _midnight(last) + DAY_S)
+            return self._read(answer.body, columns, utc_midnight(first), utc_midnight(last) + DAY_S)
 
         return await self._upstream.get(url, params, read)
 
@@ -188,7 +188,3 @@ def _values(
     numbers = np.array([math.nan if value is None else value for value in values], np.float32)
     plausible = (numbers >= column.variable.low) & (numbers <= column.variable.high)
     return np.where(plausible, numbers, np.float32(math.nan))
-
-
-def _midnight(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())

@@ -1,20 +1,28 @@
 """The simulated market as a source of prices and covariates, without a network: for `serve --demo` and tests."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Final
 
 import numpy as np
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.known import Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, market_time_unit, publication_time
-from tunnihind.sources.base import Cadence, DaySheet, Quote, days
+from tunnihind.market import (
+    DAY_S,
+    HOUR_S,
+    QUARTER_S,
+    day_end,
+    day_start,
+    market_time_unit,
+    publication_time,
+    utc_midnight,
+)
+from tunnihind.sources.base import DaySheet, Quote, days
+from tunnihind.sources.open_meteo import FORECAST_DAYS, LEAD_DAYS, OpenMeteo
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
-_FORECAST_DAYS: Final = 10
-_LEAD_DAYS: Final = 7
 _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
 
 
@@ -22,8 +30,8 @@ class Simulated:
     """Shows the simulated market as real sources would show theirs at the clock's time."""
 
     name = "simulated"
-    cadence = Cadence(every_s=3 * HOUR_S)
-    history_since = date(2024, 1, 1)
+    cadence = OpenMeteo.cadence
+    history_since = OpenMeteo.history_since
 
     def __init__(self, seed: int = 1, *, clock: Clock | None = None) -> None:
         self._market = SimulatedMarket(seed)
@@ -41,26 +49,26 @@ class Simulated:
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the weather forecast from the start of today (UTC) on, 10 days, issued `now`."""
         start_ts = now // DAY_S * DAY_S
-        ts = _hours(start_ts, start_ts + _FORECAST_DAYS * DAY_S)
+        ts = _hours(start_ts, start_ts + FORECAST_DAYS * DAY_S)
         lead_days = np.maximum(ts - now, 0.0) / DAY_S
-        weights = np.clip(lead_days - np.arange(_FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
+        weights = np.clip(lead_days - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
         series = {}
         for variable, point in _SERIES:
-            error = (weights * self._revisions(variable, point, ts, _FORECAST_DAYS)).sum(axis=0)
+            error = (weights * self._revisions(variable, point, ts, FORECAST_DAYS)).sum(axis=0)
             values = _forecast(variable, self._truth(variable, point, ts), error)
             series[covariate_name(variable, point)] = IssuedSeries(now, start_ts, values)
         return series
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the weather of the UTC days from `first` to `last` as forecast 7 to 1 days ahead, until now."""
-        start_ts = _midnight(first)
-        ts = _hours(start_ts, _midnight(last) + DAY_S)
+        start_ts = utc_midnight(first)
+        ts = _hours(start_ts, utc_midnight(last) + DAY_S)
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
         for variable, point in _SERIES:
             truth = self._truth(variable, point, ts)
-            errors = self._revisions(variable, point, ts, _LEAD_DAYS).cumsum(axis=0)
-            for lead_s, error in zip(range(DAY_S, (_LEAD_DAYS + 1) * DAY_S, DAY_S), errors, strict=True):
+            errors = self._revisions(variable, point, ts, len(LEAD_DAYS)).cumsum(axis=0)
+            for lead_s, error in zip((lead * DAY_S for lead in LEAD_DAYS), errors, strict=True):
                 issued = ts <= now + lead_s
                 if issued.any():
                     values = _forecast(variable, truth, error)[issued]
@@ -96,7 +104,3 @@ def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.nda
 
 def _hours(start_ts: int, end_ts: int) -> Floats:
     return np.arange(start_ts, end_ts, HOUR_S, dtype=np.float64)
-
-
-def _midnight(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())

@@ -10,16 +10,13 @@ from tunnihind.api.health import STALE_AFTER_S, judge
 from tunnihind.api.models import AccuracyWindow, Mode, SeriesResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.known_days.calendar import is_holiday
-from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, delivery_day, floor_hour, late_from
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.hours import Level, PricedHour, by_day, levels, priced_hours
 from tunnihind.web.options import PageOptions
-
-_LATE_AFTER: Final = 15 * 60 + 30
-"""Minutes into the Estonian day after which tomorrow's prices count as late; they come at about 14:00."""
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
@@ -173,8 +170,7 @@ def _awaits_tomorrow(data: ServedData, now: int) -> bool:
 
 
 def _is_late(now: int) -> bool:
-    local = _local(now)
-    return local.hour * 60 + local.minute >= _LATE_AFTER
+    return now >= late_from(_local(now).date() + timedelta(days=1))
 
 
 def _local(now: int) -> datetime:

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.support.clocks import JumpingClock, local, utc_midnight
+from tests.support.clocks import JumpingClock, local
 from tests.support.pipelines import InProcessModeller, RecordingObserver, live, pipeline_of
 from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tests.support.stores import hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
 from tunnihind.errors import BadAnswer, SourceRefused
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store

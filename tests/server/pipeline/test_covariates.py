@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.support.clocks import JumpingClock, StillClock, local, utc_midnight
+from tests.support.clocks import JumpingClock, StillClock, local
 from tests.support.pipelines import RecordingObserver, StubModeller, live, pipeline_of
 from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.sources.base import days
 from tunnihind.sources.open_meteo import OpenMeteo
