@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, update
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.market import HOUR_S, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_percentiles
@@ -39,21 +39,26 @@ class RunArchive:
     def add(self, run: Run) -> None:
         """Keep a run. Raises StoreError."""
         with self._database.writing() as connection:
-            connection.execute(insert(table).values(_cells(run, self._last_in_full(connection))))
+            connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
             self._journal.advance(connection)
 
-    def newest(self, as_of: int | None = None) -> Run | None:
-        """Return the newest run, made at `as_of` or earlier. Raises StoreError."""
+    def newest(self, as_of: int | None = None, *, step_s: int = HOUR_S) -> Run | None:
+        """Return the newest run of a step, made at `as_of` or earlier. Raises StoreError."""
+        wanted = _made(EARLIEST, as_of), table.c.step_s == step_s
         with self._database.reading() as connection:
-            for row in self.rows.read(connection, _made(EARLIEST, as_of), order_by=_NEWEST_FIRST):
+            for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
                 for run in _resolved(connection, [row], self.rows).values():
                     return run
         return None
 
-    def since(self, made_at: int, as_of: int | None = None) -> list[Run]:
-        """Return the runs made at or after `made_at` (and at `as_of` or earlier), newest first. Raises StoreError."""
+    def since(self, made_at: int, as_of: int | None = None, *, step_s: int = HOUR_S) -> list[Run]:
+        """Return the runs of a step made at or after `made_at` (and at `as_of` or earlier), newest first.
+
+        Raises StoreError.
+        """
+        wanted = _made(made_at, as_of), table.c.step_s == step_s
         with self._database.reading() as connection:
-            rows = [*self.rows.read(connection, _made(made_at, as_of), order_by=_NEWEST_FIRST)]
+            rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
     def keep_score(self, score: BacktestScore | None) -> None:
@@ -74,9 +79,10 @@ class RunArchive:
         found: tuple[WindowScores, ...] | None = self._journal.read(_ACCURACY, tuple[WindowScores, ...])
         return found or ()
 
-    def _last_in_full(self, connection: Connection) -> _InFull | None:
-        """Return the run that the newest one is, or repeats."""
-        newest = self.rows.first(connection, _made(EARLIEST, None), order_by=_NEWEST_FIRST)
+    def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
+        """Return the run that the newest one of the same zone and step is, or repeats."""
+        wanted = _made(EARLIEST, None), table.c.zone == like.zone, table.c.step_s == like.step_s
+        newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
             return None
         number = newest.id if newest.repeats is None else newest.repeats
@@ -117,6 +123,8 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     return {
         "made_at": run.made_at,
         "tier": run.tier,
+        "zone": run.zone,
+        "step_s": run.step_s,
         "start_ts": run.start_ts,
         "p10": b"" if is_repeat else pack_prices(run.p10),
         "p50": b"" if is_repeat else pack_prices(run.p50),
@@ -139,13 +147,13 @@ class _Row(NamedTuple):
 def _row(cells: Cells) -> _Row:
     """Return what a row holds. Raises ValueError."""
     one = msgspec.convert(cells, _Fields)
-    if one.start_ts % HOUR_S:
-        raise ValueError(f"start_ts is {one.start_ts}, which is no full hour")
+    if one.start_ts % one.step_s:
+        raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     if one.repeats is not None:
         return _Row(one.id, one.made_at, one.start_ts, None, one.repeats)
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     inputs: dict[str, Any] = from_json(cells, "inputs", dict[str, Any])
-    run = Run(one.made_at, one.tier, ESTONIA.zone, HOUR_S, one.start_ts, *percentiles, inputs)
+    run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
     return _Row(one.id, one.made_at, one.start_ts, run, None)
 
 
@@ -155,6 +163,8 @@ class _Fields(msgspec.Struct):
     id: int
     made_at: Instant
     tier: str
+    zone: Zone
+    step_s: Literal[900, 3600]
     start_ts: Hour
     p10: bytes
     p50: bytes

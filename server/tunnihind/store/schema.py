@@ -64,6 +64,8 @@ runs: Final = Table(
     Column("p90", LargeBinary, nullable=False),
     Column("inputs", Text, nullable=False),
     Column("repeats", Integer),
+    Column("zone", Text, nullable=False, server_default="ee"),
+    Column("step_s", Integer, nullable=False, server_default="3600"),
     Index(None, "made_at"),
 )
 """A forecast run exactly as issued. One that `repeats` another, by its id, holds neither percentiles nor inputs."""

@@ -17,7 +17,7 @@ from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
@@ -78,6 +78,20 @@ def test_runs_since_an_instant_come_newest_first(store: Store) -> None:
     for made_at in (MADE, MADE + 7200, MADE + 3600):
         store.runs.add(run(made_at))
     assert [one.made_at for one in store.runs.since(MADE + 1)] == [MADE + 7200, MADE + 3600]
+
+
+def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
+    hours = run(MADE)
+    quarters = replace(hours, step_s=QUARTER_S)
+    store.runs.add(hours)
+    store.runs.add(quarters)
+    store.runs.add(hours)  # repeats the run of hours, not the newest of all
+    assert kept_in_full(store) == [MADE, MADE]
+    for step_s, expected in [(HOUR_S, [hours, hours]), (QUARTER_S, [quarters])]:
+        assert_the_same(store.runs.since(MADE, step_s=step_s), expected)
+        newest = store.runs.newest(step_s=step_s)
+        assert newest is not None
+        assert newest.says_the_same(expected[0])
 
 
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
