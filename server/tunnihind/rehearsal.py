@@ -1,6 +1,6 @@
 """The world as it was known on a past day, for `--as-of`: no network, nothing written to the store."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
@@ -9,7 +9,7 @@ from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import ESTONIA, MARKET_LIMITS, Limits, delivery_day
-from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
 
@@ -31,8 +31,9 @@ class Rehearsal:
     @classmethod
     def of(cls, store: Store, instant: int, limits: Limits = MARKET_LIMITS) -> Rehearsal:
         """Prepare a rehearsal from the instant on. Raises StoreError."""
-        archive, archived = _archive(store, instant), _archived(store, instant)
-        model = forecaster(limits.floor, limits.cap)  # the back-casts teach it what the first run needs
+        model = forecaster(limits)  # the back-casts teach it what the first run needs
+        archive = store.archive(needed_since(model, instant - HISTORY_S))
+        archived = store.runs.since(instant - HISTORY_S, as_of=instant)
         return cls(instant, archive, model, (*_missing(archive, archived, instant, model), *archived))
 
     def run(self, at: int | None = None) -> Run | None:
@@ -67,14 +68,6 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: For
         run = None if delivery_day(at) in done else model.forecast(archive.as_of(at))
         if run is not None:
             yield run
-
-
-def _archive(store: Store, instant: int) -> Archive:
-    return store.archive(instant - HISTORY_S - MEMORY_S)
-
-
-def _archived(store: Store, instant: int) -> Sequence[Run]:
-    return store.runs.since(instant - HISTORY_S, as_of=instant)
 
 
 def backcast_instants(instant: int) -> Iterator[int]:

@@ -104,7 +104,8 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
     with Store(url, read_only=True) as store:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
-        forecaster, history, lines = TieredForecaster(), History(), []
+        forecaster = TieredForecaster()
+        history, lines = History(forecaster), []
         for what, as_of in (
             ("from nothing", morning),
             ("an hour later", morning + HOUR_S),

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings
 
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.market import Limits
+from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
 
@@ -52,9 +54,10 @@ async def session() -> AsyncIterator[ClientSession]:
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
 
-    def quick(floor_eur_mwh: float, cap_eur_mwh: float) -> LastWeeksMean:
-        return LastWeeksMean(limits=Limits(floor_eur_mwh, cap_eur_mwh))
+    def quick(limits: Limits) -> LastWeeksMean:
+        return LastWeeksMean(limits=limits)
 
-    for name in ("pipeline.modelling.forecaster", "pipeline.modelling._kept_forecaster", "rehearsal.forecaster"):
-        monkeypatch.setattr(f"tunnihind.{name}", quick, raising=False)
-    monkeypatch.setattr("tunnihind.pipeline.modelling._PAST_FORECASTERS", {})
+    for name in ("pipeline.modelling.forecaster", "rehearsal.forecaster"):
+        monkeypatch.setattr(f"tunnihind.{name}", quick)
+    monkeypatch.setattr(modelling, "_kept_forecaster", cache(modelling._StoreForecaster))
+    monkeypatch.setattr(modelling, "_PAST_FORECASTERS", {})

@@ -18,7 +18,7 @@ from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import day_start
-from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
@@ -96,12 +96,13 @@ def backtest(
 
 def _walked(settings: Settings, first: date, last: date, issue_at: time, horizon_days: int) -> BacktestResult:
     """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
+    model = forecaster(settings.limits)
     with Store(settings.store_url, read_only=True) as store:
-        archive = store.archive(day_start(first) - MEMORY_S)
+        archive = store.archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            forecaster(settings.price_floor, settings.price_cap),
+            model,
             first,
             last,
             issue_at=issue_at,

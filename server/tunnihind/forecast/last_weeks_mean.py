@@ -42,6 +42,11 @@ class LastWeeksMean:
     market: Market = ESTONIA
     limits: Limits = MARKET_LIMITS
 
+    @property
+    def history_days(self) -> int:
+        """How many days before the newest one it looks at, at most."""
+        return _HISTORY_DAYS
+
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
 

@@ -104,6 +104,10 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 class Forecaster(Protocol):
     """Makes a run from what is known."""
 
+    @property
+    def history_days(self) -> int:
+        """How many days before the newest one it looks at, at most."""
+
     def forecast(self, known: Known) -> Run | None:
         """Forecast every hour after `known.as_of` up to 7 delivery days past the newest settled one.
 

@@ -3,15 +3,20 @@
 from dataclasses import dataclass
 from typing import Final
 
-from tunnihind.forecast.replay.replay import HISTORY_DAYS
+from tunnihind.forecast.run import Forecaster
 from tunnihind.known import Archive
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
-MEMORY_S: Final = (HISTORY_DAYS + 14) * DAY_S
-"""A forecast gets so much history: what the model looks at, and two weeks to spare."""
+_SPARE_S: Final = 14 * DAY_S
+"""A forecast gets so much more history than its forecaster looks at."""
 _SURPLUS_S: Final = 14 * DAY_S
 """A kept archive may reach so much further back than what is asked for."""
+
+
+def needed_since(forecaster: Forecaster, as_of: int) -> int:
+    """Return from when on a forecast at an instant needs what the store holds."""
+    return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,13 @@ class _State:
 class History:
     """Reads archives from a store and keeps the last one: reading years takes longer than a forecast."""
 
-    def __init__(self) -> None:
+    def __init__(self, forecaster: Forecaster) -> None:
+        self._forecaster = forecaster
         self._kept: tuple[_State, int, Archive] | None = None
 
     def archive(self, store: Store, as_of: int) -> Archive:
         """Return at least all history that a forecast at an instant may look at. Raises StoreError."""
-        since_ts, state = as_of - MEMORY_S, _State.of(store)
+        since_ts, state = needed_since(self._forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:

@@ -12,13 +12,12 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
+from tunnihind.known import Known
 from tunnihind.market import DAY_S, ESTONIA, MARKET_LIMITS, WEEK_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
-
-_HISTORY: Final = History()
 
 SLICE_S: Final = 1.0
 """Forecasts of past days are made for so long at a time before they are stored."""
@@ -47,21 +46,31 @@ class Modeller(Protocol):
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
 
 
-def forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
+def forecaster(limits: Limits) -> Forecaster:
     """Return the served model for a market with these price limits."""
-    return TieredForecaster(limits=Limits(floor_eur_mwh, cap_eur_mwh))
+    return TieredForecaster(limits=limits)
 
 
-@cache
-def _kept_forecaster(floor_eur_mwh: float, cap_eur_mwh: float) -> Forecaster:
-    """Return the forecaster that this process keeps. It reuses what it has learnt; its runs are the same without."""
-    return forecaster(floor_eur_mwh, cap_eur_mwh)
+class _StoreForecaster:
+    """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.forecaster = forecaster(limits)
+        self._history = History(self.forecaster)
+
+    def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
+        """Return what was known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
+        return self._history.archive(store, instant if as_of is None else as_of).as_of(instant)
+
+
+_kept_forecaster: Final = cache(_StoreForecaster)
+"""Returns the forecaster that this process keeps for its hourly runs, by the price limits."""
 
 
 def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | None:
     """Make a run from what `store` knew at an instant. Raises StoreError."""
-    known = _HISTORY.archive(store, as_of).as_of(as_of)
-    return _kept_forecaster(limits.floor, limits.cap).forecast(known)
+    kept = _kept_forecaster(limits)
+    return kept.forecaster.forecast(kept.known(store, as_of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +85,8 @@ class ScoreSlice:
     lacking: int
 
 
-class _PastForecaster:
-    """A forecaster of past days and the history it reads: kept from slice to slice until all forecasts are made."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.history = History()
-        self.forecaster = forecaster(limits.floor, limits.cap)
-
-
-_PAST_FORECASTERS: Final[dict[Limits, _PastForecaster]] = {}
+_PAST_FORECASTERS: Final[dict[Limits, _StoreForecaster]] = {}
+"""The forecasters of past days: kept from slice to slice until all forecasts are made."""
 
 
 def score_slice(
@@ -116,10 +118,10 @@ def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) ->
     """Forecast an instant's next day, with the forecaster of the hourly run at `run_at` where that is given."""
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
-        known = _HISTORY.archive(store, run_at).as_of(instant)
-        return NextDay.made_by(_kept_forecaster(limits.floor, limits.cap), known)
-    past = _PAST_FORECASTERS.setdefault(limits, _PastForecaster(limits))
-    return NextDay.made_by(past.forecaster, past.history.archive(store, instant).as_of(instant))
+        kept = _kept_forecaster(limits)
+        return NextDay.made_by(kept.forecaster, kept.known(store, instant, as_of=run_at))
+    past = _PAST_FORECASTERS.setdefault(limits, _StoreForecaster(limits))
+    return NextDay.made_by(past.forecaster, past.known(store, instant))
 
 
 def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestScore | None:

@@ -26,8 +26,8 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     The report is the same whatever the model; the quick one makes it.
     """
 
-    def quick(floor_eur_mwh: float, cap_eur_mwh: float) -> LastWeeksMean:
-        return LastWeeksMean(limits=Limits(floor_eur_mwh, cap_eur_mwh))
+    def quick(limits: Limits) -> LastWeeksMean:
+        return LastWeeksMean(limits=limits)
 
     monkeypatch.setattr("tunnihind.cli.backtest.forecaster", quick)
     root = logging.getLogger()

@@ -32,6 +32,7 @@ class Constant:
 
     value: float = 0.0
     shown: list[Known] = field(default_factory=list)
+    history_days: int = 0
 
     def forecast(self, known: Known) -> Run | None:
         self.shown.append(known)

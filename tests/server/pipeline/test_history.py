@@ -9,15 +9,17 @@ import pytest
 from tests.support.clocks import local
 from tests.support.sources import estonian_quotes
 from tests.support.stores import store_quotes
+from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
-from tunnihind.pipeline.history import MEMORY_S, History
+from tunnihind.pipeline.history import History
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
 TODAY = date(2025, 12, 15)
 NAME = "ee_wind_mw"
+FORECASTER = TieredForecaster()
 
 
 @pytest.fixture
@@ -37,13 +39,13 @@ def levels(archive: Archive) -> list[float]:
 
 
 def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
-    history = History()
+    history = History(FORECASTER)
     first = history.archive(filled, NOW)
     assert history.archive(filled, NOW + HOUR_S) is first
 
 
 def test_new_prices_are_seen_at_once(filled: Store) -> None:
-    history = History()
+    history = History(FORECASTER)
     before = history.archive(filled, NOW)
     store_quotes(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
     after = history.archive(filled, NOW)
@@ -51,21 +53,21 @@ def test_new_prices_are_seen_at_once(filled: Store) -> None:
 
 
 def test_a_corrected_price_is_seen_at_once(filled: Store) -> None:
-    history = History()
+    history = History(FORECASTER)
     history.archive(filled, NOW)
     store_quotes(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
     assert history.archive(filled, NOW).prices.eur_mwh.max() > 70
 
 
 def test_a_new_forecast_of_a_covariate_is_seen_at_once(filled: Store) -> None:
-    history = History()
+    history = History(FORECASTER)
     history.archive(filled, NOW)
     filled.covariates.add({NAME: [wind(2.0, NOW)]})
     assert levels(history.archive(filled, NOW)) == [1.0, 2.0]
 
 
 def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled: Store) -> None:
-    history = History()
+    history = History(FORECASTER)
     history.archive(filled, NOW)
     filled.covariates.add({NAME: [wind(3.0)]})
     assert levels(history.archive(filled, NOW)) == [3.0]
@@ -74,20 +76,20 @@ def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled:
 def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
     old = NOW - 70 * DAY_S
     filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
-    history = History()
+    history = History(FORECASTER)
     assert levels(history.archive(filled, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
     filled.thin(NOW)
     assert len(levels(history.archive(filled, NOW))) < 5
 
 
 def test_an_earlier_instant_gets_the_history_that_it_needs(filled: Store) -> None:
-    history, past = History(), NOW - 60 * DAY_S
-    assert history.archive(filled, NOW + MEMORY_S - 10 * DAY_S).prices.ts.min() > NOW - 12 * DAY_S
+    history, past = History(FORECASTER), NOW - 60 * DAY_S
+    assert history.archive(filled, NOW + (FORECASTER.history_days + 4) * DAY_S).prices.ts.min() > NOW - 12 * DAY_S
     assert history.archive(filled, past).prices.ts.min() < NOW - 99 * DAY_S
 
 
 def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Path) -> None:
-    history = History()
+    history = History(FORECASTER)
     history.archive(filled, NOW)
     with Store(f"sqlite:///{tmp_path / 'other.db'}") as other:
         assert history.archive(other, NOW).prices.ts.size == 0

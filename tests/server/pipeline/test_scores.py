@@ -46,8 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     """Return the instants for which the model has been asked since."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
-    for name in ("forecaster", "_kept_forecaster"):
-        monkeypatch.setattr(modelling, name, lambda floor, cap: CountingModel(limits=Limits(floor, cap)))
+    monkeypatch.setattr(modelling, "forecaster", lambda limits: CountingModel(limits=limits))
     return instants
 
 

@@ -14,7 +14,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.pipeline.history import MEMORY_S
+from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import LEAD_DAYS, OpenMeteo
@@ -84,7 +84,7 @@ def errors(run: Run) -> Floats:
 
 
 def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
-    known = store.archive(run.made_at - MEMORY_S).as_of(run.made_at)
+    known = store.archive(needed_since(model, run.made_at)).as_of(run.made_at)
     blind = model.forecast(replace(known, covariates=CovariateArchive()))
     assert blind is not None
     return blind
