@@ -80,6 +80,7 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
             points = [{"x": left, "y": box["y"] + 40, "id": i} for i, left in enumerate(lefts)]
             await touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
+        # Two fingers, twice as far apart in the end: half of the week is shown.
         await fingers("touchStart", middle - 40, middle + 40)
         for spread in (60, 80):
             await fingers("touchMove", middle - spread, middle + spread)
@@ -87,6 +88,7 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
         zoomed = await shown_range(page)
         week = sample_views.END - (HOUR - 12 * HOUR_S - 7 * DAY_S)
         assert zoomed[1] - zoomed[0] == pytest.approx(week / 2, rel=0.02)
+        # One finger moves what is shown and leaves its length.
         await fingers("touchStart", middle)
         for step in (20, 40, 60):
             await fingers("touchMove", middle + step)
@@ -137,11 +139,13 @@ async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watched_page: Watche
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + 50
     await page.mouse.move(x, y)
+    # A drag to the right moves the view back in time.
     await page.mouse.down()
     await page.mouse.move(x + 100, y, steps=4)
     await page.mouse.up()
     after = await shown_range(page)
     assert after[0] == pytest.approx(before[0] - 100 / box["width"] * (before[1] - before[0]), abs=2)
+    # Ctrl and the wheel zoom in by a factor of 1.5.
     await page.keyboard.down("Control")
     await page.mouse.wheel(0, -100)
     await page.keyboard.up("Control")

@@ -108,9 +108,11 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
         page = seen.page
         await page.goto(seen.address)
         await expect(page.get_by_role("slider")).to_be_visible()
+        # While the page's own refresh hangs, the reader chooses another unit.
         await page.get_by_role("link", name="€/MWh").click()
         price = page.locator("[data-now-price]")
         await expect(price).to_have_text(f"{sample_views.price(HOUR):.2f}")
+        # Now the held answer arrives, still in the old unit.
         [late] = held
         async with page.expect_response(f"{seen.address}/"):
             await late.continue_()
@@ -267,9 +269,11 @@ async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launc
         current = (await process.get("/api/series")).json()["current"]
         await expect(price).to_have_text(cents(current["eurKwh"]))
         assert seen.console_errors == []
+        # The server stops: the page says so within a minute.
         await process.terminate()
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-offline]")).to_be_visible()
+        # It starts again at the same address: the message goes away.
         again = launch("--demo", port=int(process.url.rpartition(":")[2]))
         await again.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
         async with page.expect_response("**/api/series"):

@@ -150,6 +150,7 @@ async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
         chart = page.get_by_role("slider")
         await chart.focus()
         await page.keyboard.press("ArrowRight")
+        # The readout covers the present price; the plot stays where it is.
         await expect(readout).to_contain_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         box, now = await readout.bounding_box(), await page.locator(".now").bounding_box()
         assert box is not None
@@ -157,6 +158,7 @@ async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
         assert box["y"] <= now["y"]
         assert box["y"] + box["height"] >= now["y"] + now["height"]
         assert await page.locator(".u-over").bounding_box() == plot
+        # Without the focus, the present price is back.
         await page.get_by_text("Tunnihind (localhost)").click(position={"x": 140, "y": 5})
         await expect(readout).to_be_hidden()
 

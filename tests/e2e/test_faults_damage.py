@@ -43,12 +43,14 @@ async def test_damaged_cells_end_nothing(
         arguments = "--elering-url", elering.url, "--history-start", "2025"
         server = launch(*arguments, clock=clock)
         await server.until_ready()
+        # Rows are damaged under a running server, or between two starts.
         if not is_running:
             await server.terminate()
         execute(database, (*DAMAGE, HELD) if is_running else DAMAGE)
         if not is_running:
             server = launch(*arguments, clock=clock)
         await server.until("/api/v1/forecast", lambda reply: reply.status == 200)
+        # In the next hour the server still makes a run, and names each damaged row.
         clock.jump(HOUR_S)
         hour = floor_hour(clock.now())
 
@@ -62,6 +64,7 @@ async def test_damaged_cells_end_nothing(
             assert f"the row of {table} with " in server.log
         expected = hourly(made_up_quotes(date(2025, 12, 1), date(2025, 12, 15)))
 
+        # What was damaged is fetched again.
         async def is_whole() -> bool:
             rows = (await tunnihind("export", "prices", clock=clock)).output.splitlines()[1:]
             return [int(row.split(",")[0]) for row in rows if row.split(",")[1]] == [*expected]

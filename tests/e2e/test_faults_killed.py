@@ -65,12 +65,14 @@ async def test_kills_during_a_back_fill_cost_nothing_but_time(
     launch: Launch, elering: FakeElering, database: Path, tunnihind: Tunnihind
 ) -> None:
     arguments = "--elering-url", elering.url, "--history-start", history_start()
+    # The first server is killed in the middle of a write.
     in_a_write = launch(*arguments)
     await in_a_write.until_ready()
     assert await until(lambda: long_write(database))
     await in_a_write.kill()
     assert await in_a_write.until_alone(), in_a_write.family()
 
+    # The second is killed while it waits for an answer.
     elering.hang()
     asked = len(elering.requests)
     awaiting_an_answer = launch(*arguments)
@@ -81,6 +83,7 @@ async def test_kills_during_a_back_fill_cost_nothing_but_time(
     assert await until(is_asked_again)
     await awaiting_an_answer.kill()
 
+    # The third fills in everything.
     undisturbed = launch(*arguments)
     await undisturbed.until_logged(f"{YEARS} of {YEARS} done")
     await assert_whole(tunnihind, elering.quotes)

@@ -27,6 +27,7 @@ async def test_a_second_server_serves_without_a_pipeline_and_takes_over_from_a_k
     first = launch(*arguments)
     await first.until_ready()
     asked = len(elering.requests)
+    # The second server serves the same, and asks the source for nothing.
     second = launch(*arguments)
     await second.until_logged(f"process {first.pid} on ")
     assert "serving without one" in second.log
@@ -36,6 +37,7 @@ async def test_a_second_server_serves_without_a_pipeline_and_takes_over_from_a_k
     assert answers[0]["forecast"] == answers[1]["forecast"]
     assert len(elering.requests) == asked, "one server asks for both"
 
+    # The first is killed: the second takes over the pipeline.
     await first.kill()
     await second.until_logged("running the pipeline from now on")
     assert (await tunnihind("status", "--json")).json()["pipeline"]["pid"] == second.pid
@@ -48,6 +50,7 @@ async def test_commands_beside_a_running_server(launch: Launch, tunnihind: Tunni
     server, bystander = launch(), launch("--no-pipeline")
     for one in (server, bystander):
         await one.until("/api/v1/forecast", lambda reply: reply.status == 200)
+    # What a command imports, both servers serve within seconds; a second import changes nothing.
     today = delivery_day(time.time())
     quotes = made_up_quotes(today - timedelta(days=20), today + timedelta(days=1))
     file = str(write_prices(tmp_path / "prices.csv", quotes))
@@ -66,6 +69,7 @@ async def test_commands_beside_a_running_server(launch: Launch, tunnihind: Tunni
     exported = (await tunnihind("export", "prices")).output.splitlines()
     assert len(exported) == 1 + len(hourly(quotes))
 
+    # A forecast that a command makes is served too.
     made = (await tunnihind("forecast", "--json")).json()
     served = await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] >= made["madeAt"], within=10)
     assert served.json()["forecast"]

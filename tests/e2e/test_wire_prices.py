@@ -152,6 +152,7 @@ async def test_prices_shifted_by_an_hour_overwrite_nothing_and_the_right_source_
             clock=clock,
         )
         await server.until_ready()
+        # At publication, Elering gives all prices an hour late; ENTSO-E is right.
         for prices in elering.quotes.values():
             prices |= {ts: prices[ts - HOUR_S] for ts in sorted(prices, reverse=True) if ts - HOUR_S in prices}
         entsoe.quotes = true_quotes

@@ -133,6 +133,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     def version() -> str:
         return read_served_data(store, NOW).version
 
+    # Each of the three changes it.
     versions = [version()]
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW)
     versions.append(version())
@@ -141,6 +142,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     store.runs.keep_score(BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
+    # Repeated prices, a refresh and a failure do not.
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
     store.journal.refreshed(NOW)
     store.health.failed("first", NOW, "down")
