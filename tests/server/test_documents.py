@@ -208,3 +208,17 @@ def test_every_address_in_the_text_is_one_of_the_table(language: str) -> None:
     text = re.sub(r"http://localhost:8080(?=/)", "", documents.text(language))
     named = {code.partition("?")[0] for code in documents.codes(text) if code.startswith("/")}
     assert named <= known
+
+
+def test_the_map_of_the_project_names_every_folder_and_nothing_else() -> None:
+    document = (PROJECT / "CONTRIBUTING.md").read_text()
+    [map_of_project] = [code for kind, code in documents.fences(document) if not kind]
+    named = {line.split()[0].rstrip("/") for line in map_of_project.splitlines()}
+    assert all((PROJECT / path).exists() for path in named)
+    packages = {
+        folder.relative_to(PROJECT).as_posix()
+        for inside in ("server/tunnihind", "tests")
+        for folder in (PROJECT / inside).iterdir()
+        if any(folder.glob("*.py"))
+    }
+    assert packages <= named
