@@ -143,7 +143,7 @@ def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
         parent.kill()
 
 
-def test_the_child_ends_with_its_parent_even_when_that_is_killed_and_nobody_says_a_word(
+def test_the_child_ends_with_its_parent_even_when_that_is_killed(
     family: tuple[subprocess.Popen[str], int],
 ) -> None:
     parent, child = family

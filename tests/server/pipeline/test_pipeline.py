@@ -149,9 +149,7 @@ async def test_a_bug_in_one_job_stops_no_other(
     assert failures[0].getMessage() == "covariates of weather failed"
 
 
-async def test_a_forecaster_that_can_make_nothing_of_the_prices_is_not_asked_over_and_over(
-    store: Store, clock: JumpingClock
-) -> None:
+async def test_a_forecaster_that_makes_no_run_is_not_asked_over_and_over(store: Store, clock: JumpingClock) -> None:
     quotes = flat_quotes(TODAY - timedelta(days=3), TODAY, HOUR_S)
     modeller = StubModeller()
     modeller.knows_nothing = True

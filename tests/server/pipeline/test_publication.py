@@ -58,9 +58,7 @@ def gaps(instants: list[float]) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("today", [TODAY, date(2026, 7, 15)])
-async def test_prices_on_time_are_there_within_a_minute_and_then_the_source_has_peace(
-    store: Store, today: date
-) -> None:
+async def test_prices_on_time_are_there_in_a_minute_and_then_requests_are_few(store: Store, today: date) -> None:
     publication = PublicationDay(store, f"{today} 14:00:20", today)
     await publication.until(f"{today} 14:10")
     publication.clock.nap_s = 300
@@ -86,7 +84,7 @@ async def test_new_prices_bring_a_new_forecast_and_else_there_is_one_an_hour(sto
     assert len(made) == 6
 
 
-async def test_late_prices_are_there_within_a_quarter_of_an_hour_and_the_source_is_not_pressed(store: Store) -> None:
+async def test_late_prices_are_there_in_a_quarter_of_an_hour_with_few_requests(store: Store) -> None:
     publication = PublicationDay(store, "2025-12-15 16:40", nap_s=60)
     publication.clock.instant = local("2025-12-15 15:20")
     await publication.until("2025-12-15 17:10")

@@ -200,7 +200,7 @@ def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, 
     assert is_due(Job.FORECAST, Situation(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
 
 
-def test_a_forecaster_that_makes_no_run_is_asked_again_in_an_hour_or_with_new_prices() -> None:
+def test_after_no_run_a_forecast_is_due_in_an_hour_or_with_new_prices() -> None:
     situation = after_success(Job.FORECAST, NOON, stored_ts=NOON - 60)
     assert not is_due(Job.FORECAST, situation, NOON + 30)
     assert is_due(Job.FORECAST, situation, NOON + HOUR_S)
@@ -227,7 +227,7 @@ def test_scores_are_made_once_a_day_after_publication(scored: str, due: str) -> 
     assert due_at(Task(Job.SCORES), situation, local(scored) + 1) == local(due)
 
 
-def test_scores_that_were_never_made_are_due_until_they_are_noted_whatever_slices_succeed() -> None:
+def test_scores_that_were_never_made_are_due_until_they_are_noted() -> None:
     assert is_due(Job.SCORES, after_success(Job.SCORES, NOON, stored_ts=NOON), NOON)
     assert is_due(Job.SCORES, Situation(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
     assert due_at(Task(Job.SCORES), Situation(), NOON) == float("inf")

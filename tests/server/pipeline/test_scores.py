@@ -101,9 +101,7 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
     assert sorted(asked) == [local("2025-12-05 11:00") + n * DAY_S for n in range(11)]
 
 
-def test_a_correction_leaves_the_forecasts_from_before_it_and_changes_what_they_are_measured_by(
-    filled: Store, asked: list[int]
-) -> None:
+def test_a_correction_keeps_earlier_forecasts_and_changes_what_scores_them(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     before = score(filled, NOW, LIMITS)
     asked.clear()
@@ -212,9 +210,7 @@ async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked
     assert filled.runs.score() is None
 
 
-async def test_a_pipeline_that_starts_again_goes_on_with_the_scores_and_then_has_none_to_make(
-    filled: Store, asked: list[int]
-) -> None:
+async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(filled: Store, asked: list[int]) -> None:
     clock = JumpingClock(NOW)
 
     def started(modeller: SlicingModeller) -> Pipeline:

@@ -154,7 +154,7 @@ async def test_a_correction_by_one_source_waits_an_hour_and_over_a_restart(store
     assert held(store) == set()
 
 
-async def test_a_correction_of_more_than_a_day_by_one_source_is_held_back_and_new_days_still_come_in(
+async def test_one_source_may_not_correct_more_than_a_day_but_new_days_come_in(
     store: Store,
 ) -> None:
     settle(store, until(right(), TODAY))
@@ -168,7 +168,7 @@ async def test_a_correction_of_more_than_a_day_by_one_source_is_held_back_and_ne
 
 
 @pytest.mark.parametrize("change", [zero, lambda _: 55.5], ids=["zeros", "flat"])
-async def test_what_the_gate_doubts_never_replaces_a_settled_day_whoever_agrees_but_fills_a_gap(
+async def test_doubted_prices_fill_a_gap_but_never_replace_a_settled_day(
     store: Store, session: ClientSession, change: Callable[[float], float]
 ) -> None:
     settle(store, until(right(), TODAY))
@@ -271,7 +271,7 @@ async def test_the_first_fill_waits_for_the_second_source_and_takes_what_both_sa
     assert store.confirmation.doubt() is None
 
 
-async def test_a_first_fill_that_the_second_source_is_late_for_is_served_as_unconfirmed_until_it_agrees(
+async def test_a_first_fill_is_unconfirmed_until_the_late_second_source_agrees(
     store: Store,
 ) -> None:
     first, second = ScriptedPrices(right(), name="elering"), Slow(right(), name="entsoe")
@@ -305,7 +305,7 @@ async def test_one_source_alone_has_nobody_to_be_confirmed_by(store: Store) -> N
     assert store.confirmation.doubt() is None
 
 
-async def test_of_a_first_fill_from_two_sources_that_differ_by_a_shift_neither_is_taken_until_they_agree(
+async def test_a_first_fill_with_a_shift_between_two_sources_waits_until_they_agree(
     store: Store, session: ClientSession
 ) -> None:
     async with FakeElering(late(right())) as first, FakeEntsoe(right()) as second:
@@ -327,7 +327,7 @@ async def test_of_a_first_fill_from_two_sources_that_differ_by_a_shift_neither_i
     assert held(store) == set()
 
 
-async def test_unconfirmed_prices_are_withdrawn_with_all_trace_when_the_second_source_contradicts_them(
+async def test_unconfirmed_prices_are_withdrawn_when_the_second_source_contradicts(
     store: Store,
 ) -> None:
     first, second = ScriptedPrices(late(right()), name="elering"), ScriptedPrices(right(), name="entsoe")

@@ -149,7 +149,7 @@ def test_history_is_missing_from_now_back_to_the_first_year_and_month(store: Sto
         (date(2015, 1, 5), date(2023, 1, 1), date(2023, 1, 1)),
     ],
 )
-def test_each_source_is_filled_from_its_own_beginning_or_from_where_history_is_wanted(
+def test_each_source_is_filled_from_its_own_first_day_or_the_wanted_one(
     store: Store, since: date, history_start: date, first: date
 ) -> None:
     assert months(store, NOW, since=since, history_start=history_start)[-1] == first
@@ -174,7 +174,7 @@ def test_what_was_filled_after_its_end_is_done_for_good(store: Store) -> None:
     assert months(store, NOW) == (date(2025, 12, 1), date(2025, 11, 1), date(2025, 9, 1))
 
 
-def test_a_year_filled_before_its_end_is_filled_again_before_ordinary_fetches_could_leave_a_gap(store: Store) -> None:
+def test_a_year_filled_early_is_filled_again_before_a_gap_can_open(store: Store) -> None:
     fill_years(store, NOW, (2022, 2023, 2024, 2025))
     assert years(store, NOW + 14 * DAY_S - 1) == ()
     assert years(store, NOW + 14 * DAY_S) == (2025,)

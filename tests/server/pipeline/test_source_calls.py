@@ -101,7 +101,7 @@ async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
 
 
 @pytest.mark.parametrize(("now", "longest_s"), [("2025-12-15 16:00", 2 * HOUR_S), ("2025-12-15 14:00", 15 * 60)])
-async def test_a_source_that_asks_for_a_day_is_asked_again_within_two_hours_and_sooner_around_publication(
+async def test_an_asked_pause_of_a_day_ends_in_two_hours_or_with_publication(
     caller: SourceCaller, clock: JumpingClock, now: str, longest_s: int
 ) -> None:
     clock.instant = local(now)

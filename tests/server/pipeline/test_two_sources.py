@@ -29,9 +29,7 @@ async def test_a_second_source_that_disagrees_is_held_and_the_first_stands(
     assert sources_of(store) == {"elering"}
 
 
-async def test_a_second_source_an_hour_off_after_the_clock_change_is_told_from_one_that_differs(
-    store: Store, session: ClientSession
-) -> None:
+async def test_a_second_source_an_hour_off_is_refused_as_shifted(store: Store, session: ClientSession) -> None:
     day = date(2025, 10, 26)
     before = day - timedelta(days=1)
     quotes = flat_quotes(before, day, QUARTER_S)
@@ -102,7 +100,7 @@ async def test_a_fallback_fills_only_the_hours_that_are_missing(store: Store) ->
     assert hourly_prices(half).items() <= hourly(store).items()
 
 
-async def test_the_first_source_has_the_last_word_over_what_its_fallback_gave_once_it_stands(store: Store) -> None:
+async def test_the_first_source_corrects_what_the_second_gave_once_that_stands(store: Store) -> None:
     first = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
     second = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S, level=80.0), name="second")
     trial = IngestTrial(store, first, second)
