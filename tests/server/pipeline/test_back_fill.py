@@ -41,6 +41,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         observer=observer,
     )
     assert await pipeline.catch_up()
+    # Both years of prices and the three months of weather that the source has are filled.
     for zone in ZONES:
         assert list(hourly(store, zone)) == list(
             range(day_start(date(2024, 1, 1)), day_start(date(2025, 2, 11)), HOUR_S)
@@ -52,6 +53,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         ("simulated", 2, 3),
         ("simulated", 3, 3),
     ]
+    # The forecast and the scores that follow know all of it.
     run = store.runs.newest()
     assert run is not None
     assert run.inputs["errorDays"] == 90

@@ -41,7 +41,7 @@ def child_of(modeller: ProcessModeller) -> int:
     return pid
 
 
-def walker_of(modeller: ProcessModeller) -> int | None:
+def past_child_of(modeller: ProcessModeller) -> int | None:
     """Return the process that forecasts past days for a modeller."""
     return modeller._past_worker.pid
 
@@ -70,6 +70,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
         assert there.end_ts == day_end(TODAY + timedelta(days=7))
         assert [there.p10.tobytes(), there.p50.tobytes()] == [here.p10.tobytes(), here.p50.tobytes()]
         assert [window.days for window in await modeller.accuracy(NOW)] == [7, 30, 90]
+        # The process is killed: its successor has learnt nothing yet, and makes the same run.
         first = child_of(modeller)
         os.kill(first, signal.SIGKILL)
         again = await modeller.run(NOW)
@@ -87,20 +88,23 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:
-        late = await modeller.score_slice(NOW)
-        assert late.forecasts[0].issued_ts == instants[-2]
-        assert walker_of(modeller) is None
+        # The last days are made by the process of the hourly runs.
+        recent = await modeller.score_slice(NOW)
+        assert recent.forecasts[0].issued_ts == instants[-2]
+        assert past_child_of(modeller) is None
         note_made(instants[-2])
+        # Older ones start a second process.
         older = await modeller.score_slice(NOW)
         assert older.forecasts[0].issued_ts == instants[0]
         assert len(older.forecasts) + older.lacking == 88
-        walker = walker_of(modeller)
-        assert walker not in {None, child_of(modeller)}
+        past_child = past_child_of(modeller)
+        assert past_child not in {None, child_of(modeller)}
+        # With all of them made it ends.
         note_made(instants[0])
         assert (await modeller.score_slice(NOW)).lacking == 0
-        assert walker_of(modeller) is None
-    assert walker is not None
-    assert wait_for_end(walker)
+        assert past_child_of(modeller) is None
+    assert past_child is not None
+    assert wait_for_end(past_child)
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:

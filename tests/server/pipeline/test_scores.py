@@ -262,6 +262,7 @@ async def test_prices_and_forecasts_do_not_wait_for_a_slow_slice(
         await pipeline.step()
     assert (len(source.asked), modeller.done.count("run")) == (questions + 1, runs + 1)
     assert modeller.done.count("slice") == 1
+    # The pipeline's end is the slice's end.
     ending = asyncio.create_task(pipeline.run(lambda: None))
     await asyncio.sleep(0)
     ending.cancel()

@@ -314,12 +314,14 @@ async def test_a_first_fill_with_a_shift_between_two_sources_waits_until_they_ag
             with pytest.raises(BadAnswer, match="an hour too early beside those of elering"):
                 await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}
+        # The second source goes down: the first alone is not believed either.
         second.fail(times=100)
         with pytest.raises(BadAnswer, match="until two sources agree"):
             await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}, "neither of them alone"
         readiness = judge(read_served_data(store, NOW), NOW, pipeline_expected=True)
         assert any("withdrawn until two sources agree" in reason for reason in readiness.reasons)
+        # Both are there and agree: all comes in.
         first.quotes = right()
         second._script.clear()
         assert (await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)).new == 4 * 5 * 96
@@ -336,6 +338,7 @@ async def test_unconfirmed_prices_are_withdrawn_when_the_second_source_contradic
     await trial.ingest(FIRST, TOMORROW)
     note_filled(store.journal, YEARS_FILLED, "2025", NOW)
     assert hourly(store)
+    # The second source is back and contradicts: prices and the note of the filled year are gone.
     version = store.journal.version()
     second.is_down = None
     with pytest.raises(BadAnswer, match="withdrawn until two sources agree"):
@@ -343,6 +346,7 @@ async def test_unconfirmed_prices_are_withdrawn_when_the_second_source_contradic
     assert hourly(store) == {}
     assert store.journal.version() > version
     assert store.journal.read(YEARS_FILLED) == {}
+    # Both agree: as of no instant were the withdrawn prices ever known.
     first.quotes = right()
     await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     archive = store.prices.archive()

@@ -99,6 +99,7 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
         source.history_since = date(2024, 10, 1)
         pipeline = pipeline_with(source, store, clock)
         assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # history first
+        # Each morning a run with the weather, and one from the same store without it.
         for morning in MORNINGS:
             clock.instant = morning
             assert await pipeline.catch_up(without={Job.SCORES, Job.THIN})
