@@ -15,7 +15,7 @@ from typing import Final, override
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
-from tunnihind.market import HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, late_from, market_time_unit
+from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, late_from, market_time_unit
 from tunnihind.price_checks.gate import Refused, judge
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
@@ -26,7 +26,7 @@ from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_ses
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 
 _HISTORY_DAYS_AGO: Final = 7
-_FORECAST_ZONES: Final = ("ee",)
+_FORECAST_ZONES: Final = (ESTONIA.zone,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,12 @@ async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
         days = [today, tomorrow] if now >= late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _faults(sheets, day, limits)]
-        newest = max((sheet.day for sheet in sheets if sheet.zone == "ee"), default=None)
-        reach = f"prices of EE until the end of {newest} (Brussels time)" if newest else "no prices of EE"
+        newest = max((sheet.day for sheet in sheets if sheet.zone == ESTONIA.zone), default=None)
+        reach = (
+            f"prices of {ESTONIA.zone.upper()} until the end of {newest} (Brussels time)"
+            if newest
+            else f"no prices of {ESTONIA.zone.upper()}"
+        )
         return reach, tuple(faults)
 
     return await _ask(source.name, partial(source.prices, today, tomorrow), examine)

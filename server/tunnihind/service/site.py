@@ -18,7 +18,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
-from tunnihind.service.application import create_app
+from tunnihind.service.application import NAME, create_app
 from tunnihind.service.background import background
 from tunnihind.settings import Settings
 
@@ -56,7 +56,7 @@ async def open_site(
         pipeline_expected=pipeline_expected,
         mode=mode,
     )
-    name = "Tunnihind" if mode == "live" else f"Tunnihind {mode}"
+    name = NAME if mode == "live" else f"{NAME} {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
     runner = Runner(app, most_connections=raise_limit(), access_log=access_log, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
