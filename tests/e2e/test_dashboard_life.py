@@ -12,6 +12,7 @@ from playwright.async_api import Browser, Route, expect
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve
 from tests.support.browser import PHONE, WatchedPage, address_of, cents, open_page
+from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.processes import Launch
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
@@ -155,7 +156,7 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
         await expect(page.locator("[data-now-level]")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("day", "hours"), [(sample_views.SPRING, 23), (sample_views.AUTUMN, 25)])
+@pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25)])
 async def test_a_day_of_another_length_is_shown_hour_by_hour(
     browser: Browser, serve: Serve, day: date, hours: int
 ) -> None:

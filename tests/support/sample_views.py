@@ -14,9 +14,6 @@ from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, DEFAULT_VAT_RATE, HOUR_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
-SPRING = date(2026, 3, 29)
-AUTUMN = date(2025, 10, 26)
-
 
 def price(ts: int) -> float:
     """Return a price of an ordinary winter's day, EUR/MWh: two peaks, a cheap night, no two hours alike."""

@@ -3,13 +3,12 @@ from datetime import date
 
 import pytest
 
-from tests.server.price_checks.test_gate import LIMITS, whole_day
-from tunnihind.market import HOUR_S, QUARTER_S
+from tests.support.day_quotes import AUTUMN, whole_day
+from tunnihind.market import HOUR_S, MARKET_LIMITS, QUARTER_S
 from tunnihind.price_checks.gate import Reason, Refused, Ruling, Settled, Verdict, judge, reconcile
 from tunnihind.sources.base import DaySheet, Quote
 
 DAY = date(2025, 12, 15)
-AUTUMN = date(2025, 10, 26)
 
 
 def shape(n: int) -> float:
@@ -17,7 +16,7 @@ def shape(n: int) -> float:
 
 
 def verdict(source: str, quotes: list[Quote], day: date = DAY) -> Verdict:
-    return judge(DaySheet(source, "ee", day, tuple(quotes)), LIMITS)
+    return judge(DaySheet(source, "ee", day, tuple(quotes)), MARKET_LIMITS)
 
 
 def refused(source: str, quotes: list[Quote]) -> Refused:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.price_checks.test_gate import AUTUMN, SPRING
+from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, day_end, day_start, hourly_prices
 from tunnihind.price_checks.shift import Fit, ZonePrices, answer_prices, fit, in_words

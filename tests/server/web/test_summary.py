@@ -4,6 +4,7 @@ import pytest
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
@@ -96,9 +97,7 @@ def test_the_current_hour_without_a_settled_price_shows_its_forecast() -> None:
     assert (current.settled, current.eur_mwh, current.band_eur_mwh) == (None, 20.0, (10.0, 30.0))
 
 
-@pytest.mark.parametrize(
-    ("day", "hours"), [(sample_views.SPRING, 23), (sample_views.AUTUMN, 25), (date(2025, 12, 15), 24)]
-)
+@pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25), (date(2025, 12, 15), 24)])
 def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) -> None:
     now = sample_views.noon_of(day)
     summary = summary_of(sample_views.ordinary(now), now)
@@ -108,7 +107,7 @@ def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) ->
 
 
 def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
-    now = sample_views.noon_of(sample_views.AUTUMN)
+    now = sample_views.noon_of(AUTUMN)
     summary = summary_of(sample_views.ordinary(now), now)
     [row] = [row for row in summary.grid if row.is_today]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 2, *[1] * 20]
@@ -118,7 +117,7 @@ def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
 
 
 def test_spring_leaves_the_third_hour_out() -> None:
-    now = sample_views.noon_of(sample_views.SPRING)
+    now = sample_views.noon_of(SPRING)
     [row] = [row for row in summary_of(sample_views.ordinary(now), now).grid if row.is_today]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 0, *[1] * 20]
 
