@@ -13,11 +13,15 @@ import pytest
 from tests.support import documents
 from tests.support.api_server import FakeClock
 from tests.support.documents import PROJECT
+from tunnihind.api.answers import MAX_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.main import main
 from tunnihind.cli.serve import serve
+from tunnihind.market import DEFAULT_VAT_RATE, HOUR_S, PUBLIC_WINDOW_S, PUBLICATION_WATCH
+from tunnihind.pipeline.prices import SECOND_SOURCE_S
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
+from tunnihind.sources.open_meteo import PREVIOUS_RUNS_SINCE
 
 DOCUMENTS: Final = sorted(
     path
@@ -222,3 +226,27 @@ def test_the_map_of_the_project_names_every_folder_and_nothing_else() -> None:
         if any(folder.glob("*.py"))
     }
     assert packages <= named
+
+
+LATE: Final = f"{PUBLICATION_WATCH[1]:%H:%M}"
+WEATHER_SINCE: Final = min(PREVIOUS_RUNS_SINCE.values()).year
+
+
+@pytest.mark.parametrize(
+    ("guide", "english", "estonian"),
+    [
+        ("README", f"port {Settings().port}", f"pordil {Settings().port}"),
+        ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
+        ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
+        ("docs/home-assistant", f"uses {DEFAULT_VAT_RATE:.0%}", f"määr {DEFAULT_VAT_RATE:.0%}"),
+        ("docs/home-assistant", f"after {LATE}", f"pärast kella {LATE}"),
+        ("docs/api", f"VAT: {DEFAULT_VAT_RATE:.0%}", f"käibemaksu: {DEFAULT_VAT_RATE:.0%}"),
+        ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
+        ("docs/api", f"up to {MAX_DAYS} days", f"kuni {MAX_DAYS} päeva"),
+        ("docs/data", f"up to {SECOND_SOURCE_S:.0f} seconds", f"kuni {SECOND_SOURCE_S:.0f} sekundit"),
+        ("docs/troubleshooting", f"after {LATE}", f"pärast kella {LATE}"),
+    ],
+)
+def test_figures_in_the_guides_are_those_of_the_code(guide: str, english: str, estonian: str) -> None:
+    for text, figure in zip(in_both_languages(guide), (english, estonian), strict=True):
+        assert figure in " ".join(text.split())
