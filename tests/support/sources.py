@@ -67,6 +67,7 @@ class ScriptedWeather:
         self.history_since = since
         self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
         self.covariate = f"wind_speed_100m@{point}"
+        self.names = (self.covariate,)
         self.asked_at: list[int] = []
         self.errors: deque[Exception] = deque()
         self.is_down: Exception | None = None

@@ -20,10 +20,7 @@ from tunnihind.price_checks.gate import Refused, judge
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured
-from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
-from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 
 _HISTORY_DAYS_AGO: Final = 7
 _FORECAST_ZONES: Final = (ESTONIA.zone,)
@@ -97,20 +94,10 @@ def _faults(sheets: Sequence[DaySheet], day: date, limits: Limits) -> Iterator[s
 async def _forecast(source: CovariateSource, now: int) -> Checked:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
         reach, faults = _reach(list(series.values()), least_until=now)
-        missing = sorted(_expected(source) - series.keys())
+        missing = sorted(set(source.names) - series.keys())
         return reach, (*faults, *([f"there is nothing for {', '.join(missing)}"] if missing else []))
 
     return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
-
-
-def _expected(source: CovariateSource) -> set[str]:
-    match source:
-        case OpenMeteo():
-            return {covariate_name(variable, point) for variable in VARIABLES for point in POINTS}
-        case EntsoeForecasts():
-            return {f"{zone}_{kind}_da_mw" for zone in _FORECAST_ZONES for kind in ("load", "wind", "solar")}
-        case _:
-            return set()
 
 
 async def _history(source: CovariateSource, now: int) -> Checked:

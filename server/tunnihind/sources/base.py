@@ -1,7 +1,7 @@
 """What a source of prices or covariates gives to the pipeline, and how loose quotes become sheets by delivery day."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final, NamedTuple, Protocol
@@ -68,6 +68,10 @@ class CovariateSource(Protocol):
     name: str
     cadence: Cadence
     history_since: date
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the covariates that it gives."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate by name, as issued `now`. Raises SourceError."""

@@ -49,6 +49,7 @@ class EntsoeForecasts:
     def __init__(self, platform: EntsoePlatform, zones: Sequence[str] = tuple(AREAS)) -> None:
         self._platform = platform
         self._zones = zones
+        self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return what is published for today and tomorrow (delivery days), issued `now`. Raises SourceError."""
@@ -87,7 +88,7 @@ class EntsoeForecasts:
     async def _load(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
         query = {"documentType": "A65", "processType": "A01", "outBiddingZone_Domain": AREAS[zone]}
         series = await self._platform.series(query, first, last)
-        return {f"{zone}_load_da_mw": hourly_means(series)}
+        return {_name(zone, "load"): hourly_means(series)}
 
     async def _wind_and_solar(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
         query = {"documentType": "A69", "processType": "A01", "in_Domain": AREAS[zone]}
@@ -95,7 +96,11 @@ class EntsoeForecasts:
         for one in await self._platform.series(query, first, last):
             by_type[one.get("psrType")].append(one)
         wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND if psr_type in by_type]
-        return {f"{zone}_wind_da_mw": _together(wind), f"{zone}_solar_da_mw": hourly_means(by_type[_SOLAR])}
+        return {_name(zone, "wind"): _together(wind), _name(zone, "solar"): hourly_means(by_type[_SOLAR])}
+
+
+def _name(zone: str, kind: str) -> str:
+    return f"{zone}_{kind}_da_mw"
 
 
 def deadline(name: str, day: date) -> int:

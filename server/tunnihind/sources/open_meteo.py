@@ -86,6 +86,7 @@ class OpenMeteo:
         self._forecast_url = f"{forecast_url.rstrip('/')}/v1/forecast"
         self._previous_runs_url = f"{previous_runs_url.rstrip('/')}/v1/forecast"
         self._points = points
+        self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast from the start of today (UTC) on, 10 days, issued `now`. Raises SourceError."""

@@ -30,6 +30,7 @@ class Simulated:
     """Shows the simulated market as real sources would show theirs at the clock's time."""
 
     name = "simulated"
+    names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
     cadence = OpenMeteo.cadence
     history_since = OpenMeteo.history_since
 

@@ -1,4 +1,4 @@
-"""What a process keeps of the history between two forecasts, and when it reads anew."""
+"""What a process keeps of the history between two forecasts, and when it reads it again."""
 
 from datetime import date, timedelta
 from pathlib import Path

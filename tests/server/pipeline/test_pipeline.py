@@ -1,4 +1,4 @@
-"""The pipeline at work: what goes wrong around it, and that it goes on."""
+"""The pipeline at work, and that it goes on when something fails."""
 
 import asyncio
 import logging

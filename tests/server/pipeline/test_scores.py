@@ -1,4 +1,4 @@
-"""The daily scores: in slices that let the urgent through, kept from day to day, anew where the past has changed."""
+"""The daily scores: made in slices between urgent tasks, kept from day to day, made again where the past changes."""
 
 import asyncio
 from datetime import date, timedelta
@@ -176,7 +176,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
 
 
 class SlicingModeller(InProcessModeller):
-    """Makes one forecast a slice unless told to take longer ones, and notes what it is asked for."""
+    """Makes one forecast a slice unless `slice_s` is longer, and notes what it is asked for."""
 
     def __init__(self, store: Store, slice_s: float = 0.0) -> None:
         super().__init__(store)
@@ -231,7 +231,7 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
 
 
 class SlowModeller(SlicingModeller):
-    """Never ends with a slice, and notes whether it was told to."""
+    """Never ends a slice, and notes whether it was cancelled."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -256,6 +256,7 @@ async def test_prices_and_forecasts_do_not_wait_for_a_slow_slice(
     pipeline = pipeline_of(filled, clock, prices=[source], modeller=modeller)
     while "slice" not in modeller.done:
         await pipeline.step()
+    # An hour later, with the slice still under way, prices are asked for and a run is made.
     questions, runs = len(source.asked), modeller.done.count("run")
     clock.instant += HOUR_S
     for _ in range(5):

@@ -24,7 +24,7 @@ async def worker() -> AsyncIterator[Worker]:
 
 
 class Said(logging.Handler):
-    """Hands on what is logged to whoever waits for it."""
+    """Passes log lines on to the test that waits for them."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)

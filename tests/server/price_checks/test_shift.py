@@ -1,4 +1,4 @@
-"""Prices at the wrong time are told from corrected ones by what is settled."""
+"""Prices at the wrong time, told apart from corrected ones by the settled prices."""
 
 import math
 from collections.abc import Mapping

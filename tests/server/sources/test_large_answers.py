@@ -1,6 +1,6 @@
-"""What an answer of any size costs: little memory, whoever sends it and however it is packed.
+"""What an answer of any size costs: little memory, from any source and in any encoding.
 
-Each answer is given to a process of its own, whose highest memory tells.
+Each answer is read in a process of its own, whose peak memory is measured.
 """
 
 import asyncio

@@ -43,6 +43,7 @@ def source(session: ClientSession, server: FakeOpenMeteo, clock: StillClock) -> 
 async def test_one_request_brings_all_variables_of_all_points(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     found = await source.current(NOW)
     assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
+    assert source.names == set(found)
     (query,) = server.requests
     assert {name: query[name] for name in query if name not in {"latitude", "longitude"}} == {
         "hourly": "wind_speed_100m,temperature_2m,shortwave_radiation",

@@ -109,6 +109,7 @@ async def test_the_forecast_of_the_weather_reaches_as_far_as_the_real_one() -> N
     now = day_start(DAY) + 12 * HOUR_S + 77
     found = await Simulated(clock=LATER).current(now)
     assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
+    assert Simulated.names == set(found)
     for issue in found.values():
         assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (now, now // DAY_S * DAY_S, 0)
         assert issue.values.size == 240

@@ -1,4 +1,4 @@
-"""Local servers that play the upstreams, for tests: they answer as the real ones do, and misbehave as told."""
+"""Local servers that play the upstreams: they answer as the real ones do, or fail as a test says."""
 
 from tests.support.upstreams.elering import FakeElering
 from tests.support.upstreams.entsoe import FakeEntsoe

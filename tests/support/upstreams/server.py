@@ -1,4 +1,4 @@
-"""What the played upstreams have in common: they record what they are asked, and misbehave as told."""
+"""What the played upstreams have in common: they record requests, and fail as a test says."""
 
 import asyncio
 from abc import ABC, abstractmethod
