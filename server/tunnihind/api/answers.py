@@ -108,7 +108,8 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    return ((ts, price) for ts, price in data.settled.items() if ts >= start)
+    """Yield the settled prices of the periods from `start` on, a full hour."""
+    return iter(data.settled.between(start, data.settled.end_ts).items())
 
 
 def _periods_of(run: Run) -> Iterator[tuple[int, Percentiles]]:

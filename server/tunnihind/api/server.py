@@ -1,4 +1,4 @@
-"""Serving the application over sockets: what aiohttp has no setting for.
+"""Serving the application over sockets: errors as problems, and limits on connections.
 
 aiohttp answers in plain text what it can't parse, and what it refuses before any middleware runs. Here every error
 becomes a problem answer, and every request is counted.
@@ -7,7 +7,8 @@ aiohttp also lets a connection be silent for an hour, and takes as many as come.
 complete within seconds, and the connections are bounded: where there are too many, those that never made a request
 go first, then those that have been idle longest.
 
-This is the only file that overrides what aiohttp does not document (`_make_server`, the parts of `RequestHandler`).
+aiohttp has no option for any of it. So this file overrides parts that aiohttp does not document: `_make_server`, and
+the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http.py` replaces a part of aiohttp too.
 """
 
 import asyncio
