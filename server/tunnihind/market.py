@@ -1,4 +1,4 @@
-"""Facts of the Estonian day-ahead market: zones, delivery days, market time units, and the consumer's unit.
+"""Facts of the day-ahead market: what is Estonian (`ESTONIA`), and what is the same in every zone of the coupling.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time
 (23, 24 or 25 hours); an Estonian clock shows its first hour at 01:00.
@@ -13,50 +13,10 @@ from zoneinfo import ZoneInfo
 
 type Zone = Literal["ee", "lv", "lt", "fi"]
 
-ZONE: Final = "EE"
-CURRENCY: Final = "EUR"
-ZONES: Final[tuple[Zone, ...]] = ("ee", "lv", "lt", "fi")
-"""The zones whose prices are kept: Estonia's own and those it is coupled to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Market:
-    """A bidding zone with what is particular to it.
-
-    `neighbours` are the zones it is coupled to whose prices are kept. `country` and `neighbour_countries` (ISO 3166)
-    are those whose public holidays count. `latitude` and `longitude` are its middle, degrees north and east.
-    """
-
-    zone: Zone
-    neighbours: tuple[Zone, ...]
-    country: str
-    neighbour_countries: tuple[str, ...]
-    latitude: float
-    longitude: float
-
-
-ESTONIA: Final = Market(
-    zone="ee",
-    neighbours=("lv", "lt", "fi"),
-    country="EE",
-    neighbour_countries=("LV", "LT", "FI"),
-    latitude=58.6,
-    longitude=25.5,
-)
-
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400
 WEEK_S: Final = 7 * DAY_S
-
-DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
-LOCAL_TZ: Final = ZoneInfo("Europe/Tallinn")
-
-QUARTERS_SINCE: Final = date(2025, 10, 1)
-"""First delivery day traded in quarters (SDAC go-live of the 15-minute market time unit)."""
-
-PRICE_FLOOR_EUR_MWH: Final = -500.0
-PRICE_CAP_EUR_MWH: Final = 4000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +27,70 @@ class Limits:
     cap: float
 
 
-MARKET_LIMITS: Final = Limits(PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH)
-"""Harmonised limits of the single day-ahead coupling."""
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A bidding zone with what is particular to it.
+
+    `code` is how the API names it.
+    `neighbours` are the zones it is coupled to whose prices are kept. `clock` is its civil time; between the two times
+    of `publication_watch` on that clock the next day's prices appear on a normal day, later they count as late.
+    `country` and `neighbour_countries` (ISO 3166) are those whose public holidays count. `latitude` and `longitude`
+    are its middle, degrees north and east. `vat_rates` are the law's rates as fractions, each with its first day,
+    oldest first. `limits` are the harmonised limits of the coupling.
+    """
+
+    zone: Zone
+    code: Literal["EE"]
+    neighbours: tuple[Zone, ...]
+    clock: ZoneInfo
+    publication_watch: tuple[time, time]
+    country: str
+    neighbour_countries: tuple[str, ...]
+    latitude: float
+    longitude: float
+    currency: Literal["EUR"]
+    vat_rates: tuple[tuple[date, float], ...]
+    limits: Limits
+
+    @property
+    def zones(self) -> tuple[Zone, ...]:
+        """All zones whose prices are kept, its own first."""
+        return (self.zone, *self.neighbours)
+
+    def vat_rate(self, day: date) -> float:
+        """Return the law's VAT rate of a day, the first known rate for an older one."""
+        rates = [rate for since, rate in self.vat_rates if since <= day]
+        return rates[-1] if rates else self.vat_rates[0][1]
+
+
+ESTONIA: Final = Market(
+    zone="ee",
+    code="EE",
+    neighbours=("lv", "lt", "fi"),
+    clock=ZoneInfo("Europe/Tallinn"),
+    publication_watch=(time(13, 45), time(15, 30)),
+    country="EE",
+    neighbour_countries=("LV", "LT", "FI"),
+    latitude=58.6,
+    longitude=25.5,
+    currency="EUR",
+    vat_rates=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
+    limits=Limits(floor=-500.0, cap=4000.0),
+)
+"""The market that is served."""
+
+ZONES: Final = ESTONIA.zones
 
 DEFAULT_VAT_RATE: Final = 0.22
-"""The specification's rate. Estonian law says 24 % since 2025-07-01, which is why it is a setting."""
+"""The specification's rate. The law's is another since 2025-07-01 (`Market.vat_rate`), which is why it is a setting."""
 
-MODEL_LEAD_S: Final = 48 * HOUR_S
-PUBLIC_WINDOW_S: Final = 72 * HOUR_S
+DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
-PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
-"""Estonian local time between which the next day's prices appear on a normal day. Later they count as late."""
+QUARTERS_SINCE: Final = date(2025, 10, 1)
+"""First delivery day traded in quarters (SDAC go-live of the 15-minute market time unit)."""
+
+_PAST_SETTLED_S: Final = 48 * HOUR_S
+_PUBLIC_WINDOW_S: Final = 72 * HOUR_S
 
 _GATE_CLOSURE: Final = time(12, 0)
 _PUBLICATION_TIME: Final = time(12, 55)
@@ -132,7 +145,7 @@ def publication_time(day: date) -> int:
 
 def late_from(day: date) -> int:
     """Return from when on a delivery day's prices count as late where they are not there yet."""
-    return int(datetime.combine(day - timedelta(days=1), PUBLICATION_WATCH[1], LOCAL_TZ).timestamp())
+    return int(datetime.combine(day - timedelta(days=1), ESTONIA.publication_watch[1], ESTONIA.clock).timestamp())
 
 
 @lru_cache(maxsize=8192)
@@ -170,4 +183,4 @@ def free_until(newest_settled: int | None, now: int) -> int:
     With nothing settled, the current hour counts as the newest.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
-    return min(newest + MODEL_LEAD_S, now + PUBLIC_WINDOW_S)
+    return min(newest + _PAST_SETTLED_S, now + _PUBLIC_WINDOW_S)

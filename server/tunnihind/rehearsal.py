@@ -8,7 +8,7 @@ from typing import Final
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.known import Archive, PriceHistory
-from tunnihind.market import ESTONIA, MARKET_LIMITS, Limits, delivery_day
+from tunnihind.market import ESTONIA, Limits, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
@@ -29,7 +29,7 @@ class Rehearsal:
     earlier_runs: tuple[Run, ...]
 
     @classmethod
-    def of(cls, store: Store, instant: int, limits: Limits = MARKET_LIMITS) -> Rehearsal:
+    def of(cls, store: Store, instant: int, limits: Limits = ESTONIA.limits) -> Rehearsal:
         """Prepare a rehearsal from the instant on. Raises StoreError."""
         model = forecaster(limits)  # the back-casts teach it what the first run needs
         archive = store.archive(needed_since(model, instant - HISTORY_S))

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import DEFAULT_VAT_RATE, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, Limits
+from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, Limits
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -46,8 +46,8 @@ class Settings:
     open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
     weather: bool = True
     contact: str = ""
-    price_floor: float = PRICE_FLOOR_EUR_MWH
-    price_cap: float = PRICE_CAP_EUR_MWH
+    price_floor: float = ESTONIA.limits.floor
+    price_cap: float = ESTONIA.limits.cap
     history_start: int = 2021
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tunnihind.market import (
     DAY_S,
+    ESTONIA,
     HOUR_S,
     QUARTER_S,
     consumer_price,
@@ -185,3 +186,18 @@ def test_the_machine_s_own_zone_plays_no_part(zone: str) -> None:
 def test_a_day_of_24_hours_is_no_calendar_day() -> None:
     assert day_start(SPRING) + DAY_S == day_end(SPRING) + HOUR_S
     assert day_start(AUTUMN) + DAY_S == day_end(AUTUMN) - HOUR_S
+
+
+@pytest.mark.parametrize(
+    ("day", "rate"),
+    [
+        (date(2000, 1, 1), 0.20),
+        (date(2023, 12, 31), 0.20),
+        (date(2024, 1, 1), 0.22),
+        (date(2025, 6, 30), 0.22),
+        (date(2025, 7, 1), 0.24),
+        (date(2030, 1, 1), 0.24),
+    ],
+)
+def test_the_vat_rate_is_the_law_s_of_the_day(day: date, rate: float) -> None:
+    assert ESTONIA.vat_rate(day) == rate

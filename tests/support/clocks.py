@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from tunnihind.market import LOCAL_TZ
+from tunnihind.market import ESTONIA
 
 
 def local(text: str) -> int:
     """Return the instant at which Estonian clocks show `2025-12-15 13:45`, the first of two."""
-    return int(datetime.fromisoformat(text).replace(tzinfo=LOCAL_TZ).timestamp())
+    return int(datetime.fromisoformat(text).replace(tzinfo=ESTONIA.clock).timestamp())
 
 
 class TimeIsUp(Exception):

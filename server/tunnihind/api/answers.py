@@ -22,16 +22,7 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import (
-    CURRENCY,
-    DAY_S,
-    ZONE,
-    consumer_price,
-    floor_hour,
-    free_until,
-    iso_utc,
-    market_price,
-)
+from tunnihind.market import DAY_S, ESTONIA, consumer_price, floor_hour, free_until, iso_utc, market_price
 from tunnihind.settings import Settings
 
 DEFAULT_DAYS: Final = 14
@@ -49,8 +40,8 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     limit = free_until(data.newest_settled, now)
     vat = settings.vat_rate
     return ForecastResponse(
-        zone=ZONE,
-        currency=CURRENCY,
+        zone=ESTONIA.code,
+        currency=ESTONIA.currency,
         now=now,
         made_at=data.run.made_at if data.run else None,
         last_refresh=data.last_refresh,

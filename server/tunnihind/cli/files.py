@@ -39,7 +39,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     ts is the start of the period in unix seconds UTC; an empty cell means unknown. A file with a line that
     makes no sense is refused whole.
     """
-    found = read_prices(file, floor_eur_mwh=settings.price_floor, cap_eur_mwh=settings.price_cap)
+    found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
         added = store.prices.add(found.prices, source="import", seen_ts=int(time.time()))
     click.echo(f"{file.name}: {found.rows} rows read, {len(found.prices)} prices in them")

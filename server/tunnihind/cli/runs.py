@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from tunnihind.forecast.run import Run
-from tunnihind.market import LOCAL_TZ, iso_utc
+from tunnihind.market import ESTONIA, iso_utc
 
 _WIDTH: Final = 34
 
@@ -32,7 +32,7 @@ def drawing(run: Run) -> RenderableType:
     low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
     table.add_column(f"{low:.0f} to {high:.0f}")
     for ts, p10, p50, p90 in rows(run):
-        hour = datetime.fromtimestamp(ts, LOCAL_TZ).strftime("%a %d.%m. %H:%M")
+        hour = datetime.fromtimestamp(ts, ESTONIA.clock).strftime("%a %d.%m. %H:%M")
         table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
     return table
 

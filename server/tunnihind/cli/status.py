@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.quarantine import Quarantined
@@ -101,7 +101,7 @@ def _until(instant: int | None, now: int) -> int | None:
 
 
 def _local(instant: int) -> str:
-    return datetime.fromtimestamp(instant, LOCAL_TZ).strftime("%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(instant, ESTONIA.clock).strftime("%Y-%m-%d %H:%M")
 
 
 def _until_text(instant: int | None) -> str:

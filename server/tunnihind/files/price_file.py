@@ -10,16 +10,7 @@ from typing import Final
 
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import Row, Table, open_table
-from tunnihind.market import (
-    HOUR_S,
-    PRICE_CAP_EUR_MWH,
-    PRICE_FLOOR_EUR_MWH,
-    QUARTER_S,
-    ZONES,
-    Zone,
-    delivery_day,
-    market_time_unit,
-)
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, Limits, Zone, delivery_day, market_time_unit
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"
@@ -41,13 +32,11 @@ class _Line:
     prices: tuple[tuple[Zone, float], ...]
 
 
-def read_prices(
-    path: Path, *, floor_eur_mwh: float = PRICE_FLOOR_EUR_MWH, cap_eur_mwh: float = PRICE_CAP_EUR_MWH
-) -> PriceFile:
+def read_prices(path: Path, limits: Limits = ESTONIA.limits) -> PriceFile:
     """Read a whole price file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
     with open_table(path) as table:
         zones = _zones(table)
-        lines = [_line(row, zones, floor_eur_mwh, cap_eur_mwh) for row in table.rows()]
+        lines = [_line(row, zones, limits) for row in table.rows()]
     lines.sort(key=lambda line: line.ts)
     for earlier, later in pairwise(lines):
         if earlier.ts == later.ts:
@@ -65,18 +54,19 @@ def _zones(table: Table) -> tuple[Zone, ...]:
         raise table.refuse(_TS, "the column is missing: it holds the start of the period in unix seconds UTC")
     zones = tuple(zone for zone in ZONES if zone in table.columns)
     if not zones:
-        raise table.refuse("ee", "there is no column with prices")
+        raise table.refuse(ESTONIA.zone, "there is no column with prices")
     return zones
 
 
-def _line(row: Row, zones: Sequence[Zone], floor: float, cap: float) -> _Line:
+def _line(row: Row, zones: Sequence[Zone], limits: Limits) -> _Line:
     prices = []
     for zone in zones:
         price = row.number(zone)
         if price is None:
             continue
-        if not floor <= price <= cap:
-            raise row.error(zone, f"{price:g} EUR/MWh is outside the market's limits of {floor:g} to {cap:g}")
+        if not limits.floor <= price <= limits.cap:
+            allowed = f"{limits.floor:g} to {limits.cap:g}"
+            raise row.error(zone, f"{price:g} EUR/MWh is outside the market's limits of {allowed}")
         prices.append((zone, price))
     return _Line(row.instant(_TS), row, tuple(prices))
 

@@ -19,7 +19,7 @@ from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
 from tunnihind.forecast.run import LEADS, Run
 from tunnihind.known import Floats, Known
-from tunnihind.market import ESTONIA, HOUR_S, MARKET_LIMITS, Limits, Market, day_start, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
 
 SHORT_HISTORY: Final = "short-history"
 MIN_HISTORY_DAYS: Final = 56
@@ -47,7 +47,7 @@ class TieredForecaster:
     """
 
     market: Market = ESTONIA
-    limits: Limits = MARKET_LIMITS
+    limits: Limits = ESTONIA.limits
     model: PointModel = RidgesAndKernel
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
     _replays: Replays = field(init=False, repr=False)
@@ -155,10 +155,9 @@ class TieredForecaster:
         known, days, columns = task.known, task.days, task.columns
         drivers = [*columns.weather, *columns.next_day]
         used = {name for driver in drivers for name in days.drivers.members[driver]}
-        zones = (self.market.zone, *self.market.neighbours)
         return {
             "tier": _tier(days, columns),
-            "zones": [zone for zone in zones if known.prices.of(zone)],
+            "zones": [zone for zone in self.market.zones if known.prices.of(zone)],
             "newestSettledHour": known.prices.of(self.market.zone).newest,
             "firstDay": days.grid.first.isoformat(),
             "lastDay": days.grid.day(days.newest).isoformat(),

@@ -13,7 +13,7 @@ from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, cl
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.run import LEADS, Run
 from tunnihind.known import Floats, Known
-from tunnihind.market import ESTONIA, HOUR_S, MARKET_LIMITS, Limits, Market, day_start, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]
 
@@ -40,7 +40,7 @@ class LastWeeksMean:
     """
 
     market: Market = ESTONIA
-    limits: Limits = MARKET_LIMITS
+    limits: Limits = ESTONIA.limits
 
     @property
     def history_days(self) -> int:

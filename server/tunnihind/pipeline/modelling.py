@@ -13,7 +13,7 @@ from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.known import Known
-from tunnihind.market import DAY_S, ESTONIA, MARKET_LIMITS, WEEK_S, Limits
+from tunnihind.market import DAY_S, ESTONIA, WEEK_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
 from tunnihind.price_series import PriceSeries
@@ -67,7 +67,7 @@ _kept_forecaster: Final = cache(_StoreForecaster)
 """Returns the forecaster that this process keeps for its hourly runs, by the price limits."""
 
 
-def make_run(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> Run | None:
+def make_run(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> Run | None:
     """Make a run from what `store` knew at an instant. Raises StoreError."""
     kept = _kept_forecaster(limits)
     return kept.forecaster.forecast(kept.known(store, as_of))
@@ -90,7 +90,7 @@ _PAST_FORECASTERS: Final[dict[Limits, _StoreForecaster]] = {}
 
 
 def score_slice(
-    store: Store, as_of: int, limits: Limits = MARKET_LIMITS, *, recent: bool, slice_s: float = SLICE_S
+    store: Store, as_of: int, limits: Limits = ESTONIA.limits, *, recent: bool, slice_s: float = SLICE_S
 ) -> ScoreSlice:
     """Make some of the forecasts that the score of an instant needs: the `recent` ones, or the older ones.
 
@@ -124,7 +124,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) ->
     return NextDay.made_by(past.forecaster, past.known(store, instant))
 
 
-def score(store: Store, as_of: int, limits: Limits = MARKET_LIMITS) -> BacktestScore | None:
+def score(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> BacktestScore | None:
     """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
     truth = _recent_truth(store, as_of)
     kept = store.backtests.kept(model_identity(limits))
@@ -149,7 +149,7 @@ def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
 class ProcessModeller:
     """Makes runs and scores in a process of its own."""
 
-    def __init__(self, database_url: str, limits: Limits = MARKET_LIMITS) -> None:
+    def __init__(self, database_url: str, limits: Limits = ESTONIA.limits) -> None:
         self._database_url = database_url
         self._limits = limits
         self._worker = Worker()
@@ -192,7 +192,7 @@ class ProcessModeller:
 
 
 @asynccontextmanager
-async def process_modeller(database_url: str, limits: Limits = MARKET_LIMITS) -> AsyncIterator[ProcessModeller]:
+async def process_modeller(database_url: str, limits: Limits = ESTONIA.limits) -> AsyncIterator[ProcessModeller]:
     """Make runs in a process of its own within this context."""
     modeller = ProcessModeller(database_url, limits)
     try:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, PUBLICATION_WATCH, delivery_day, floor_hour
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
 
 WATCH_INTERVAL_S: Final = 60
@@ -154,8 +154,9 @@ def asked_pause_end(now: int, asked_s: float) -> int:
     an hour.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
-    today = datetime.fromtimestamp(now, LOCAL_TZ).date()
-    watch_start, watch_end = (datetime.combine(today, at, LOCAL_TZ).timestamp() for at in PUBLICATION_WATCH)
+    today = datetime.fromtimestamp(now, ESTONIA.clock).date()
+    watch = ESTONIA.publication_watch
+    watch_start, watch_end = (datetime.combine(today, at, ESTONIA.clock).timestamp() for at in watch)
     if now < watch_end:
         end = min(end, max(int(watch_start), now + LONGEST_ASKED_PAUSE_IN_WATCH_S))
     return end
@@ -184,15 +185,15 @@ def next_day(now: float) -> date:
 
 def is_publication_watch(now: float) -> bool:
     """Return whether it is the time of day at which the next day's prices appear."""
-    first, last = PUBLICATION_WATCH
-    return first <= datetime.fromtimestamp(now, LOCAL_TZ).time() < last
+    first, last = ESTONIA.publication_watch
+    return first <= datetime.fromtimestamp(now, ESTONIA.clock).time() < last
 
 
 def expected_through(now: float) -> date:
     """Return the delivery day up to which prices should be settled by now."""
-    is_out = datetime.fromtimestamp(now, LOCAL_TZ).time() >= PUBLICATION_WATCH[0]
+    is_out = datetime.fromtimestamp(now, ESTONIA.clock).time() >= ESTONIA.publication_watch[0]
     # In the first hour after Estonian midnight the current delivery day is still yesterday's, and the next is out.
-    is_small_hour = datetime.fromtimestamp(now, LOCAL_TZ).date() > delivery_day(now)
+    is_small_hour = datetime.fromtimestamp(now, ESTONIA.clock).date() > delivery_day(now)
     return next_day(now) if is_out or is_small_hour else delivery_day(now)
 
 
@@ -272,6 +273,6 @@ def _scores_wanted_at(situation: Situation, now: int) -> float:
         return inf
     if situation.scored_ts is None or situation.scored_ts > now:
         return -inf
-    scored = datetime.fromtimestamp(situation.scored_ts, LOCAL_TZ)
+    scored = datetime.fromtimestamp(situation.scored_ts, ESTONIA.clock)
     day = scored.date() + timedelta(days=1) if scored.time() >= SCORES_AT else scored.date()
-    return datetime.combine(day, SCORES_AT, LOCAL_TZ).timestamp()
+    return datetime.combine(day, SCORES_AT, ESTONIA.clock).timestamp()

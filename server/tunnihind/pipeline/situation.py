@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from tunnihind.market import ESTONIA, ZONE, day_end, day_start, delivery_day
+from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import missing_months, missing_years
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
@@ -37,7 +37,7 @@ def read_situation(
     """
     today = delivery_day(now)
     held = store.quarantine.held()
-    excused = {case.day for case in held if case.zone == ZONE.lower()} - {today, next_day(now)}
+    excused = {case.day for case in held if case.zone == ESTONIA.zone} - {today, next_day(now)}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     settled = store.prices.archive(day_start(recent), zones=(ESTONIA.zone,)).everything().of(ESTONIA.zone)
     run = store.runs.newest(as_of=now)

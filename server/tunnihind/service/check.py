@@ -15,7 +15,7 @@ from typing import Final, override
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
-from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, ZONES, Limits, delivery_day, late_from, market_time_unit
+from tunnihind.market import ESTONIA, HOUR_S, ZONES, Limits, delivery_day, late_from, market_time_unit
 from tunnihind.price_checks.gate import Refused, judge
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
@@ -67,11 +67,8 @@ async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
         days = [today, tomorrow] if now >= late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _faults(sheets, day, limits)]
         newest = max((sheet.day for sheet in sheets if sheet.zone == ESTONIA.zone), default=None)
-        reach = (
-            f"prices of {ESTONIA.zone.upper()} until the end of {newest} (Brussels time)"
-            if newest
-            else f"no prices of {ESTONIA.zone.upper()}"
-        )
+        code = ESTONIA.code
+        reach = f"prices of {code} until the end of {newest} (Brussels time)" if newest else f"no prices of {code}"
         return reach, tuple(faults)
 
     return await _ask(source.name, partial(source.prices, today, tomorrow), examine)
@@ -115,7 +112,7 @@ def _reach(series: Sequence[IssuedSeries], *, least_until: int) -> tuple[str, tu
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
         return "no values", ("there is no value in it",)
-    local = datetime.fromtimestamp(until, LOCAL_TZ)
+    local = datetime.fromtimestamp(until, ESTONIA.clock)
     reach = f"{len(series)} series until {local:%Y-%m-%d %H:%M} Estonian time"
     return reach, () if until > least_until else ("it ends before now",)
 

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.known import Floats, Instants
-from tunnihind.market import DAY_S, HOUR_S, LOCAL_TZ, PRICE_CAP_EUR_MWH, PRICE_FLOOR_EUR_MWH, QUARTER_S, ZONES, Zone
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES, Zone
 from tunnihind.sources.weather_points import POINTS, WeatherPoint, WeatherVariable
 
 _YEAR_S: Final = 365.25 * DAY_S
@@ -153,7 +153,7 @@ class SimulatedMarket:
             supply = np.interp(share * baltic + (1 - share) * finnish, _RESIDUAL, _EUR_MWH)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
             rounded = np.round(level * supply + common + own, 2)
-            prices[zone] = np.clip(rounded, PRICE_FLOOR_EUR_MWH, PRICE_CAP_EUR_MWH) + 0.0
+            prices[zone] = np.clip(rounded, ESTONIA.limits.floor, ESTONIA.limits.cap) + 0.0
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
@@ -203,7 +203,7 @@ def load_shape(ts: Floats) -> Floats:
     """Return the load of a mild day as a share of its mean, by the Estonian clock, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # The day of a clock change has one offset, that of its noon.
-    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(LOCAL_TZ) for day in days.tolist()]
+    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(ESTONIA.clock) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
     weekday = (local // DAY_S + 3) % 7

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
 
-from tunnihind.market import HOUR_S, LOCAL_TZ
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.web.hours import PricedHour
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import Texts, texts_in
@@ -25,7 +25,7 @@ class Display:
     @property
     def zone(self) -> tzinfo:
         """The reader's time zone."""
-        return UTC if self.options.tz == "utc" else LOCAL_TZ
+        return UTC if self.options.tz == "utc" else ESTONIA.clock
 
     @property
     def unit(self) -> str:

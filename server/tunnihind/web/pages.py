@@ -13,6 +13,7 @@ from tunnihind.api.models import Mode
 from tunnihind.api.openapi import vat_text
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
+from tunnihind.market import ESTONIA
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
@@ -60,8 +61,10 @@ def page_handler(page: Page) -> Handler:
 def _render(template: str, settings: Settings, options: PageOptions, mode: Mode, **data: object) -> bytes:
     texts = texts_in(options.lang)
     page = _templates().get_template(template)
-    vat = vat_text(settings.vat_rate)
-    return page.render(t=texts, options=options, settings=settings, mode=mode, vat=vat, **data).encode()
+    vat, is_lawful = vat_text(settings.vat_rate), settings.vat_rate == ESTONIA.vat_rates[-1][1]
+    return page.render(
+        t=texts, options=options, settings=settings, mode=mode, vat=vat, is_lawful_vat=is_lawful, **data
+    ).encode()
 
 
 class ReferencePage:

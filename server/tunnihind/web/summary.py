@@ -10,7 +10,7 @@ from tunnihind.api.health import STALE_AFTER_S, judge
 from tunnihind.api.models import AccuracyWindow, Mode, SeriesResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.known_days.calendar import is_holiday
-from tunnihind.market import ESTONIA, HOUR_S, LOCAL_TZ, delivery_day, floor_hour, late_from
+from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
@@ -174,7 +174,7 @@ def _is_late(now: int) -> bool:
 
 
 def _local(now: int) -> datetime:
-    return datetime.fromtimestamp(now, LOCAL_TZ)
+    return datetime.fromtimestamp(now, ESTONIA.clock)
 
 
 def _freshness(series: SeriesResponse, display: Display) -> Iterator[str]:

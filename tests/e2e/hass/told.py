@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Self
 
 from tests.support.processes import Server
-from tunnihind.market import HOUR_S, LOCAL_TZ, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, floor_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Told:
 
 def local(ts: float) -> datetime:
     """Return an instant as clocks in Tallinn show it."""
-    return datetime.fromtimestamp(ts, LOCAL_TZ)
+    return datetime.fromtimestamp(ts, ESTONIA.clock)
 
 
 def utc(ts: float) -> str:

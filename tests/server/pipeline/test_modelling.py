@@ -18,7 +18,7 @@ from tests.support.stores import store_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay
-from tunnihind.market import DAY_S, HOUR_S, MARKET_LIMITS, day_end
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
 from tunnihind.store.store import Store
 
@@ -84,7 +84,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
 async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled: Store, database: Path) -> None:
     def note_made(first: int) -> None:
         made = [NextDay(ts, ts, *[np.empty(0)] * 3) for ts in instants if ts >= first]
-        assert filled.backtests.add(model_identity(MARKET_LIMITS), made, past=filled.backtests.state_of_past())
+        assert filled.backtests.add(model_identity(ESTONIA.limits), made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:

@@ -12,7 +12,7 @@ from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
 from tunnihind.known import Floats, Instants
-from tunnihind.market import LOCAL_TZ, delivery_day
+from tunnihind.market import ESTONIA, delivery_day
 
 type Rows = NDArray[np.bool_]
 
@@ -56,7 +56,7 @@ class BacktestReport:
         return cls(
             leads=leads,
             months=_grouped(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
-            hours=_grouped(result, lambda ts: datetime.fromtimestamp(ts, LOCAL_TZ).hour),
+            hours=_grouped(result, lambda ts: datetime.fromtimestamp(ts, ESTONIA.clock).hour),
             overall=result.scores(),
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
             weekly_naive=_comparisons(result, result.baseline, list(leads)),
