@@ -90,7 +90,7 @@ QUARTERS_SINCE: Final = date(2025, 10, 1)
 """First delivery day traded in quarters (SDAC go-live of the 15-minute market time unit)."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
-_PUBLIC_WINDOW_S: Final = 72 * HOUR_S
+PUBLIC_WINDOW_S: Final = 72 * HOUR_S
 
 _GATE_CLOSURE: Final = time(12, 0)
 _PUBLICATION_TIME: Final = time(12, 55)
@@ -183,4 +183,4 @@ def free_until(newest_settled: int | None, now: int) -> int:
     With nothing settled, the current hour counts as the newest.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
-    return min(newest + _PAST_SETTLED_S, now + _PUBLIC_WINDOW_S)
+    return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

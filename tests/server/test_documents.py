@@ -17,7 +17,7 @@ from tunnihind.api.answers import MAX_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.main import main
 from tunnihind.cli.serve import serve
-from tunnihind.market import DEFAULT_VAT_RATE, HOUR_S, PUBLIC_WINDOW_S, PUBLICATION_WATCH
+from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, PUBLIC_WINDOW_S
 from tunnihind.pipeline.prices import SECOND_SOURCE_S
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
@@ -228,7 +228,7 @@ def test_the_map_of_the_project_names_every_folder_and_nothing_else() -> None:
     assert packages <= named
 
 
-LATE: Final = f"{PUBLICATION_WATCH[1]:%H:%M}"
+LATE: Final = f"{ESTONIA.publication_watch[1]:%H:%M}"
 WEATHER_SINCE: Final = min(PREVIOUS_RUNS_SINCE.values()).year
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.day_quotes import AUTUMN, SPRING, whole_day
-from tunnihind.market import HOUR_S, MARKET_LIMITS, QUARTER_S, Limits, day_end, day_start, hourly_prices
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start, hourly_prices
 from tunnihind.price_checks.gate import Reason, Refused, Settled, Verdict, judge
 from tunnihind.sources.base import DaySheet, Quote
 
@@ -19,7 +19,7 @@ def sheet(day: date, quotes: Iterable[Quote]) -> DaySheet:
 
 
 def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:
-    verdict = judge(sheet(day, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(day, quotes), ESTONIA.limits)
     assert isinstance(verdict, Refused)
     assert (verdict.source, verdict.zone, verdict.day) == ("source", "ee", day)
     return verdict.reason, verdict.detail
@@ -29,20 +29,20 @@ def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:
 @pytest.mark.parametrize("day", [DAY, SPRING, AUTUMN, date(2024, 2, 29)])
 def test_a_whole_day_settles_at_the_step_of_its_spacing(day: date, step_s: int) -> None:
     quotes = whole_day(day, step_s)
-    verdict = judge(sheet(day, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(day, quotes), ESTONIA.limits)
     assert verdict == Settled("source", "ee", day, step_s, dict(quotes))
 
 
 def test_settled_quarters_make_hours_by_their_mean() -> None:
     quotes = whole_day(AUTUMN, QUARTER_S)
-    verdict = judge(sheet(AUTUMN, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
     assert isinstance(verdict, Settled)
     assert verdict.hours() == hourly_prices(dict(quotes))
     assert len(verdict.hours()) == 25
 
 
 def test_settled_prices_are_in_order_of_time() -> None:
-    verdict = judge(sheet(DAY, reversed(whole_day(DAY, HOUR_S))), MARKET_LIMITS)
+    verdict = judge(sheet(DAY, reversed(whole_day(DAY, HOUR_S))), ESTONIA.limits)
     assert isinstance(verdict, Settled)
     assert list(verdict.prices) == sorted(verdict.prices)
 
@@ -89,7 +89,7 @@ def test_a_price_that_is_no_number_is_refused(price: float) -> None:
 def test_the_limits_themselves_are_possible_prices(price: float, passes: bool) -> None:
     quotes = whole_day(DAY, HOUR_S)
     quotes[3] = Quote(quotes[3].ts, price)
-    verdict = judge(sheet(DAY, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(DAY, quotes), ESTONIA.limits)
     assert isinstance(verdict, Settled) is passes
     if isinstance(verdict, Refused):
         assert verdict.reason == Reason.OUT_OF_BOUNDS
@@ -121,7 +121,7 @@ def test_two_prices_for_one_period_are_refused() -> None:
 
 def test_the_same_price_given_twice_is_no_contradiction() -> None:
     quotes = whole_day(DAY, HOUR_S)
-    assert isinstance(judge(sheet(DAY, quotes + quotes[:3]), MARKET_LIMITS), Settled)
+    assert isinstance(judge(sheet(DAY, quotes + quotes[:3]), ESTONIA.limits), Settled)
 
 
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 20), (QUARTER_S, 80), (HOUR_S, 23)])
@@ -134,23 +134,23 @@ def test_twenty_hours_of_exact_zero_are_not_believed(step_s: int, zeros: int) ->
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 19), (QUARTER_S, 79)])
 def test_fewer_zeros_are_a_sunny_day(step_s: int, zeros: int) -> None:
     quotes = whole_day(DAY, step_s, lambda n: 0.0 if n < zeros else 30.0 + n)
-    assert isinstance(judge(sheet(DAY, quotes), MARKET_LIMITS), Settled)
+    assert isinstance(judge(sheet(DAY, quotes), ESTONIA.limits), Settled)
 
 
 def test_a_day_of_small_negative_prices_is_believed() -> None:
-    assert isinstance(judge(sheet(DAY, whole_day(DAY, QUARTER_S, lambda n: -0.01 - n % 3)), MARKET_LIMITS), Settled)
+    assert isinstance(judge(sheet(DAY, whole_day(DAY, QUARTER_S, lambda n: -0.01 - n % 3)), ESTONIA.limits), Settled)
 
 
 def test_a_flat_day_is_not_believed_and_keeps_its_prices_for_confirmation() -> None:
     quotes = whole_day(DAY, HOUR_S, lambda _: 55.5)
-    verdict = judge(sheet(DAY, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(DAY, quotes), ESTONIA.limits)
     assert isinstance(verdict, Refused)
     assert (verdict.reason, verdict.detail) == (Reason.FLAT, "every price is 55.5")
     assert verdict.doubted == Settled("source", "ee", DAY, HOUR_S, dict(quotes))
 
 
 def test_an_impossible_day_keeps_no_prices_for_confirmation() -> None:
-    verdict = judge(sheet(DAY, whole_day(DAY, HOUR_S)[:5]), MARKET_LIMITS)
+    verdict = judge(sheet(DAY, whole_day(DAY, HOUR_S)[:5]), ESTONIA.limits)
     assert isinstance(verdict, Refused)
     assert verdict.doubted is None
 
@@ -168,10 +168,10 @@ any_quotes = st.lists(
 
 @given(quotes=any_quotes)
 def test_any_sheet_gets_a_verdict_and_what_settles_is_whole_and_possible(quotes: list[Quote]) -> None:
-    verdict: Verdict = judge(sheet(AUTUMN, quotes), MARKET_LIMITS)
+    verdict: Verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
     if isinstance(verdict, Settled):
         assert len(verdict.prices) * verdict.step_s == day_end(AUTUMN) - day_start(AUTUMN)
-        assert all(MARKET_LIMITS.floor <= price <= MARKET_LIMITS.cap for price in verdict.prices.values())
+        assert all(ESTONIA.limits.floor <= price <= ESTONIA.limits.cap for price in verdict.prices.values())
     else:
         assert verdict.detail
 
@@ -179,6 +179,6 @@ def test_any_sheet_gets_a_verdict_and_what_settles_is_whole_and_possible(quotes:
 @given(dropped=st.sets(st.integers(0, 99), min_size=1))
 def test_no_day_with_a_missing_quarter_ever_settles(dropped: set[int]) -> None:
     quotes = [quote for n, quote in enumerate(whole_day(AUTUMN, QUARTER_S)) if n not in dropped]
-    verdict = judge(sheet(AUTUMN, quotes), MARKET_LIMITS)
+    verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
     whole_hours_left = len(quotes) == 25 and all(quote.ts % HOUR_S == 0 for quote in quotes)
     assert isinstance(verdict, Refused) or whole_hours_left

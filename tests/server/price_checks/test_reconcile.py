@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 
 from tests.support.day_quotes import AUTUMN, whole_day
-from tunnihind.market import HOUR_S, MARKET_LIMITS, QUARTER_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.price_checks.gate import Reason, Refused, Ruling, Settled, Verdict, judge, reconcile
 from tunnihind.sources.base import DaySheet, Quote
 
@@ -16,7 +16,7 @@ def shape(n: int) -> float:
 
 
 def verdict(source: str, quotes: list[Quote], day: date = DAY) -> Verdict:
-    return judge(DaySheet(source, "ee", day, tuple(quotes)), MARKET_LIMITS)
+    return judge(DaySheet(source, "ee", day, tuple(quotes)), ESTONIA.limits)
 
 
 def refused(source: str, quotes: list[Quote]) -> Refused:
