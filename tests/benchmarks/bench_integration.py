@@ -26,7 +26,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from tests.integration.household.conftest import MakeWorld, make_world
-from tests.integration.world import instant, plan
+from tests.support.home import instant, plan
 from tunnihind.market import HOUR_S
 
 __all__ = ["make_world"]

@@ -19,7 +19,7 @@ from typing import Final
 import click
 import numpy as np
 
-from tests.integration.plans.calibration import Judged, as_came, as_issued, judged, reliability, share_inside
+from tests.support.savings import Judged, as_came, as_issued, judged, reliability, share_inside
 from tunnihind.known import Floats
 from tunnihind.market import consumer_price
 

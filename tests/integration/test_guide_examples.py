@@ -13,10 +13,10 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from custom_components.tunnihind.plan_flow import first_plan
-from tests.integration.automations.support import cheap_in, hours_from
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
-from tests.integration.world import World, instant
 from tests.support import documents
+from tests.support.automations import cheap_in, hours_from
+from tests.support.home import World, instant
 from tests.support.node import run_module
 from tunnihind.market import HOUR_S
 

@@ -21,8 +21,8 @@ from custom_components.tunnihind.plans.settings import Horizon
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
 from tests.integration.household.conftest import MakeWorld, make_world
-from tests.integration.texts import INTEGRATION, LANGUAGES, Texts, leaves, texts
 from tests.support import documents
+from tests.support.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
 
 __all__ = ["make_world"]
 

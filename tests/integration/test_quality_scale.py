@@ -24,7 +24,7 @@ from custom_components.tunnihind import condition, config_flow, coordinator, tri
 from custom_components.tunnihind.client import Client
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.household.conftest import MakeWorld, make_world
-from tests.integration.texts import INTEGRATION
+from tests.support.translations import INTEGRATION
 
 __all__ = ["make_world"]
 

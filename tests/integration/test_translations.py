@@ -26,8 +26,8 @@ from custom_components.tunnihind.plan_flow import PlanFlow
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
-from tests.integration.texts import INTEGRATION, LANGUAGES, Texts, icons, leaves, placeholders, texts
 from tests.support.api_server import Serve
+from tests.support.translations import INTEGRATION, LANGUAGES, Texts, icons, leaves, placeholders, texts
 
 EN: Final = texts("en")
 # What Home Assistant itself says about an entity, and translates.

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from tests.e2e.hass.api import Json
-from tests.e2e.hass.house import House
+from tests.support.hass.api import Json
+from tests.support.hass.house import House
 from tunnihind.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.hass.api import HassApi, Json
-from tests.e2e.hass.running import fresh_hass
+from tests.support.hass.api import HassApi, Json
+from tests.support.hass.running import fresh_hass
 from tests.support.processes import Launch, until
 from tunnihind.service.announce import reachable_addresses
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.hass.house import House
-from tests.e2e.hass.pages import device_pages, opened, owner_s_browser
+from tests.support.hass.house import House
+from tests.support.hass.pages import device_pages, opened, owner_s_browser
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from tests.e2e.hass.house import House, next_hour
-from tests.e2e.hass.told import Told
+from tests.support.hass.expected_states import Told
+from tests.support.hass.house import House, next_hour
 from tunnihind.market import DAY_S, HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.hass.house import House
-from tests.e2e.hass.told import Told, local, utc
+from tests.support.hass.expected_states import Told, local, utc
+from tests.support.hass.house import House
 from tests.support.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 

@@ -10,15 +10,15 @@ from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssi
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
-from tests.integration.automations.support import (
+from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
+from tests.support.automations import (
     ONE_PIECE,
     cheap_in,
     device_of,
     hours_from,
     restart,
 )
-from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S
 
 BLUEPRINTS = Path(__file__).parents[3] / "blueprints"

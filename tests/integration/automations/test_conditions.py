@@ -8,7 +8,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import entity_registry as er
 
-from tests.integration.automations.support import (
+from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
+from tests.support.automations import (
     ONE_PIECE,
     ask,
     cheap_in,
@@ -18,8 +19,7 @@ from tests.integration.automations.support import (
     the_plan,
     the_server,
 )
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import PLAN_ID, PriceOf, World, instant
+from tests.support.home import PLAN_ID, PriceOf, World, instant
 from tunnihind.market import HOUR_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")

@@ -12,9 +12,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import condition, trigger
 from homeassistant.setup import async_setup_component
 
-from tests.integration.automations.support import the_plan, the_server
-from tests.integration.texts import LANGUAGES, icons, texts
-from tests.integration.world import World
+from tests.support.automations import the_plan, the_server
+from tests.support.home import World
+from tests.support.translations import LANGUAGES, icons, texts
 
 type Describe = Callable[[HomeAssistant], Awaitable[Mapping[str, Mapping[str, Any] | None]]]
 

@@ -11,9 +11,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.flows.support import ABOUT, FORECAST, json_of
-from tests.integration.texts import LANGUAGES, check_step, texts
 from tests.support.api_server import Serve
+from tests.support.flows import ABOUT, FORECAST, json_of
+from tests.support.translations import LANGUAGES, check_step, texts
 
 type Imitate = Callable[..., Awaitable[str]]
 

@@ -9,7 +9,7 @@ from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import MALFORMED, NOBODY, announce, entry_of, told
+from tests.support.flows import MALFORMED, NOBODY, announce, entry_of, told
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

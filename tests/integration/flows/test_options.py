@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.prices.tariff import tariff_from
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import NOBODY, entry_of, shown, told
+from tests.support.flows import NOBODY, entry_of, shown, told
 
 NO_FEES = {"margin": 0.0, "network_day": 0.0, "network_night": 0.0, "excise": 0.0, "renewable": 0.0}
 BASE = {**NO_FEES, "margin": 0.5}

@@ -19,7 +19,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.plan_flow import errors_of, first_plan, plan_of, suggested
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
-from tests.integration.flows.support import NOBODY, shown
+from tests.support.flows import NOBODY, shown
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 CAR: dict[str, Any] = {

@@ -9,7 +9,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import NOBODY, about_of, entry_of, shown, told
+from tests.support.flows import NOBODY, about_of, entry_of, shown, told
 
 
 async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:

@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import announce, entry_of
+from tests.support.flows import announce, entry_of
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from homeassistant.data_entry_flow import FlowResultType
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import FORECAST, MALFORMED, NOBODY, about_of, entry_of, shown, told
-from tests.integration.texts import texts
+from tests.support.flows import FORECAST, MALFORMED, NOBODY, about_of, entry_of, shown, told
+from tests.support.translations import texts
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

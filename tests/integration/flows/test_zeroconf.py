@@ -8,7 +8,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.flows.conftest import Imitate
-from tests.integration.flows.support import MALFORMED, NOBODY, about_of, announce, entry_of, told
+from tests.support.flows import MALFORMED, NOBODY, about_of, announce, entry_of, told
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

@@ -7,9 +7,9 @@ from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from tests.integration.household.relay import Relay
-from tests.integration.world import PriceOf, World, instant, wavy
 from tests.support.api_server import Serve
+from tests.support.home import PriceOf, World, instant, wavy
+from tests.support.recording_proxy import Relay
 from tunnihind.api.models import Mode
 
 type MakeWorld = Callable[..., Awaitable[World]]

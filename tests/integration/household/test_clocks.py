@@ -7,10 +7,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.household import relay as paths
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.household.relay import Relay
-from tests.integration.world import DAY_S, PLAN_ID, World, instant
+from tests.support import recording_proxy as paths
+from tests.support.home import DAY_S, PLAN_ID, World, instant
+from tests.support.recording_proxy import Relay
 from tunnihind.market import HOUR_S
 
 SPRING = ("2026-03-29T00:00:00+02:00", "2026-03-30T01:00:00+03:00")

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.prices.timeline import QUARTER_S
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S
 
 KEY = "tunnihind.entry"

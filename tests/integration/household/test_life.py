@@ -12,9 +12,9 @@ from pytest_homeassistant_custom_component.common import get_scheduled_timer_han
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.conftest import MakeWorld
-from tests.integration.household.relay import Relay
-from tests.integration.world import PLAN_ID, World, instant
 from tests.support.documents import PROJECT
+from tests.support.home import PLAN_ID, World, instant
+from tests.support.recording_proxy import Relay
 from tunnihind.market import HOUR_S
 
 

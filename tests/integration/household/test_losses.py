@@ -11,7 +11,7 @@ from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import World, instant
+from tests.support.home import World, instant
 from tunnihind.market import HOUR_S
 
 

@@ -7,8 +7,8 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.household.events import written
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, World, instant
+from tests.support.state_changes import written
 from tunnihind.market import HOUR_S
 
 FLAT: Mapping[str, Any] = {"vat_percent": 0}

@@ -11,7 +11,7 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, World, instant
 from tunnihind.market import HOUR_S
 
 ONE_PIECE: Mapping[str, Any] = {"duration": 180, "split": False}

@@ -9,11 +9,11 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from tests.integration.household import relay as paths
 from tests.integration.household.conftest import PUBLISHED_TOMORROW
-from tests.integration.household.events import written
-from tests.integration.household.relay import Asked, Relay
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support import recording_proxy as paths
+from tests.support.home import PLAN_ID, World, instant
+from tests.support.recording_proxy import Asked, Relay
+from tests.support.state_changes import written
 from tunnihind.market import HOUR_S
 
 MINUTE_S = 60

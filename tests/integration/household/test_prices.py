@@ -3,7 +3,7 @@
 import pytest
 
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
-from tests.integration.world import World, instant
+from tests.support.home import World, instant
 from tunnihind.market import HOUR_S
 
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")

@@ -9,12 +9,12 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.integration.documents import ABOUT
-from tests.integration.household import relay as paths
 from tests.integration.household.conftest import MakeWorld
-from tests.integration.household.relay import Relay
 from tests.integration.household.test_services import ask
-from tests.integration.world import DAY_S, PLAN_ID, World, instant
+from tests.support import recording_proxy as paths
+from tests.support.api_documents import ABOUT
+from tests.support.home import DAY_S, PLAN_ID, World, instant
+from tests.support.recording_proxy import Relay
 from tunnihind.market import HOUR_S
 
 TODAY = "2026-11-20T18:03:37+02:00"

@@ -15,11 +15,11 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.integration.documents import ABOUT, FORECAST, Place, altered, lacking
-from tests.integration.household import relay as paths
 from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW
-from tests.integration.household.relay import Relay
-from tests.integration.world import PLAN_ID, World, instant
+from tests.support import recording_proxy as paths
+from tests.support.api_documents import ABOUT, FORECAST, Place, altered, lacking
+from tests.support.home import PLAN_ID, World, instant
+from tests.support.recording_proxy import Relay
 from tunnihind.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}

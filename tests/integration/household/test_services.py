@@ -8,7 +8,7 @@ from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.conftest import PUBLISHED_TODAY, MakeWorld
-from tests.integration.world import World, instant
+from tests.support.home import World, instant
 from tunnihind.market import HOUR_S
 
 

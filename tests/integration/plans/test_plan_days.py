@@ -12,8 +12,8 @@ from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.integration.plans.days import Household, goes_on, noise, timeline_at
-from tests.integration.plans.support import DAY_S, QUARTER_S, at
+from tests.support.plan_days import Household, goes_on, noise, timeline_at
+from tests.support.timelines import DAY_S, QUARTER_S, at
 
 FORMS: dict[str, dict[str, Any]] = {
     "day": {"duration": 180},

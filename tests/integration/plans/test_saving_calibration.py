@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from tests.integration.plans.calibration import Judged, as_came, as_issued, judged, reliability, share_inside
 from tests.support.clocks import StillClock
+from tests.support.savings import Judged, as_came, as_issued, judged, reliability, share_inside
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive

@@ -19,8 +19,8 @@ from custom_components.tunnihind.answers import (
     forecast_from,
     settled_from,
 )
-from tests.integration.documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
-from tests.integration.prices.strategies import answers
+from tests.support.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
+from tests.support.price_strategies import answers
 from tunnihind.market import HOUR_S
 
 HOUR = NOW - NOW % HOUR_S

@@ -10,8 +10,8 @@ from custom_components.tunnihind.known import KEEP_S, merged, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.prices_now import timeline_of
-from tests.integration.prices.strategies import HOURS, answers, eur_mwh
-from tests.integration.world import DAY_S
+from tests.support.home import DAY_S
+from tests.support.price_strategies import HOURS, answers, eur_mwh
 
 NOW = HOURS.start + DAY_S
 AHEAD_S = st.sampled_from([0, 0, 60, -3 * HOUR_S, 10 * DAY_S, -10 * DAY_S])

@@ -9,7 +9,7 @@ from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.problems import Contact, Problem, problems
-from tests.integration.world import instant
+from tests.support.home import instant
 from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
 
 MORNING = instant("2026-01-14T10:00:00+02:00")

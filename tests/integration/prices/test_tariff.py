@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from tests.integration.prices.strategies import HOURS, eur_mwh, hour_starts
-from tests.integration.world import instant
+from tests.support.home import instant
+from tests.support.price_strategies import HOURS, eur_mwh, hour_starts
 from tunnihind.market import consumer_price
 
 fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)

@@ -7,8 +7,8 @@ from typing import Literal
 
 from playwright.async_api import BrowserContext, Page, ViewportSize
 
-from tests.e2e.hass.house import House
 from tests.support.browser import chromium
+from tests.support.hass.house import House
 
 type Theme = Literal["light", "dark"]
 

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.e2e.hass.api import HassApi
-from tests.e2e.hass.configuration import write_configuration
-from tests.e2e.hass.process import HassProcess
+from tests.support.hass.api import HassApi
+from tests.support.hass.configuration import write_configuration
+from tests.support.hass.process import HassProcess
 from tests.support.processes import free_port
 from tests.support.shifted_clock import ShiftedClock
 
-UNHEARD = Path(__file__).with_name("unheard")
+UNHEARD = Path(__file__).with_name("stub_libraries")
 """Stand-ins for two libraries that would have to be compiled."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
-from tests.e2e.hass.process import HassProcess
+from tests.support.hass.process import HassProcess
 from tests.support.processes import PATIENCE_S, until
 
 type Json = Any

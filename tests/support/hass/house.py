@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self
 
-from tests.e2e.hass.api import HassApi, Json, State
-from tests.e2e.hass.running import fresh_hass
+from tests.support.hass.api import HassApi, Json, State
+from tests.support.hass.running import fresh_hass
 from tests.support.processes import PATIENCE_S, Reply, Server, free_port, server_environment
 from tests.support.shifted_clock import ShiftedClock
 from tunnihind.market import HOUR_S, floor_hour

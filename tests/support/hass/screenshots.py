@@ -1,6 +1,6 @@
 """Pictures of the integration's pages and of a dashboard, light and dark, to look at:
 
-python -m tests.e2e.hass.screenshots FOLDER
+python -m tests.support.hass.screenshots FOLDER
 
 The one named `home-assistant.png` is the README's.
 """
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from playwright.async_api import BrowserContext, ViewportSize
 
-from tests.e2e.hass.api import Json
-from tests.e2e.hass.house import House
-from tests.e2e.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
+from tests.support.hass.api import Json
+from tests.support.hass.house import House
+from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
 from tests.support.shifted_clock import ShiftedClock, library
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
