@@ -25,12 +25,10 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
-from tests.integration.household.conftest import MakeWorld, make_world
-from tests.support.home import instant, plan
+from tests.support.home import MakeHome, instant, plan
 from tunnihind.market import HOUR_S
 
-__all__ = ["make_world"]
-
+pytest_plugins = ("tests.integration.conftest",)
 pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
 
 PORT: Final = 18_703
@@ -87,17 +85,17 @@ async def test_poll(hass: HomeAssistant, demo_server: str) -> None:
     click.echo(f"states written by these polls (a change at the server writes each of them once): {len(written)}")
 
 
-async def test_tick(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00")
-    await world.add(plans=PLANS)
-    coordinator = world.entry.runtime_data
+async def test_tick(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00")
+    await home.add(plans=PLANS)
+    coordinator = home.entry.runtime_data
     ticks = []
     for hour in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-16T00:00:00+02:00"), HOUR_S):
-        world.set_clock(hour)
+        home.set_clock(hour)
         began = time.thread_time()
         coordinator.async_update_listeners()
         ticks.append(time.thread_time() - began)
-        await world.settle()
+        await home.settle()
     _print("tick of the hour", ticks)
 
 

@@ -1,6 +1,16 @@
-"""Real Home Assistant beside a real server on the loopback."""
+"""Real Home Assistant with the integration, beside a real server on the loopback, by a clock that the test moves."""
+
+from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import web
+from freezegun.api import FrozenDateTimeFactory
+from homeassistant.core import HomeAssistant
+
+from tests.support.api_server import Serve
+from tests.support.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
+from tests.support.recording_proxy import RecordingProxy
+from tunnihind.api.models import Mode
 
 # Home Assistant's own web server still does so, and would not start with warnings as errors.
 HOME_ASSISTANT_KEYS = "ignore:It is recommended to use web.AppKey"
@@ -10,3 +20,56 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let Home Assistant's web server start."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(HOME_ASSISTANT_KEYS))
+
+
+@pytest.fixture
+async def make_home(
+    socket_enabled: None,
+    enable_custom_integrations: None,
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    serve: Serve,
+) -> MakeHome:
+    """Return what makes a home; by default a morning whose day's prices are published."""
+
+    async def make(
+        now: str = MORNING,
+        settled_until: str = PUBLISHED_TODAY,
+        price_of: PriceOf = wavy,
+        ahead_s: int = 0,
+        mode: Mode = "live",
+    ) -> Home:
+        known = {"settled_until": instant(settled_until), "price_of": price_of}
+        return Home(hass, freezer, await serve(mode=mode), now=instant(now), ahead_s=ahead_s, **known)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home in the morning, with the integration set up."""
+    made = await make_home()
+    await made.add()
+    return made
+
+
+@pytest.fixture
+async def proxy(socket_enabled: None) -> AsyncIterator[RecordingProxy]:
+    """Return what notes all that the household asks, once the home's server is behind it."""
+    proxy = RecordingProxy()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", proxy.handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    proxy.port = runner.addresses[0][1]
+    yield proxy
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def proxied_home(make_home: MakeHome, proxy: RecordingProxy) -> Home:
+    """Return a home in the morning whose household asks through the proxy; the integration is not yet set up."""
+    home = await make_home()
+    proxy.upstream, home.port = home.server.port, proxy.port
+    return home

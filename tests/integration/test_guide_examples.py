@@ -13,14 +13,11 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from custom_components.tunnihind.plan_flow import first_plan
-from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld, make_world
 from tests.support import documents
 from tests.support.automations import cheap_in, hours_from
-from tests.support.home import World, instant
+from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.node import run_module
 from tunnihind.market import HOUR_S
-
-__all__ = ["make_world"]
 
 BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in documents.blocks("yaml")]
 AUTOMATIONS: Final = {block["alias"]: block for block in BLOCKS if "triggers" in block}
@@ -53,16 +50,16 @@ async def _home(hass: HomeAssistant, enable_custom_integrations: None) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
 
 
-def recorded(world: World, *actions: str) -> list[Call]:
+def recorded(home: Home, *actions: str) -> list[Call]:
     """Return the list that every call of these actions comes into."""
     calls: list[Call] = []
 
     @callback
     def called(call: ServiceCall) -> None:
-        calls.append((call.service, dict(call.data), world.now))
+        calls.append((call.service, dict(call.data), home.now))
 
     for domain, name in (action.split(".") for action in actions):
-        world.hass.services.async_register(domain, name, called)
+        home.hass.services.async_register(domain, name, called)
     return calls
 
 
@@ -70,12 +67,12 @@ def switched(entity_id: str, **times: int) -> list[Call]:
     return [(how, {"entity_id": [entity_id]}, at) for how, at in times.items()]
 
 
-async def automate(world: World, alias: str) -> list[Call]:
+async def automate(home: Home, alias: str) -> list[Call]:
     """Set up one of the guide's automations, and return the list that its calls come into."""
-    calls = recorded(world, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
-    assert await async_setup_component(world.hass, "automation", {"automation": AUTOMATIONS[alias]})
-    await world.settle()
-    [automation] = world.hass.states.async_all("automation")
+    calls = recorded(home, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
+    assert await async_setup_component(home.hass, "automation", {"automation": AUTOMATIONS[alias]})
+    await home.settle()
+    [automation] = home.hass.states.async_all("automation")
     assert (automation.name, automation.state) == (alias, "on")
     return calls
 
@@ -87,60 +84,60 @@ def test_every_example_is_tried_here() -> None:
     assert [block.get("type", "script") for block in others] == ["script", "iframe", "custom:apexcharts-card"]
 
 
-async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    await (await make_world()).add(plans=PLANS)
+async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_home: MakeHome) -> None:
+    await (await make_home()).add(plans=PLANS)
     named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml"))))
     assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}
 
 
-async def test_the_boiler_is_on_in_the_cheapest_hours(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans=PLANS)
-    calls = await automate(world, BOILER)
-    await world.at(NOON + 4 * HOUR_S)
+async def test_the_boiler_is_on_in_the_cheapest_hours(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans=PLANS)
+    calls = await automate(home, BOILER)
+    await home.at(NOON + 4 * HOUR_S)
     assert calls == switched("switch.boiler", turn_on=NOON, turn_off=NOON + 3 * HOUR_S)
 
 
-async def test_the_boiler_that_was_switched_by_hand_is_left_alone_until_the_window(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(EVENING, 3)))
-    await world.add(plans=PLANS)
-    calls = await automate(world, BOILER)
-    before = world.state("binary_sensor", "window", "cheapest 3 hours")
-    world.price_of = cheap_in(hours_from(EVENING - HOUR_S, 3))
-    await world.publish(world.settled_until)
-    assert world.state("binary_sensor", "window", "cheapest 3 hours").attributes != before.attributes
+async def test_the_boiler_that_was_switched_by_hand_is_left_alone_until_the_window(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(EVENING, 3)))
+    await home.add(plans=PLANS)
+    calls = await automate(home, BOILER)
+    before = home.state("binary_sensor", "window", "cheapest 3 hours")
+    home.price_of = cheap_in(hours_from(EVENING - HOUR_S, 3))
+    await home.publish(home.settled_until)
+    assert home.state("binary_sensor", "window", "cheapest 3 hours").attributes != before.attributes
     assert calls == []
 
 
 @needs_triggers
-async def test_the_car_is_charged_in_every_piece_of_its_window(make_world: MakeWorld) -> None:
+async def test_the_car_is_charged_in_every_piece_of_its_window(make_home: MakeHome) -> None:
     begins = [MIDNIGHT + HOUR_S, MIDNIGHT + 4 * HOUR_S]
-    world = await make_world("2026-01-14T20:00:00+02:00", PUBLISHED_TODAY)
-    world.forecast_of = cheap_in([hour for start in begins for hour in hours_from(start, 2)])
-    world.serve()
-    await world.add(plans=PLANS)
-    calls = await automate(world, CAR)
-    await world.at(MIDNIGHT + 6 * HOUR_S + HOUR_S // 2)
+    home = await make_home("2026-01-14T20:00:00+02:00", PUBLISHED_TODAY)
+    home.forecast_of = cheap_in([hour for start in begins for hour in hours_from(start, 2)])
+    home.serve()
+    await home.add(plans=PLANS)
+    calls = await automate(home, CAR)
+    await home.at(MIDNIGHT + 6 * HOUR_S + HOUR_S // 2)
     assert calls == [
         call for start in begins for call in switched("switch.charger", turn_on=start, turn_off=start + 2 * HOUR_S)
     ]
 
 
 @needs_triggers
-async def test_the_dishwasher_starts_when_the_price_turns_negative(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 2), cheap=-5.0))
-    await world.add()
-    calls = await automate(world, DISHWASHER)
-    await world.at(NOON + 3 * HOUR_S)
+async def test_the_dishwasher_starts_when_the_price_turns_negative(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 2), cheap=-5.0))
+    await home.add()
+    calls = await automate(home, DISHWASHER)
+    await home.at(NOON + 3 * HOUR_S)
     assert calls == switched("switch.dishwasher", turn_on=NOON)
 
 
 @needs_triggers
-async def test_tomorrows_prices_are_told_when_they_are_published(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in([MIDNIGHT + 3 * HOUR_S], dear=100.0))
-    await world.add()
-    calls = await automate(world, TOMORROW)
-    await world.publish(instant(PUBLISHED_TOMORROW))
+async def test_tomorrows_prices_are_told_when_they_are_published(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([MIDNIGHT + 3 * HOUR_S], dear=100.0))
+    await home.add()
+    calls = await automate(home, TOMORROW)
+    await home.publish(instant(PUBLISHED_TOMORROW))
     [(_, told, _)] = calls
     average = round((23 * 0.122 + 0.0122) / 24, 4)
     assert told == {
@@ -156,63 +153,63 @@ async def test_tomorrows_prices_are_told_when_they_are_published(make_world: Mak
     ids=["on-an-ordinary-day", "not-in-a-cheap-hour-of-a-dear-day"],
 )
 async def test_the_floor_heating_goes_off_when_the_price_crosses_the_threshold(
-    make_world: MakeWorld, dearer: float, offs: list[Call]
+    make_home: MakeHome, dearer: float, offs: list[Call]
 ) -> None:
     def price_of(start: int) -> float:
         return 100.0 if NOON - 2 * HOUR_S <= start < NOON else 300.0 if start == NOON else dearer
 
-    world = await make_world(price_of=price_of)
-    await world.add()
-    calls = await automate(world, FLOOR)
-    await world.at(NOON + HOUR_S // 2)
+    home = await make_home(price_of=price_of)
+    await home.add()
+    calls = await automate(home, FLOOR)
+    await home.at(NOON + HOUR_S // 2)
     assert calls == offs
 
 
-async def find_a_time_for_the_pump(world: World) -> None:
+async def find_a_time_for_the_pump(home: Home) -> None:
     """Let the guide's script keep the start in the helper."""
     helper = {"pump": {"has_date": True, "has_time": True}}
-    assert await async_setup_component(world.hass, "input_datetime", {"input_datetime": helper})
+    assert await async_setup_component(home.hass, "input_datetime", {"input_datetime": helper})
     [script] = [block for block in BLOCKS if "sequence" in block]
-    assert await async_setup_component(world.hass, "script", {"script": {"pump": script}})
-    await world.hass.services.async_call("script", "turn_on", {"entity_id": "script.pump"}, blocking=True)
-    await world.settle()
+    assert await async_setup_component(home.hass, "script", {"script": {"pump": script}})
+    await home.hass.services.async_call("script", "turn_on", {"entity_id": "script.pump"}, blocking=True)
+    await home.settle()
 
 
-async def test_the_pump_starts_at_the_cheapest_time(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(EVENING, 3)))
-    await world.add()
-    calls = await automate(world, PUMP)
-    await find_a_time_for_the_pump(world)
-    await world.at(EVENING + 3 * HOUR_S)
+async def test_the_pump_starts_at_the_cheapest_time(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(EVENING, 3)))
+    await home.add()
+    calls = await automate(home, PUMP)
+    await find_a_time_for_the_pump(home)
+    await home.at(EVENING + 3 * HOUR_S)
     assert calls == switched("switch.pump", turn_on=EVENING)
 
 
 @pytest.mark.parametrize("starts", [EVENING - HOUR_S, EVENING + HOUR_S], ids=["before", "within"])
-async def test_the_pump_starts_after_a_restart_too(make_world: MakeWorld, starts: int) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(EVENING, 3)))
-    await world.add()
-    await find_a_time_for_the_pump(world)
-    world.set_clock(starts)
-    world.hass.set_state(CoreState.not_running)
-    calls = await automate(world, PUMP)
-    await world.hass.async_start()
-    await world.at(EVENING + 2 * HOUR_S)
+async def test_the_pump_starts_after_a_restart_too(make_home: MakeHome, starts: int) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(EVENING, 3)))
+    await home.add()
+    await find_a_time_for_the_pump(home)
+    home.set_clock(starts)
+    home.hass.set_state(CoreState.not_running)
+    calls = await automate(home, PUMP)
+    await home.hass.async_start()
+    await home.at(EVENING + 2 * HOUR_S)
     assert calls == switched("switch.pump", turn_on=max(starts, EVENING))
 
 
-async def test_the_card_shows_the_small_view(make_world: MakeWorld) -> None:
-    world = await make_world()
+async def test_the_card_shows_the_small_view(make_home: MakeHome) -> None:
+    home = await make_home()
     [card] = [block for block in BLOCKS if block.get("type") == "iframe"]
     address = urlsplit(card["url"])
-    answer = await world.server.ask(f"{address.path}?{address.query}")
+    answer = await home.server.ask(f"{address.path}?{address.query}")
     assert (answer.status, b'<body class="embed">' in answer.body) == (200, True)
 
 
-async def test_the_chart_draws_published_prices_and_the_forecast(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
-    await world.add()
+async def test_the_chart_draws_published_prices_and_the_forecast(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add()
     [card] = [block for block in BLOCKS if block.get("type") == "custom:apexcharts-card"]
-    entity = world.hass.states.get(card["all_series_config"]["entity"])
+    entity = home.hass.states.get(card["all_series_config"]["entity"])
     assert entity is not None
     generators = ",".join(f"() => {{ {series['data_generator']} }}" for series in card["series"])
     script = f"""
@@ -221,5 +218,5 @@ async def test_the_chart_draws_published_prices_and_the_forecast(make_world: Mak
     """
     published, forecast = json.loads(await run_module(script))
     day = instant("2026-01-14T00:00:00+02:00")
-    assert published == [[start * 1000, world.household(start)] for start in range(day, day + 48 * HOUR_S, HOUR_S)]
+    assert published == [[start * 1000, home.consumer_price(start)] for start in range(day, day + 48 * HOUR_S, HOUR_S)]
     assert forecast[0][0] == (day + 48 * HOUR_S + HOUR_S) * 1000

@@ -20,11 +20,9 @@ from custom_components.tunnihind.plans.plan import Status
 from custom_components.tunnihind.plans.settings import Horizon
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.problems import Problem
-from tests.integration.household.conftest import MakeWorld, make_world
 from tests.support import documents
+from tests.support.home import MakeHome
 from tests.support.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
-
-__all__ = ["make_world"]
 
 pytestmark = pytest.mark.usefixtures("enable_custom_integrations")
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
@@ -58,9 +56,9 @@ def named_in(table: documents.Table, known: set[str]) -> list[str]:
 
 @both_languages
 async def test_every_entity_is_in_the_table_of_its_device(
-    hass: HomeAssistant, make_world: MakeWorld, language: str
+    hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    entry = await (await make_world()).add()
+    entry = await (await make_home()).add()
     said = texts(language)["entity"]
     registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set())
     for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id):
@@ -157,9 +155,9 @@ def keys_of(answer: object) -> Iterator[str]:
 
 @both_languages
 async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
-    hass: HomeAssistant, make_world: MakeWorld, language: str
+    hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    await (await make_world()).add()
+    await (await make_home()).add()
     section = documents.section("Actions", language)
     [table] = documents.tables(section)
     job: dict[str, Any] = {"duration": {"hours": 1}}
@@ -205,15 +203,15 @@ def test_what_is_to_be_pressed_is_called_so_in_home_assistant(language: str) -> 
 
 
 async def test_the_estonian_guide_has_the_id_that_an_estonian_home_assistant_makes(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     hass.config.language = "et"
-    world = await make_world()
-    await world.add(plans={plan_name("et"): first_plan("et")["data"]})
+    home = await make_home()
+    await home.add(plans={plan_name("et"): first_plan("et")["data"]})
     [told] = [
         code for code in documents.codes(documents.section("Automations", "et")) if code.startswith("binary_sensor.")
     ]
-    assert world.state("binary_sensor", "window", plan_name("et")).entity_id == told
+    assert home.state("binary_sensor", "window", plan_name("et")).entity_id == told
 
 
 def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:

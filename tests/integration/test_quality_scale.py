@@ -23,10 +23,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind import condition, config_flow, coordinator, trigger
 from custom_components.tunnihind.client import Client
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.integration.household.conftest import MakeWorld, make_world
+from tests.support.home import MakeHome
 from tests.support.translations import INTEGRATION
-
-__all__ = ["make_world"]
 
 REPOSITORY: Final = INTEGRATION.parents[1]
 # As of Home Assistant 2026.10.
@@ -74,9 +72,9 @@ def manifest() -> dict[str, Any]:
 
 
 @pytest.fixture
-async def entry(make_world: MakeWorld, enable_custom_integrations: None) -> MockConfigEntry:
+async def entry(make_home: MakeHome, enable_custom_integrations: None) -> MockConfigEntry:
     """Return an entry that is set up."""
-    return await (await make_world()).add()
+    return await (await make_home()).add()
 
 
 def registered(hass: HomeAssistant, entry: MockConfigEntry) -> list[er.RegistryEntry]:
@@ -143,7 +141,7 @@ def test_the_oldest_home_assistant_that_is_asked_for_is_the_oldest_that_is_teste
         assert re.search(rf"\b{re.escape(oldest.rpartition('.')[0])}\b", (REPOSITORY / readme).read_text())
 
 
-async def test_triggers_and_conditions_are_left_out_where_home_assistant_is_too_old_for_them(
+async def test_an_old_home_assistant_gets_no_triggers_and_conditions(
     hass: HomeAssistant,
 ) -> None:
     assert bool(await trigger.async_get_triggers(hass)) is KNOWS_TRIGGERS
@@ -228,14 +226,14 @@ async def test_what_most_do_not_need_is_disabled(hass: HomeAssistant, entry: Moc
 
 @pytest.mark.parametrize("module", [config_flow, coordinator])
 async def test_home_assistants_own_session_is_used(
-    hass: HomeAssistant, make_world: MakeWorld, module: ModuleType, enable_custom_integrations: None
+    hass: HomeAssistant, make_home: MakeHome, module: ModuleType, enable_custom_integrations: None
 ) -> None:
-    world = await make_world()
+    home = await make_home()
     with patch.object(module, "Client", wraps=Client) as client:
         if module is coordinator:
-            await world.add()
+            await home.add()
         else:
-            await config_flow.ask(hass, f"http://127.0.0.1:{world.server.port}")
+            await config_flow.ask(hass, f"http://127.0.0.1:{home.server.port}")
     assert client.call_args.args[0] is async_get_clientsession(hass)
 
 

@@ -10,7 +10,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from tests.support.home import PLAN_ID, PriceOf, World
+from tests.support.home import PLAN_ID, Home, PriceOf
 from tunnihind.market import HOUR_S
 
 ONE_PIECE: Final = {"duration": 180, "split": False}
@@ -101,11 +101,11 @@ async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[],
     return holds
 
 
-async def restart(world: World, *, at: int | None = None) -> None:
+async def restart(home: Home, *, at: int | None = None) -> None:
     """Let the integration go and come back, as at a restart of Home Assistant or a reload; `at` that instant."""
-    await world.hass.config_entries.async_unload(world.entry.entry_id)
-    await world.settle()
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    await home.settle()
     if at is not None:
-        world.set_clock(at)
-    await world.hass.config_entries.async_setup(world.entry.entry_id)
-    await world.settle()
+        home.set_clock(at)
+    await home.hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()

@@ -1,7 +1,7 @@
 """What servers answer, and what the forms of flows show."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from typing import Any, Final, cast
 
@@ -14,6 +14,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
+
+type Imitate = Callable[..., Awaitable[str]]
+"""Starts a server with the given answers and returns its address: see the fixture `imitate`."""
 
 NOBODY: Final = "http://127.0.0.1:9"
 """An address where nothing listens."""
@@ -79,7 +82,7 @@ async def announce(hass: HomeAssistant, address: str, properties: dict[str, str]
     return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_ZEROCONF}, data=found)
 
 
-def told(result: Mapping[str, Any]) -> Mapping[str, str]:
+def placeholders_of(result: Mapping[str, Any]) -> Mapping[str, str]:
     """Return what the texts of a step are filled in with."""
     placeholders = result["description_placeholders"]
     assert placeholders is not None

@@ -1,9 +1,9 @@
-"""A household's world: Home Assistant, a real server on the loopback, a market, and one clock for all.
+"""A home in a test: Home Assistant, a real server on the loopback, a market, and one clock for all.
 
-A server may be `ahead_s` seconds ahead of that clock: because it is wrong, or because it rehearses a past day.
+The server may be `ahead_s` seconds ahead of that clock: because it is wrong, or because it rehearses a past day.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +25,15 @@ DEFAULT_PLAN: Mapping[str, Any] = MappingProxyType({"duration": 180, "split": Tr
 type PriceOf = Callable[[int], float]
 """The market's price, EUR/MWh, of the hour with this start."""
 
+MORNING = "2026-01-14T10:20:00+02:00"
+"""A Wednesday in winter, before the auction."""
+PUBLISHED_TODAY = "2026-01-15T01:00:00+02:00"
+"""What is settled then: the CET delivery day ends an hour after Tallinn's."""
+PUBLISHED_TOMORROW = "2026-01-16T01:00:00+02:00"
+
+type MakeHome = Callable[..., Awaitable[Home]]
+"""Makes a home: see the fixture `make_home`."""
+
 
 def instant(text: str) -> int:
     """Return the UTC seconds of an ISO instant with its offset."""
@@ -43,7 +52,7 @@ def wavy(start: int) -> float:
     return round(60 + 40 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 50, 2)
 
 
-class World:
+class Home:
     """The market, its server and the household's Home Assistant."""
 
     def __init__(
@@ -169,7 +178,7 @@ class World:
         assert state in {"on", "off"}, state
         return state == "on"
 
-    def household(self, start: int) -> float:
+    def consumer_price(self, start: int) -> float:
         """Return the server's own consumer price of the hour, EUR/kWh."""
         return round(self.price_of(start) / 1000 * 1.22, 4)
 

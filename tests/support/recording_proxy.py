@@ -1,4 +1,4 @@
-"""What stands between Home Assistant and the server: it notes what is asked, and answers otherwise where told to."""
+"""A proxy between Home Assistant and the server: it records requests, and gives other answers where a test says so."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Asked:
 
 
 @dataclass
-class Relay:
+class RecordingProxy:
     """Everything between the household, which asks at `port`, and the server, which listens at `upstream`."""
 
     port: int = 0

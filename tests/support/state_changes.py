@@ -8,7 +8,7 @@ from homeassistant.const import EVENT_STATE_CHANGED, EVENT_STATE_REPORTED
 from homeassistant.core import Event, HomeAssistant, callback
 
 
-class Written:
+class StateChanges:
     """The states written: `changed` by entity id, and `reported` where what is written is what was there before."""
 
     def __init__(self) -> None:
@@ -21,9 +21,9 @@ class Written:
 
 
 @contextmanager
-def written(hass: HomeAssistant) -> Iterator[Written]:
+def record_state_changes(hass: HomeAssistant) -> Iterator[StateChanges]:
     """Note all states that are written in the meantime; a state that was unavailable once stays noted as that."""
-    noted = Written()
+    noted = StateChanges()
 
     @callback
     def changed(event: Event[Any]) -> None:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(180)
 WINDOW = "binary_sensor.heating_window"
 
 
-async def test_automations_act_when_a_window_begins_and_ends_with_a_restart_and_no_server_in_between(
+async def test_automations_follow_a_window_over_a_restart_without_a_server(
     house: House,
 ) -> None:
     # With other hours around it, so that no window of the day before or after can touch it.

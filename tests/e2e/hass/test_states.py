@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hass.expected_states import Told, local, utc
+from tests.support.hass.expected_states import ExpectedStates, local, utc
 from tests.support.hass.house import House
 from tests.support.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
@@ -16,18 +16,21 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-async def told(house: House) -> Told:
+async def expected(house: House) -> ExpectedStates:
     """Return what the API tells, once Home Assistant has heard it too: the demo's forecast gets better as it runs."""
     price = await house.entity("current_price")
 
-    async def look() -> Told | None:
+    async def look() -> ExpectedStates | None:
         await house.hass.call("homeassistant.update_entity", entity_id=price)
-        told = await Told.by(house.server)
+        expected = await ExpectedStates.from_api(house.server)
         shown = (await house.shows("current_price")).attributes
-        return told if all(shown[name] == hours for name, hours in told.lists().items()) else None
+        return expected if all(shown[name] == hours for name, hours in expected.lists().items()) else None
 
     found = await until(look, within=60)
-    assert found is not None, ((await house.shows("current_price")).attributes, (await Told.by(house.server)).lists())
+    assert found is not None, (
+        (await house.shows("current_price")).attributes,
+        (await ExpectedStates.from_api(house.server)).lists(),
+    )
     return found
 
 
@@ -53,31 +56,33 @@ async def test_the_entry_bears_the_server_s_identity(house: House) -> None:
     assert about["instanceId"] not in str(diagnostics), "an identity that finds the server on its network"
 
 
-async def test_the_states_are_the_api_s_values(house: House, told: Told) -> None:
-    numbers = told.numbers()
+async def test_the_states_are_the_api_s_values(house: House, expected: ExpectedStates) -> None:
+    numbers = expected.numbers()
     assert {key: (await house.shows(key)).number for key in numbers} == numbers
-    assert (await house.shows("settled_until")).state == utc(max(told.settled) + HOUR_S)
+    assert (await house.shows("settled_until")).state == utc(max(expected.settled) + HOUR_S)
     assert (await house.shows("tomorrow_known")).state == "on"
     assert (await house.shows("data_problem")).state == "off"
 
 
-async def test_the_lists_have_every_hour_of_the_day_and_no_predicted_one_among_the_published(told: Told) -> None:
-    lists = told.lists()
+async def test_lists_of_a_day_have_every_hour_and_only_published_ones(expected: ExpectedStates) -> None:
+    lists = expected.lists()
     assert [len(lists[name]) for name in ("raw_today", "raw_tomorrow")] == [24, 24]
     last = datetime.fromisoformat(lists["raw_tomorrow"][-1]["end"])
     assert all(datetime.fromisoformat(hour["start"]) >= last for hour in lists["raw_forecast"])
     assert len(lists["raw_forecast"]) > 24
 
 
-async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(house: House, told: Told) -> None:
-    left = sorted(price for ts, price in told.day(0).items() if ts > told.now)
+async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(
+    house: House, expected: ExpectedStates
+) -> None:
+    left = sorted(price for ts, price in expected.day(0).items() if ts > expected.now)
     average = float(await house.hass.shows("sensor.cheapest_3_hours_average_price"))
     # Its pieces are an hour or longer and may begin at a quarter: no dearer than the three cheapest whole hours left.
-    assert min(told.day(0).values()) <= average <= round(sum(left[:3]) / 3, 4)
+    assert min(expected.day(0).values()) <= average <= round(sum(left[:3]) / 3, 4)
     assert await house.hass.shows("binary_sensor.cheapest_3_hours_window") == "off"
 
 
-async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, told: Told) -> None:
+async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, expected: ExpectedStates) -> None:
     def recorded() -> list[tuple[str, str]]:
         file = house.hass.process.folder / "home-assistant_v2.db"
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
@@ -89,15 +94,15 @@ async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, 
             return rows.fetchall()
 
     async def look() -> list[tuple[str, str]]:
-        return [row for row in recorded() if row[0] == str(told.numbers()["current_price"])]
+        return [row for row in recorded() if row[0] == str(expected.numbers()["current_price"])]
 
     rows = await until(look)
     assert rows
-    assert not any(name in attributes for _, attributes in rows for name in told.lists())
+    assert not any(name in attributes for _, attributes in rows for name in expected.lists())
 
 
-async def test_a_plan_added_on_its_page_has_its_window_at_once(house: House, told: Told) -> None:
-    deadline = local(told.hour + 6 * HOUR_S)
+async def test_a_plan_added_on_its_page_has_its_window_at_once(house: House, expected: ExpectedStates) -> None:
+    deadline = local(expected.hour + 6 * HOUR_S)
     await house.add_plan("Dishwasher", 2, deadline=f"{deadline:%H:%M:%S}")
     window = await house.hass.until_state(
         "binary_sensor.dishwasher_window", lambda state: state.attributes.get("pieces"), say="a window"
@@ -106,20 +111,20 @@ async def test_a_plan_added_on_its_page_has_its_window_at_once(house: House, tol
     start, end = (datetime.fromisoformat(piece[name]) for name in ("start", "end"))
     assert end - start == timedelta(hours=2)
     assert end <= deadline
-    cost = price_between(told, start, end)
-    assert cost == min(price_between(told, at, at + timedelta(hours=2)) for at in starts(told, deadline))
+    cost = price_between(expected, start, end)
+    assert cost == min(price_between(expected, at, at + timedelta(hours=2)) for at in starts(expected, deadline))
 
 
-def starts(told: Told, deadline: datetime) -> list[datetime]:
+def starts(expected: ExpectedStates, deadline: datetime) -> list[datetime]:
     """Return every quarter at which two hours can begin and be done by the deadline."""
-    first = -(-told.now // 900) * 900
+    first = -(-expected.now // 900) * 900
     return [local(ts) for ts in range(first, int(deadline.timestamp()) - 2 * HOUR_S + 1, 900)]
 
 
-def price_between(told: Told, start: datetime, end: datetime) -> float:
+def price_between(expected: ExpectedStates, start: datetime, end: datetime) -> float:
     """Return the average settled price between two instants on quarters."""
     quarters = range(int(start.timestamp()), int(end.timestamp()), 900)
-    return round(sum(told.settled[ts - ts % HOUR_S] for ts in quarters) / len(quarters), 6)
+    return round(sum(expected.settled[ts - ts % HOUR_S] for ts in quarters) / len(quarters), 6)
 
 
 async def change_prices(house: House, *, vat_percent: float, margin: float, network: float, levies: float) -> None:
@@ -141,19 +146,19 @@ async def change_prices(house: House, *, vat_percent: float, margin: float, netw
     assert outcome["type"] == "create_entry", outcome
 
 
-async def test_fees_added_on_the_options_page_are_in_the_price_at_once(house: House, told: Told) -> None:
+async def test_fees_added_on_the_options_page_are_in_the_price_at_once(house: House, expected: ExpectedStates) -> None:
     market = (await house.server.get("/api/v1/forecast")).json()["dayAhead"][0]["eurMwh"]
     await change_prices(house, vat_percent=24, margin=1, network=5, levies=0.5)
     price = round((market / 1000 + 0.07) * 1.24, 4)
     await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
     await change_prices(house, vat_percent=22, margin=0, network=0, levies=0)
-    price = told.numbers()["current_price"]
+    price = expected.numbers()["current_price"]
     await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
 
 
-async def test_the_actions_answer(house: House, told: Told) -> None:
+async def test_the_actions_answer(house: House, expected: ExpectedStates) -> None:
     prices = (await house.hass.call("tunnihind.get_prices"))["prices"]
-    assert [hour["settled"] for hour in prices].count(False) == len(told.forecast)
+    assert [hour["settled"] for hour in prices].count(False) == len(expected.forecast)
     found = await house.hass.call("tunnihind.find_cheapest_hours", duration="02:00:00")
     assert found["found"] is True
 

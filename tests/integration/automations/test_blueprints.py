@@ -10,7 +10,6 @@ from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssi
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
-from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
 from tests.support.automations import (
     ONE_PIECE,
     cheap_in,
@@ -18,7 +17,7 @@ from tests.support.automations import (
     hours_from,
     restart,
 )
-from tests.support.home import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 BLUEPRINTS = Path(__file__).parents[3] / "blueprints"
@@ -42,194 +41,194 @@ async def _home(hass: HomeAssistant, tmp_path: Path) -> AsyncIterator[None]:
         await hass.services.async_call("automation", "turn_off", {"entity_id": "all"}, blocking=True)
 
 
-def switched(world: World) -> list[tuple[str, int]]:
+def switched(home: Home) -> list[tuple[str, int]]:
     """Return the list that each switching of the device comes into, with its instant."""
     switchings: list[tuple[str, int]] = []
 
     @callback
     def changed(event: Event[EventStateChangedData]) -> None:
         if event.data["entity_id"] == DEVICE and event.data["new_state"]:
-            switchings.append((event.data["new_state"].state, world.now))
+            switchings.append((event.data["new_state"].state, home.now))
 
-    world.hass.bus.async_listen("state_changed", changed)
+    home.hass.bus.async_listen("state_changed", changed)
     return switchings
 
 
-async def use(world: World, blueprint: str, inputs: Mapping[str, Any]) -> None:
+async def use(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
     """Make an automation of a blueprint."""
     config = {"alias": "Home", "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
-    assert await async_setup_component(world.hass, "automation", {"automation": config})
-    await world.hass.async_block_till_done()
-    assert world.hass.states.is_state("automation.home", "on")
+    assert await async_setup_component(home.hass, "automation", {"automation": config})
+    await home.hass.async_block_till_done()
+    assert home.hass.states.is_state("automation.home", "on")
 
 
-async def use_from_a_start_on(world: World, blueprint: str, inputs: Mapping[str, Any]) -> None:
+async def use_from_a_start_on(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
     """Start Home Assistant with an automation of a blueprint in it."""
-    await world.hass.config_entries.async_unload(world.entry.entry_id)
-    world.hass.set_state(CoreState.not_running)
-    await use(world, blueprint, inputs)
-    await world.hass.config_entries.async_setup(world.entry.entry_id)
-    await world.hass.async_start()
-    await world.settle()
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    home.hass.set_state(CoreState.not_running)
+    await use(home, blueprint, inputs)
+    await home.hass.config_entries.async_setup(home.entry.entry_id)
+    await home.hass.async_start()
+    await home.settle()
 
 
-async def turn(world: World, entity_id: str, how: str) -> None:
-    await world.hass.services.async_call("input_boolean", f"turn_{how}", {"entity_id": entity_id}, blocking=True)
-    await world.settle()
+async def turn(home: Home, entity_id: str, how: str) -> None:
+    await home.hass.services.async_call("input_boolean", f"turn_{how}", {"entity_id": entity_id}, blocking=True)
+    await home.settle()
 
 
-def window_of(world: World) -> str:
-    return world.state("binary_sensor", "window", PLAN_ID).entity_id
+def window_of(home: Home) -> str:
+    return home.state("binary_sensor", "window", PLAN_ID).entity_id
 
 
-def follower(world: World, blueprint: str) -> dict[str, Any]:
+def follower(home: Home, blueprint: str) -> dict[str, Any]:
     """Return the inputs of a blueprint that follows the window."""
     switch = "heater" if blueprint == "heat_water" else "charger"
-    return {"window": window_of(world), switch: {"entity_id": DEVICE}}
+    return {"window": window_of(home), switch: {"entity_id": DEVICE}}
 
 
 FOLLOWERS = pytest.mark.parametrize("blueprint", ["charge_car", "heat_water"])
 
 
 @FOLLOWERS
-async def test_the_device_is_on_in_exactly_the_window(make_world: MakeWorld, blueprint: str) -> None:
-    world = await make_world(price_of=WINDOW_AT_NOON)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(world)
-    await use(world, blueprint, follower(world, blueprint))
-    await world.at(NOON + 4 * HOUR_S)
+async def test_the_device_is_on_in_exactly_the_window(make_home: MakeHome, blueprint: str) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    switchings = switched(home)
+    await use(home, blueprint, follower(home, blueprint))
+    await home.at(NOON + 4 * HOUR_S)
     assert switchings == [("on", NOON), ("off", NOON + 3 * HOUR_S)]
 
 
 @FOLLOWERS
-async def test_the_device_goes_on_after_a_start_within_the_window(make_world: MakeWorld, blueprint: str) -> None:
-    world = await make_world(price_of=WINDOW_AT_NOON)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await world.at(NOON + HOUR_S)
-    switchings = switched(world)
-    await use_from_a_start_on(world, blueprint, follower(world, blueprint))
+async def test_the_device_goes_on_after_a_start_within_the_window(make_home: MakeHome, blueprint: str) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await home.at(NOON + HOUR_S)
+    switchings = switched(home)
+    await use_from_a_start_on(home, blueprint, follower(home, blueprint))
     assert switchings == [("on", NOON + HOUR_S)]
 
 
 @FOLLOWERS
 async def test_the_device_stops_where_the_window_ended_while_nobody_watched(
-    make_world: MakeWorld, blueprint: str
+    make_home: MakeHome, blueprint: str
 ) -> None:
-    world = await make_world(price_of=WINDOW_AT_NOON)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await world.at(NOON + HOUR_S)
-    await turn(world, DEVICE, "on")
-    await use(world, blueprint, follower(world, blueprint))
-    await restart(world, at=NOON + 4 * HOUR_S)
-    assert world.hass.states.is_state(DEVICE, "off")
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await home.at(NOON + HOUR_S)
+    await turn(home, DEVICE, "on")
+    await use(home, blueprint, follower(home, blueprint))
+    await restart(home, at=NOON + 4 * HOUR_S)
+    assert home.hass.states.is_state(DEVICE, "off")
 
 
-async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-15T00:50:00+02:00", PUBLISHED_TOMORROW)
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
-    switchings = switched(world)
-    await use(world, "heat_water", follower(world, "heat_water"))
-    await world.at(MIDNIGHT + 6 * HOUR_S)
+async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-15T00:50:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
+    switchings = switched(home)
+    await use(home, "heat_water", follower(home, "heat_water"))
+    await home.at(MIDNIGHT + 6 * HOUR_S)
     assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
 
 
-async def test_water_is_heated_in_the_fail_safe_hours_where_nothing_is_known(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-15T01:50:00+02:00", PUBLISHED_TOMORROW)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    inputs = follower(world, "heat_water")
-    await use(world, "heat_water", inputs)
-    await world.hass.config_entries.async_unload(world.entry.entry_id)
-    switchings = switched(world)
-    await world.at(MIDNIGHT + 6 * HOUR_S)
+async def test_water_is_heated_in_the_fail_safe_hours_where_nothing_is_known(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-15T01:50:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    inputs = follower(home, "heat_water")
+    await use(home, "heat_water", inputs)
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    switchings = switched(home)
+    await home.at(MIDNIGHT + 6 * HOUR_S)
     assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
 
 
-async def test_water_is_heated_on_after_a_start_within_the_fail_safe_hours(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-15T03:00:00+02:00", PUBLISHED_TOMORROW)
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
-    await use_from_a_start_on(world, "heat_water", follower(world, "heat_water"))
-    assert world.hass.states.is_state(DEVICE, "on")
+async def test_water_is_heated_on_after_a_start_within_the_fail_safe_hours(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-15T03:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
+    await use_from_a_start_on(home, "heat_water", follower(home, "heat_water"))
+    assert home.hass.states.is_state(DEVICE, "on")
 
 
-async def test_water_is_not_heated_again_in_the_fail_safe_hours_after_a_window(make_world: MakeWorld) -> None:
+async def test_water_is_not_heated_again_in_the_fail_safe_hours_after_a_window(make_home: MakeHome) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
-    world = await make_world("2026-01-14T00:00:00+02:00", PUBLISHED_TODAY, price_of=cheap_in(hours_from(begins, 2)))
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "duration": 120}})
-    await use(world, "heat_water", follower(world, "heat_water"))
-    switchings = switched(world)
-    await world.at(begins + 3 * HOUR_S)
-    attributes = world.state("binary_sensor", "window", PLAN_ID).attributes
+    home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TODAY, price_of=cheap_in(hours_from(begins, 2)))
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "duration": 120}})
+    await use(home, "heat_water", follower(home, "heat_water"))
+    switchings = switched(home)
+    await home.at(begins + 3 * HOUR_S)
+    attributes = home.state("binary_sensor", "window", PLAN_ID).attributes
     assert (attributes["reason"], attributes["last_ended"]) == ("no_prices", "2026-01-14T02:00:00+02:00")
     assert [how for how, _ in switchings if how == "on"] == []
 
 
-def machine(world: World) -> dict[str, Any]:
+def machine(home: Home) -> dict[str, Any]:
     return {
         "ready": READY,
-        "window": window_of(world),
-        "server": device_of(world.hass, "sensor", "current_price"),
+        "window": window_of(home),
+        "server": device_of(home.hass, "sensor", "current_price"),
         "start": [{"action": "test.start"}],
     }
 
 
-async def test_the_dishwasher_starts_once_with_the_window_after_ready(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in([NOON, NOON + 4 * HOUR_S]))
-    await world.add(plans={PLAN_ID: {"duration": 120, "split": True}})
-    starts = async_mock_service(world.hass, "test", "start")
-    await use(world, "start_dishwasher", machine(world))
-    await world.at(NOON + HOUR_S // 2)
-    await turn(world, READY, "on")
-    await world.at(NOON + 3 * HOUR_S)
+async def test_the_dishwasher_starts_once_with_the_window_after_ready(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([NOON, NOON + 4 * HOUR_S]))
+    await home.add(plans={PLAN_ID: {"duration": 120, "split": True}})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await home.at(NOON + HOUR_S // 2)
+    await turn(home, READY, "on")
+    await home.at(NOON + 3 * HOUR_S)
     assert starts == []
-    await world.at(NOON + 4 * HOUR_S)
+    await home.at(NOON + 4 * HOUR_S)
     assert len(starts) == 1
-    assert world.hass.states.is_state(READY, "off")
+    assert home.hass.states.is_state(READY, "off")
 
 
-async def test_the_dishwasher_does_not_start_unless_ready(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    starts = async_mock_service(world.hass, "test", "start")
-    await use(world, "start_dishwasher", machine(world))
-    await world.at(NOON + 3 * HOUR_S)
+async def test_the_dishwasher_does_not_start_unless_ready(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await home.at(NOON + 3 * HOUR_S)
     assert starts == []
 
 
-async def test_the_dishwasher_starts_when_the_price_turns_negative(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in([NOON], cheap=-5.0))
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
-    starts = async_mock_service(world.hass, "test", "start")
-    await use(world, "start_dishwasher", machine(world))
-    await turn(world, READY, "on")
+async def test_the_dishwasher_starts_when_the_price_turns_negative(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await turn(home, READY, "on")
     assert starts == []
-    await world.at(NOON)
+    await home.at(NOON)
     assert len(starts) == 1
 
 
-async def test_the_dishwasher_starts_at_once_where_the_price_is_negative(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in([NOON], cheap=-5.0))
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
-    starts = async_mock_service(world.hass, "test", "start")
-    await use(world, "start_dishwasher", machine(world))
-    await world.at(NOON + HOUR_S // 2)
-    await turn(world, READY, "on")
+async def test_the_dishwasher_starts_at_once_where_the_price_is_negative(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await home.at(NOON + HOUR_S // 2)
+    await turn(home, READY, "on")
     assert len(starts) == 1
 
 
-async def test_the_dishwasher_makes_up_for_a_start_that_was_missed(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=WINDOW_AT_NOON)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await turn(world, READY, "on")
-    await world.at(NOON + HOUR_S)
-    starts = async_mock_service(world.hass, "test", "start")
-    await use_from_a_start_on(world, "start_dishwasher", machine(world))
+async def test_the_dishwasher_makes_up_for_a_start_that_was_missed(make_home: MakeHome) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await turn(home, READY, "on")
+    await home.at(NOON + HOUR_S)
+    starts = async_mock_service(home.hass, "test", "start")
+    await use_from_a_start_on(home, "start_dishwasher", machine(home))
     assert len(starts) == 1
-    await restart(world)
+    await restart(home)
     assert len(starts) == 1
 
 
-def teller(world: World, language: str = "en") -> dict[str, Any]:
-    server = device_of(world.hass, "sensor", "current_price")
+def teller(home: Home, language: str = "en") -> dict[str, Any]:
+    server = device_of(home.hass, "sensor", "current_price")
     return {"server": server, "notifier": {"entity_id": "notify.phone"}, "hours": 2, "language": language}
 
 
@@ -255,16 +254,16 @@ def tomorrow(start: int) -> float:
     ],
 )
 async def test_tomorrows_prices_are_told_once_they_are_published(
-    make_world: MakeWorld, language: str, title: str, message: str
+    make_home: MakeHome, language: str, title: str, message: str
 ) -> None:
-    world = await make_world(price_of=tomorrow)
-    await world.add()
-    told = async_mock_service(world.hass, "notify", "send_message")
-    await use(world, "notify_tomorrow", teller(world, language))
+    home = await make_home(price_of=tomorrow)
+    await home.add()
+    told = async_mock_service(home.hass, "notify", "send_message")
+    await use(home, "notify_tomorrow", teller(home, language))
     assert told == []
-    await world.publish(instant(PUBLISHED_TOMORROW))
+    await home.publish(instant(PUBLISHED_TOMORROW))
     assert [call.data for call in told] == [{"entity_id": ["notify.phone"], "title": title, "message": message}]
-    await restart(world)
+    await restart(home)
     assert len(told) == 1
 
 
@@ -273,22 +272,22 @@ async def test_tomorrows_prices_are_told_once_they_are_published(
     [("2026-01-13T14:05:00+02:00", 1), ("2026-01-14T14:05:00+02:00", 0), (None, 1)],
     ids=["yesterday", "today", "never"],
 )
-async def test_prices_that_were_published_while_home_assistant_was_off_are_told_once_at_a_start(
-    make_world: MakeWorld, last_told: str | None, told_now: int
+async def test_prices_published_while_home_assistant_was_off_notify_once_at_a_start(
+    make_home: MakeHome, last_told: str | None, told_now: int
 ) -> None:
-    world = await make_world("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
-    await world.add()
-    mock_restore_cache(world.hass, [State("automation.home", "on", {"last_triggered": last_told})])
-    told = async_mock_service(world.hass, "notify", "send_message")
-    await use_from_a_start_on(world, "notify_tomorrow", teller(world))
+    home = await make_home("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add()
+    mock_restore_cache(home.hass, [State("automation.home", "on", {"last_triggered": last_told})])
+    told = async_mock_service(home.hass, "notify", "send_message")
+    await use_from_a_start_on(home, "notify_tomorrow", teller(home))
     assert len(told) == told_now
 
 
-async def test_nothing_is_told_at_a_start_before_prices_are_published(make_world: MakeWorld) -> None:
-    world = await make_world()
-    await world.add()
-    told = async_mock_service(world.hass, "notify", "send_message")
-    await use_from_a_start_on(world, "notify_tomorrow", teller(world))
+async def test_nothing_is_told_at_a_start_before_prices_are_published(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add()
+    told = async_mock_service(home.hass, "notify", "send_message")
+    await use_from_a_start_on(home, "notify_tomorrow", teller(home))
     assert told == []
 
 

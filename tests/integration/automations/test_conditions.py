@@ -8,7 +8,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import entity_registry as er
 
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
 from tests.support.automations import (
     ONE_PIECE,
     ask,
@@ -19,7 +18,7 @@ from tests.support.automations import (
     the_plan,
     the_server,
 )
-from tests.support.home import PLAN_ID, PriceOf, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, PriceOf, instant
 from tunnihind.market import HOUR_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")
@@ -39,61 +38,61 @@ def condition(name: str, target: Mapping[str, Any], behavior: str = "any") -> di
     ],
 )
 async def test_it_holds_in_exactly_its_hours(
-    hass: HomeAssistant, make_world: MakeWorld, name: str, market: PriceOf, first_hours: int
+    hass: HomeAssistant, make_home: MakeHome, name: str, market: PriceOf, first_hours: int
 ) -> None:
-    world = await make_world(price_of=market)
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+    home = await make_home(price_of=market)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     holds = await ask(hass, condition(name, the_plan(hass) if name == "window_running" else the_server(hass)))
     held = []
     for hour in hours_from(NOON - HOUR_S, 10):
-        await world.at(hour)
+        await home.at(hour)
         if await holds():
             held.append(hour)
     assert held == list(hours_from(NOON, first_hours))
 
 
-async def test_tomorrow_is_known_from_its_publication_till_midnight(hass: HomeAssistant, world: World) -> None:
+async def test_tomorrow_is_known_from_its_publication_till_midnight(hass: HomeAssistant, home: Home) -> None:
     holds = await ask(hass, condition("tomorrow_known", the_server(hass)))
     assert not await holds()
-    await world.publish(instant(PUBLISHED_TOMORROW))
+    await home.publish(instant(PUBLISHED_TOMORROW))
     assert await holds()
-    await world.at(instant("2026-01-15T00:00:00+02:00"))
+    await home.at(instant("2026-01-15T00:00:00+02:00"))
     assert not await holds()
 
 
-async def test_a_window_runs_on_through_a_restart(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await world.at(NOON + HOUR_S)
+async def test_a_window_runs_on_through_a_restart(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await home.at(NOON + HOUR_S)
     holds = await ask(hass, condition("window_running", the_plan(hass)))
-    await restart(world)
+    await restart(home)
     assert await holds()
 
 
 @pytest.mark.parametrize("behavior", ["any", "all"])
 @pytest.mark.parametrize("name", CONDITIONS)
-async def test_nothing_holds_of_what_is_not_known(hass: HomeAssistant, world: World, name: str, behavior: str) -> None:
+async def test_nothing_holds_of_what_is_not_known(hass: HomeAssistant, home: Home, name: str, behavior: str) -> None:
     target = the_plan(hass) if name == "window_running" else the_server(hass)
     holds = await ask(hass, condition(name, target, behavior))
-    await hass.config_entries.async_unload(world.entry.entry_id)
-    assert world.state("binary_sensor", "window", PLAN_ID).state == "unavailable"
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    assert home.state("binary_sensor", "window", PLAN_ID).state == "unavailable"
     assert not await holds()
 
 
-async def test_all_wants_every_window_to_run(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
+async def test_all_wants_every_window_to_run(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
     area = ar.async_get(hass).async_create("Home").id
     put_into_one_area(hass, area)
     holds = await ask(hass, condition("window_running", {"area_id": area}, "all"))
-    await world.at(NOON)
+    await home.at(NOON)
     assert await holds()
-    await world.at(NOON + HOUR_S)
+    await home.at(NOON + HOUR_S)
     assert not await holds()
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-async def test_other_entities_in_the_same_area_do_not_count(hass: HomeAssistant, world: World, name: str) -> None:
+async def test_other_entities_in_the_same_area_do_not_count(hass: HomeAssistant, home: Home, name: str) -> None:
     area = ar.async_get(hass).async_create("Home").id
     put_into_one_area(hass, area)
     registry = er.async_get(hass)
@@ -104,8 +103,8 @@ async def test_other_entities_in_the_same_area_do_not_count(hass: HomeAssistant,
         others.append(other.entity_id)
     for entity_id in [*others, "binary_sensor.not_registered"]:
         hass.states.async_set(entity_id, "on")
-    assert not world.is_on("window", PLAN_ID)
-    assert not world.is_on("cheap_hour")
+    assert not home.is_on("window", PLAN_ID)
+    assert not home.is_on("cheap_hour")
     target = {"area_id": area, "entity_id": [*others, "binary_sensor.not_registered"]}
     holds = await ask(hass, condition(name, target))
     assert not await holds()

@@ -13,7 +13,7 @@ from homeassistant.helpers import condition, trigger
 from homeassistant.setup import async_setup_component
 
 from tests.support.automations import the_plan, the_server
-from tests.support.home import World
+from tests.support.home import Home
 from tests.support.translations import LANGUAGES, icons, texts
 
 type Describe = Callable[[HomeAssistant], Awaitable[Mapping[str, Mapping[str, Any] | None]]]
@@ -30,7 +30,7 @@ def own(names: set[str]) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-async def _automations(hass: HomeAssistant, world: World) -> None:
+async def _automations(hass: HomeAssistant, home: Home) -> None:
     """Let the platforms be there."""
     assert await async_setup_component(hass, "automation", {})
     await hass.async_block_till_done()

@@ -8,7 +8,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import entity_registry as er
 
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
 from tests.support.automations import (
     ONE_PIECE,
     automate,
@@ -19,7 +18,7 @@ from tests.support.automations import (
     the_plan,
     the_server,
 )
-from tests.support.home import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 EVENING = "2026-01-14T20:00:00+02:00"
@@ -34,53 +33,53 @@ def window_triggers(target: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-async def test_a_window_starts_and_ends_once(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+async def test_a_window_starts_and_ends_once(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(NOON + 5 * HOUR_S)
+    await home.at(NOON + 5 * HOUR_S)
     assert runs == [("started", NOON), ("ended", NOON + 3 * HOUR_S)]
 
 
-async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make_world: MakeWorld) -> None:
+async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make_home: MakeHome) -> None:
     pieces = [NOON, NOON + 4 * HOUR_S]
-    world = await make_world(price_of=cheap_in(pieces))
-    await world.add(plans={PLAN_ID: {"duration": 120, "split": True}})
+    home = await make_home(price_of=cheap_in(pieces))
+    await home.add(plans={PLAN_ID: {"duration": 120, "split": True}})
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(NOON + 6 * HOUR_S)
+    await home.at(NOON + 6 * HOUR_S)
     assert runs == [(what, start + HOUR_S * (what == "ended")) for start in pieces for what in ("started", "ended")]
 
 
-async def test_a_window_over_midnight_is_one(hass: HomeAssistant, make_world: MakeWorld) -> None:
+async def test_a_window_over_midnight_is_one(hass: HomeAssistant, make_home: MakeHome) -> None:
     begins = MIDNIGHT - HOUR_S
-    world = await make_world(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 3)))
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
+    home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 3)))
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(begins + 5 * HOUR_S)
+    await home.at(begins + 5 * HOUR_S)
     assert runs == [("started", begins), ("ended", begins + 3 * HOUR_S)]
 
 
 async def test_a_days_window_that_follows_on_yesterdays_starts_and_only_the_last_ends(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     begins = MIDNIGHT - 3 * HOUR_S
-    world = await make_world(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 6)))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+    home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 6)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(MIDNIGHT + 5 * HOUR_S)
+    await home.at(MIDNIGHT + 5 * HOUR_S)
     assert runs == [("started", begins), ("started", MIDNIGHT), ("ended", MIDNIGHT + 3 * HOUR_S)]
 
 
-async def test_pieces_that_late_prices_add_start_and_end_too_and_the_running_one_does_not_start_twice(
-    hass: HomeAssistant, make_world: MakeWorld
+async def test_pieces_added_late_trigger_too_and_the_running_one_only_once(
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     late = hours_from(MIDNIGHT + 4 * HOUR_S, 2)
-    world = await make_world(EVENING, price_of=cheap_in(late))
-    await world.add()
+    home = await make_home(EVENING, price_of=cheap_in(late))
+    await home.add()
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(MIDNIGHT + 900)
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    await world.at(MIDNIGHT + 8 * HOUR_S)
+    await home.at(MIDNIGHT + 900)
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    await home.at(MIDNIGHT + 8 * HOUR_S)
     pieces = [(MIDNIGHT, MIDNIGHT + HOUR_S), (late.start, late.stop)]
     ran = [run for start, end in pieces for run in (("started", start), ("ended", end))]
     assert [run for run in runs if run[1] >= MIDNIGHT] == ran
@@ -95,119 +94,119 @@ async def test_pieces_that_late_prices_add_start_and_end_too_and_the_running_one
     ids=["spring", "autumn"],
 )
 async def test_a_window_over_a_clock_change_lasts_its_hours(
-    hass: HomeAssistant, make_world: MakeWorld, now: str, begins: str
+    hass: HomeAssistant, make_home: MakeHome, now: str, begins: str
 ) -> None:
     start = instant(begins)
     settled_until = begins[:10] + "T23:00:00+02:00"
-    world = await make_world(now, settled_until, price_of=cheap_in(hours_from(start, 3)))
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
+    home = await make_home(now, settled_until, price_of=cheap_in(hours_from(start, 3)))
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await world.at(start + 3 * HOUR_S + 1800)
+    await home.at(start + 3 * HOUR_S + 1800)
     assert runs == [("started", start), ("ended", start + 3 * HOUR_S)]
 
 
 async def test_a_restart_within_a_window_starts_nothing_and_its_end_is_told(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await world.at(NOON + HOUR_S)
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await home.at(NOON + HOUR_S)
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await restart(world)
-    assert world.is_on("window", PLAN_ID)
+    await restart(home)
+    assert home.is_on("window", PLAN_ID)
     assert runs == []
-    await world.at(NOON + 4 * HOUR_S)
+    await home.at(NOON + 4 * HOUR_S)
     assert runs == [("ended", NOON + 3 * HOUR_S)]
 
 
-async def test_a_window_that_ends_during_a_restart_is_not_told(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    await world.at(NOON + HOUR_S)
+async def test_a_window_that_ends_during_a_restart_is_not_told(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await home.at(NOON + HOUR_S)
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await restart(world, at=NOON + 4 * HOUR_S)
-    assert not world.is_on("window", PLAN_ID)
+    await restart(home, at=NOON + 4 * HOUR_S)
+    assert not home.is_on("window", PLAN_ID)
     assert runs == []
 
 
-async def test_publication_is_told_once_a_day(hass: HomeAssistant, world: World) -> None:
+async def test_publication_is_told_once_a_day(hass: HomeAssistant, home: Home) -> None:
     target = the_server(hass)
     runs = await automate(hass, {"published": {"trigger": "tunnihind.prices_published", "target": target}})
     first = instant("2026-01-14T14:05:00+02:00")
-    await world.at(first)
+    await home.at(first)
     assert runs == []
-    await world.publish(instant(PUBLISHED_TOMORROW))
+    await home.publish(instant(PUBLISHED_TOMORROW))
     assert runs == [("published", first)]
 
     second = instant("2026-01-15T13:55:00+02:00")
-    await restart(world)
-    await restart(world, at=second)
+    await restart(home)
+    await restart(home, at=second)
     assert runs == [("published", first)]
-    await world.publish(instant(PUBLISHED_TOMORROW) + 24 * HOUR_S)
+    await home.publish(instant(PUBLISHED_TOMORROW) + 24 * HOUR_S)
     assert runs == [("published", first), ("published", second)]
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["trigger", "state"])
-async def test_what_was_published_can_be_read_at_once(hass: HomeAssistant, world: World, native: bool) -> None:
-    known, average = world.state("binary_sensor", "tomorrow_known"), world.state("sensor", "average_tomorrow")
+async def test_what_was_published_can_be_read_at_once(hass: HomeAssistant, home: Home, native: bool) -> None:
+    known, average = home.state("binary_sensor", "tomorrow_known"), home.state("sensor", "average_tomorrow")
     trigger = (
         {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
         if native
         else {"trigger": "state", "entity_id": known.entity_id, "to": "on"}
     )
     runs = await automate(hass, {"published": trigger}, say=f"is {{{{ states('{average.entity_id}') }}}}")
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    assert float(world.value("average_tomorrow")) > 0
-    assert runs == [(f"is {world.value('average_tomorrow')}", world.now)]
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    assert float(home.value("average_tomorrow")) > 0
+    assert runs == [(f"is {home.value('average_tomorrow')}", home.now)]
 
 
-async def test_half_a_day_of_prices_is_no_publication(hass: HomeAssistant, world: World) -> None:
+async def test_half_a_day_of_prices_is_no_publication(hass: HomeAssistant, home: Home) -> None:
     trigger = {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
     runs = await automate(hass, {"published": trigger})
-    await world.publish(instant("2026-01-15T23:00:00+02:00"))
+    await home.publish(instant("2026-01-15T23:00:00+02:00"))
     assert runs == []
 
 
-async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in([*hours_from(NOON, 2), NOON + 5 * HOUR_S], cheap=-5.0))
-    await world.add()
+async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([*hours_from(NOON, 2), NOON + 5 * HOUR_S], cheap=-5.0))
+    await home.add()
     trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
     runs = await automate(hass, {"negative": trigger})
-    await world.at(NOON + HOUR_S)
-    await restart(world)
-    await world.at(NOON + 7 * HOUR_S)
+    await home.at(NOON + HOUR_S)
+    await restart(home)
+    await home.at(NOON + 7 * HOUR_S)
     assert runs == [("negative", NOON), ("negative", NOON + 5 * HOUR_S)]
 
 
 async def test_a_market_below_zero_that_the_fees_lift_above_is_not_negative(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    world = await make_world(price_of=cheap_in([NOON], cheap=-5.0))
-    await world.add(options={"rows": [{"network_day": 5.0, "network_night": 5.0}]})
+    home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
+    await home.add(options={"rows": [{"network_day": 5.0, "network_night": 5.0}]})
     trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
     runs = await automate(hass, {"negative": trigger})
-    await world.at(NOON + 2 * HOUR_S)
+    await home.at(NOON + 2 * HOUR_S)
     assert runs == []
 
 
-async def test_conditions_know_the_hour_that_the_price_crossed_in(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+async def test_conditions_know_the_hour_that_the_price_crossed_in(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
     seen = " ".join(
-        f"{{{{ states('{world.state('binary_sensor', key, owner).entity_id}') }}}}"
+        f"{{{{ states('{home.state('binary_sensor', key, owner).entity_id}') }}}}"
         for key, owner in (("cheap_hour", "entry"), ("negative_price", "entry"), ("window", PLAN_ID))
     )
     trigger = {"trigger": "tunnihind.price_crossed", "target": the_server(hass), **below}
     runs = await automate(hass, {"crossed": trigger}, say=seen)
-    await world.at(NOON)
+    await home.at(NOON)
     assert runs == [("on on on", NOON)]
 
 
-async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add()
-    average = world.state("sensor", "average_today").entity_id
+async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add()
+    average = home.state("sensor", "average_today").entity_id
     target = the_server(hass)
     crossed = {
         "below a number": {"type": "below", "value": {"number": 0.05}},
@@ -221,9 +220,9 @@ async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant,
             for name, threshold in crossed.items()
         },
     )
-    await world.at(NOON + HOUR_S)
-    await restart(world)
-    await world.at(NOON + 5 * HOUR_S)
+    await home.at(NOON + HOUR_S)
+    await restart(home)
+    await home.at(NOON + 5 * HOUR_S)
     assert sorted(runs) == [
         ("above a number", NOON + 3 * HOUR_S),
         ("below a number", NOON),
@@ -231,7 +230,7 @@ async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant,
     ]
 
 
-async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssistant, world: World) -> None:
+async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssistant, home: Home) -> None:
     area = ar.async_get(hass).async_create("Home").id
     put_into_one_area(hass, area)
     registry = er.async_get(hass)
@@ -248,7 +247,7 @@ async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssista
     ]
     for other in others:
         registry.async_update_entity(other.entity_id, area_id=area)
-    own = [world.state("binary_sensor", "cheap_hour").entity_id, world.state("sensor", "next_price").entity_id]
+    own = [home.state("binary_sensor", "cheap_hour").entity_id, home.state("sensor", "next_price").entity_id]
     touched = [*(other.entity_id for other in others), *own, "binary_sensor.not_registered"]
     target = {"area_id": area, "entity_id": touched}
     below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
@@ -264,13 +263,13 @@ async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssista
     assert runs == []
 
 
-async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(price_of=cheap_in(hours_from(NOON, 3)))
-    await world.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
+async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
     area = ar.async_get(hass).async_create("Home").id
     put_into_one_area(hass, area)
     runs = await automate(hass, window_triggers({"area_id": area}))
-    await world.at(NOON + 5 * HOUR_S)
+    await home.at(NOON + 5 * HOUR_S)
     assert sorted(runs) == [
         ("ended", NOON + HOUR_S),
         ("ended", NOON + 3 * HOUR_S),

@@ -1,6 +1,6 @@
 """Servers of all kinds on the loopback, and a Home Assistant that knows the integration."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
@@ -12,10 +12,8 @@ from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.api_server import Serve
-from tests.support.flows import ABOUT, FORECAST, json_of
+from tests.support.flows import ABOUT, FORECAST, Imitate, json_of
 from tests.support.translations import LANGUAGES, check_step, texts
-
-type Imitate = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture(autouse=True)

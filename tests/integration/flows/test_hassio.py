@@ -8,8 +8,7 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import MALFORMED, NOBODY, announce, entry_of, told
+from tests.support.flows import MALFORMED, NOBODY, Imitate, announce, entry_of, placeholders_of
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 
@@ -29,7 +28,7 @@ async def tell_of(hass: HomeAssistant, address: str) -> ConfigFlowResult:
 async def test_an_app_is_added_once_confirmed(hass: HomeAssistant, address: str) -> None:
     form = await tell_of(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "hassio_confirm")
-    assert told(form) == {"app": "Tunnihind"}
+    assert placeholders_of(form) == {"app": "Tunnihind"}
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"] == {"url": address, "instance_id": "test"}

@@ -10,8 +10,7 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.prices.tariff import tariff_from
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import NOBODY, entry_of, shown, told
+from tests.support.flows import NOBODY, Imitate, entry_of, placeholders_of, shown
 
 NO_FEES = {"margin": 0.0, "network_day": 0.0, "network_night": 0.0, "excise": 0.0, "renewable": 0.0}
 BASE = {**NO_FEES, "margin": 0.5}
@@ -69,7 +68,7 @@ async def test_with_nothing_configured_the_form_starts_at_the_rate_of_the_specif
     form = await choose(hass, "prices")
     assert form["step_id"] == "edit_row"
     assert shown(form) == {"supply": {"vat_percent": 22.0, "fees_include_vat": False}, "network": NETWORK, "levies": {}}
-    assert told(form) == {"server_vat": "22", "legal_vat": "24"}
+    assert placeholders_of(form) == {"server_vat": "22", "legal_vat": "24"}
 
 
 async def test_the_vat_rate_starts_at_that_of_the_running_server(hass: HomeAssistant, imitate: Imitate) -> None:
@@ -78,7 +77,7 @@ async def test_the_vat_rate_starts_at_that_of_the_running_server(hass: HomeAssis
     await hass.config_entries.async_setup(entry.entry_id)
     form = await choose(hass, "prices", entry=entry)
     assert shown(form)["supply"]["vat_percent"] == 24
-    assert told(form)["server_vat"] == "24"
+    assert placeholders_of(form)["server_vat"] == "24"
 
 
 async def test_saving_the_form_as_it_stands_adds_nothing_to_the_price_of_the_server(hass: HomeAssistant) -> None:

@@ -8,8 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import NOBODY, about_of, entry_of, shown, told
+from tests.support.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
 
 
 async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:
@@ -52,7 +51,7 @@ async def test_another_server_is_taken_in_the_place_of_the_old_one_only_when_con
     other = await imitate()
     form = await reconfigure(hass, entry, other)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "replace")
-    assert told(form) == {"url": other}
+    assert placeholders_of(form) == {"url": other}
     assert entry.unique_id == "test"
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["reason"] == "reconfigure_successful"
@@ -110,7 +109,7 @@ async def test_a_live_entry_never_becomes_a_rehearsal_nor_a_rehearsal_a_live_one
     address = await imitate(about=about_of(mode=mode))
     form = await reconfigure(hass, entry, address)
     assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": error})
-    assert told(form)["url"] == address
+    assert placeholders_of(form)["url"] == address
     assert entry.data["url"] == NOBODY
 
 

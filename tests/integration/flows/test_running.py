@@ -7,8 +7,7 @@ from homeassistant.config_entries import SOURCE_RECONFIGURE, ConfigEntryState, S
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import announce, entry_of
+from tests.support.flows import Imitate, announce, entry_of
 
 
 @pytest.fixture
@@ -46,9 +45,7 @@ async def test_the_same_address_typed_again_does_not(hass: HomeAssistant, runnin
     assert running.runtime_data is before
 
 
-async def test_an_announcement_from_elsewhere_lets_it_start_anew_once_its_own_address_is_dead(
-    hass: HomeAssistant, imitate: Imitate, address: str
-) -> None:
+async def test_an_announced_address_replaces_a_dead_one(hass: HomeAssistant, imitate: Imitate, address: str) -> None:
     entry = entry_of(await imitate())  # who answers there is another one
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)

@@ -9,8 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import FORECAST, MALFORMED, NOBODY, about_of, entry_of, shown, told
+from tests.support.flows import FORECAST, MALFORMED, NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
 from tests.support.translations import texts
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
@@ -98,26 +97,26 @@ async def test_what_is_wrong_is_told_apart_with_the_address_and_the_reason(
     address = await imitate(**answers)
     form = await type_address(hass, address)
     assert form["errors"] == {"url": error}
-    assert told(form)["url"] == address
-    assert reason in told(form)["reason"]
+    assert placeholders_of(form)["url"] == address
+    assert reason in placeholders_of(form)["reason"]
 
 
 async def test_an_address_where_nothing_listens_can_not_be_connected(hass: HomeAssistant) -> None:
     form = await type_address(hass, NOBODY)
     assert form["errors"] == {"url": "cannot_connect"}
-    assert told(form)["reason"] == "Connection refused"
+    assert placeholders_of(form)["reason"] == "Connection refused"
 
 
 async def test_what_is_no_address_is_refused_without_asking_anybody(hass: HomeAssistant) -> None:
     form = await type_address(hass, "ftp://example.com")
     assert form["errors"] == {"url": "invalid_url"}
-    assert told(form)["url"] == "ftp://example.com"
+    assert placeholders_of(form)["url"] == "ftp://example.com"
 
 
 async def test_a_password_in_the_address_is_not_shown(hass: HomeAssistant) -> None:
     form = await type_address(hass, "http://me:secret@127.0.0.1:9")
-    assert told(form)["url"] == NOBODY
-    assert "secret" not in told(form)["reason"]
+    assert placeholders_of(form)["url"] == NOBODY
+    assert "secret" not in placeholders_of(form)["reason"]
 
 
 async def test_after_an_error_the_typed_address_is_there_to_be_mended(hass: HomeAssistant, address: str) -> None:
@@ -167,7 +166,7 @@ async def test_a_rehearsal_is_added_once_it_is_clear_that_automations_fire_for_r
     form = await type_address(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "rehearsal")
     assert "for real" in texts("en")["config"]["step"]["rehearsal"]["description"]
-    assert told(form) == {"url": address}
+    assert placeholders_of(form) == {"url": address}
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert (result["title"], result["result"].unique_id) == ("Tunnihind rehearsal", "other-rehearsal")
     assert result["data"] == {"url": address, "instance_id": "other", "rehearsal": True}
@@ -180,7 +179,7 @@ async def test_a_rehearsal_has_an_estonian_name_in_an_estonian_home(hass: HomeAs
     assert result["title"] == "Tunnihind proov"
 
 
-async def test_a_rehearsal_gets_an_entry_beside_the_live_one_of_the_same_server_and_address(
+async def test_a_rehearsal_gets_an_entry_beside_the_live_one_of_its_server(
     hass: HomeAssistant, imitate: Imitate
 ) -> None:
     """The server was stopped, and started with --as-of on the same port and database."""

@@ -7,8 +7,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.flows.conftest import Imitate
-from tests.support.flows import MALFORMED, NOBODY, about_of, announce, entry_of, told
+from tests.support.flows import MALFORMED, NOBODY, Imitate, about_of, announce, entry_of, placeholders_of
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 
@@ -22,7 +21,7 @@ async def known(hass: HomeAssistant, entry: MockConfigEntry) -> MockConfigEntry:
 async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistant, address: str) -> None:
     form = await announce(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zeroconf_confirm")
-    assert told(form) == {"name": "Tunnihind", "url": address}
+    assert placeholders_of(form) == {"name": "Tunnihind", "url": address}
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"] == {"url": address, "instance_id": "test"}
@@ -46,7 +45,7 @@ async def test_two_servers_on_one_host_are_two_cards_that_differ(hass: HomeAssis
 async def test_a_demo_is_found_and_added_as_one(hass: HomeAssistant, imitate: Imitate) -> None:
     form = await announce(hass, await imitate(about=about_of(mode="demo")))
     [flow] = hass.config_entries.flow.async_progress()
-    assert flow["context"]["title_placeholders"]["name"] == told(form)["name"] == "Tunnihind demo"
+    assert flow["context"]["title_placeholders"]["name"] == placeholders_of(form)["name"] == "Tunnihind demo"
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["title"] == "Tunnihind demo"
     assert "rehearsal" not in result["data"]
@@ -60,13 +59,13 @@ async def test_a_rehearsal_that_is_found_says_what_it_is(hass: HomeAssistant, im
 async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant, imitate: Imitate) -> None:
     address = await imitate(prefix="/prices")
     form = await announce(hass, address, {"path": "/prices"})
-    assert told(form) == {"name": "Tunnihind", "url": address}
+    assert placeholders_of(form) == {"name": "Tunnihind", "url": address}
 
 
 async def test_what_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
     result = await announce(hass, NOBODY)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "cannot_connect")
-    assert told(result)["url"] == NOBODY
+    assert placeholders_of(result)["url"] == NOBODY
 
 
 async def test_what_breaks_the_specification_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:

@@ -12,100 +12,105 @@ from pytest_homeassistant_custom_component.common import get_system_health_info
 
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
-from tests.integration.household.conftest import MakeWorld
 from tests.integration.household.test_entities import enable_all
 from tests.support import recording_proxy as paths
 from tests.support.api_documents import ABOUT
-from tests.support.home import PLAN_ID, World, instant
-from tests.support.recording_proxy import Relay
+from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 CHEAP = {instant("2026-01-14T01:00:00+02:00"), instant("2026-01-14T03:00:00+02:00")}
 TWO_HOURS = {"duration": 120, "split": True, "min_piece": 60}
 
 
-async def diagnostics_of(world: World) -> str:
+async def diagnostics_of(home: Home) -> str:
     """Return the diagnostics as Home Assistant writes them into a file."""
-    told = await async_get_config_entry_diagnostics(world.hass, world.entry)
+    told = await async_get_config_entry_diagnostics(home.hass, home.entry)
     return json.dumps(told, cls=ExtendedJSONEncoder)
 
 
-async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(world: World) -> None:
-    told = json.loads(await diagnostics_of(world))
-    assert told["contact"]["answered_at"] == world.now
+async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(home: Home) -> None:
+    told = json.loads(await diagnostics_of(home))
+    assert told["contact"]["answered_at"] == home.now
     assert told["last_update_success"] is True
     assert told["problems"] == []
     assert told["about"]["vat_rate"] == 0.22
-    hour = world.now - world.now % HOUR_S
-    assert told["answer"]["settled"][str(hour)] == world.price_of(hour)
-    assert {"price": world.household(hour), "start": hour}.items() <= next(
+    hour = home.now - home.now % HOUR_S
+    assert told["answer"]["settled"][str(hour)] == home.price_of(hour)
+    assert {"price": home.consumer_price(hour), "start": hour}.items() <= next(
         each for each in told["household"] if each["start"] == hour
     ).items()
     assert told["plans"][PLAN_ID]["kind"] == "Decision"
 
 
-async def test_diagnostics_tell_nothing_of_where_and_whose(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
+async def test_diagnostics_tell_nothing_of_where_and_whose(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
     secrets = {"instanceId": "the-servers-id", "attribution": "Kaja's box (kaja.example)"}
-    relay.answer(paths.ABOUT, data={**ABOUT, **secrets})
-    relayed.user = "kaja:secret@"
-    await relayed.add()
+    proxy.answer(paths.ABOUT, data={**ABOUT, **secrets})
+    proxied_home.user = "kaja:secret@"
+    await proxied_home.add()
     hass.config_entries.async_update_entry(
-        relayed.entry, title="Kaja's", data={**relayed.entry.data, "instance_id": "the-servers-id"}
+        proxied_home.entry, title="Kaja's", data={**proxied_home.entry.data, "instance_id": "the-servers-id"}
     )
-    hass.config_entries.async_update_subentry(relayed.entry, relayed.entry.subentries[PLAN_ID], title="Kaja's car")
-    await relayed.settle()
-    text = (await diagnostics_of(relayed)).lower()
-    for secret in ("127.0.0.1", str(relay.port), "kaja", "secret", "the-servers-id"):
+    hass.config_entries.async_update_subentry(
+        proxied_home.entry, proxied_home.entry.subentries[PLAN_ID], title="Kaja's car"
+    )
+    await proxied_home.settle()
+    text = (await diagnostics_of(proxied_home)).lower()
+    for secret in ("127.0.0.1", str(proxy.port), "kaja", "secret", "the-servers-id"):
         assert secret not in text
 
 
-async def test_diagnostics_of_a_server_that_never_told_who_it_is(relayed: World, relay: Relay) -> None:
-    relay.answer(paths.ABOUT, status=404)
-    await relayed.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": -500}})
-    told = json.loads(await diagnostics_of(relayed))
+async def test_diagnostics_of_a_server_that_never_told_who_it_is(proxied_home: Home, proxy: RecordingProxy) -> None:
+    proxy.answer(paths.ABOUT, status=404)
+    await proxied_home.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": -500}})
+    told = json.loads(await diagnostics_of(proxied_home))
     assert told["about"] is None
     assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None}
 
 
-async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssistant, world: World) -> None:
+async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssistant, home: Home) -> None:
     assert await async_setup_component(hass, "system_health", {})
-    await world.settle()
+    await home.settle()
     info = await get_system_health_info(hass, DOMAIN)
     assert await info["can_reach_server"] == "ok"
     assert info["servers"] == 1
-    assert info["server_version"] == world.entry.runtime_data.about.version
+    assert info["server_version"] == home.entry.runtime_data.about.version
 
-    await world.server.runner.cleanup()
+    await home.server.runner.cleanup()
     info = await get_system_health_info(hass, DOMAIN)
     assert (await info["can_reach_server"])["error"] == "unreachable"
 
 
-async def test_system_health_without_a_server_tells_just_that(hass: HomeAssistant, world: World) -> None:
+async def test_system_health_without_a_server_tells_just_that(hass: HomeAssistant, home: Home) -> None:
     assert await async_setup_component(hass, "system_health", {})
-    await hass.config_entries.async_unload(world.entry.entry_id)
+    await hass.config_entries.async_unload(home.entry.entry_id)
     assert await get_system_health_info(hass, DOMAIN) == {"servers": 0}
 
 
-async def test_accuracy_is_what_the_servers_backtest_says(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
-    document = await _own_answer(relayed)
+async def test_accuracy_is_what_the_servers_backtest_says(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    document = await _own_answer(proxied_home)
     backtest = {"mae": 12.5, "baselineMae": 31.25, "skill": 0.6, "horizonH": 24}
-    relay.answer(paths.FORECAST, data={**document, "backtest": backtest})
-    await relayed.add()
-    await enable_all(hass, relayed)
-    error = relayed.state("sensor", "forecast_error")
+    proxy.answer(paths.FORECAST, data={**document, "backtest": backtest})
+    await proxied_home.add()
+    await enable_all(hass, proxied_home)
+    error = proxied_home.state("sensor", "forecast_error")
     assert (error.state, error.attributes["unit_of_measurement"]) == ("12.5", "EUR/MWh")
     assert error.attributes["horizon_hours"] == 24
-    assert relayed.value("forecast_baseline_error") == "31.25"
-    assert relayed.value("forecast_skill") == "60.0"
+    assert proxied_home.value("forecast_baseline_error") == "31.25"
+    assert proxied_home.value("forecast_skill") == "60.0"
 
 
 @pytest.fixture
-async def busy(make_world: MakeWorld) -> World:
-    """Return a world with two plans, of which one is above its cap."""
-    world = await make_world("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
+async def busy(make_home: MakeHome) -> Home:
+    """Return a home with two plans, of which one is above its cap."""
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
     plans = {"car": TWO_HOURS, "pump": {"duration": 60, "split": False}, "never": {"duration": 60, "price_cap": -9}}
-    await world.add(plans=plans)
-    return world
+    await home.add(plans=plans)
+    return home
 
 
 def events_of(answer: Any) -> list[tuple[str, int, int]]:  # noqa: ANN401  an action's response
@@ -113,12 +118,12 @@ def events_of(answer: Any) -> list[tuple[str, int, int]]:  # noqa: ANN401  an ac
     return [(event["summary"], instant(event["start"]), instant(event["end"])) for event in calendar["events"]]
 
 
-async def ask_calendar(world: World, start: int, hours: int) -> list[tuple[str, int, int]]:
-    answer = await world.hass.services.async_call(
+async def ask_calendar(home: Home, start: int, hours: int) -> list[tuple[str, int, int]]:
+    answer = await home.hass.services.async_call(
         "calendar",
         "get_events",
         {
-            "entity_id": world.state("calendar", "plans").entity_id,
+            "entity_id": home.state("calendar", "plans").entity_id,
             "start_date_time": datetime.fromtimestamp(start, UTC).isoformat(),
             "end_date_time": (datetime.fromtimestamp(start, UTC) + timedelta(hours=hours)).isoformat(),
         },
@@ -128,23 +133,23 @@ async def ask_calendar(world: World, start: int, hours: int) -> list[tuple[str, 
     return events_of(answer)
 
 
-def windows(world: World, *plans: str) -> list[tuple[str, int, int]]:
+def windows(home: Home, *plans: str) -> list[tuple[str, int, int]]:
     """Return the pieces of the plans' windows as their binary sensors tell them."""
     pieces = [
         (plan.capitalize(), instant(piece["start"]), instant(piece["end"]))
         for plan in plans
-        for piece in world.state("binary_sensor", "window", plan).attributes["pieces"]
+        for piece in home.state("binary_sensor", "window", plan).attributes["pieces"]
     ]
     return sorted(pieces, key=lambda piece: piece[1])
 
 
-async def test_the_calendar_has_the_pieces_of_all_windows_in_the_order_of_time(busy: World) -> None:
+async def test_the_calendar_has_the_pieces_of_all_windows_in_the_order_of_time(busy: Home) -> None:
     events = await ask_calendar(busy, busy.now, 48)
     assert events == windows(busy, "car", "pump")
     assert len(events) == 3
 
 
-async def test_the_calendar_answers_for_the_time_that_is_asked_for(busy: World) -> None:
+async def test_the_calendar_answers_for_the_time_that_is_asked_for(busy: Home) -> None:
     first, *_ = windows(busy, "car", "pump")
     begins, ends = first[1], first[2]
     assert first in await ask_calendar(busy, ends - HOUR_S, 1)
@@ -152,7 +157,7 @@ async def test_the_calendar_answers_for_the_time_that_is_asked_for(busy: World) 
     assert first not in await ask_calendar(busy, begins - HOUR_S, 1)
 
 
-async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: World) -> None:
+async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: Home) -> None:
     pieces = windows(busy, "car", "pump")
     assert busy.state("calendar", "plans").attributes["message"] == pieces[0][0]
     running = {hour for _, start, end in pieces for hour in range(start, end, HOUR_S)}
@@ -163,32 +168,32 @@ async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: 
 
 
 async def test_the_calendar_keeps_two_weeks_of_what_ran_over_a_restart(
-    hass: HomeAssistant, make_world: MakeWorld, hass_storage: dict[str, Any]
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
-    world = await make_world("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
-    await world.add(plans={"car": TWO_HOURS})
-    ran = windows(world, "car")
-    await world.at(begins + 6 * HOUR_S)
-    assert await ask_calendar(world, begins, 6) == ran
-    await hass.config_entries.async_unload(world.entry.entry_id)
-    await hass.config_entries.async_setup(world.entry.entry_id)
-    await world.settle()
-    assert await ask_calendar(world, begins, 6) == ran
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
+    await home.add(plans={"car": TWO_HOURS})
+    ran = windows(home, "car")
+    await home.at(begins + 6 * HOUR_S)
+    assert await ask_calendar(home, begins, 6) == ran
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert await ask_calendar(home, begins, 6) == ran
     for days, kept in ((14, ran), (15, [])):
-        world.set_clock(begins + days * 24 * HOUR_S)
-        world.serve()
-        await world.poll()
-        assert await ask_calendar(world, begins, 6) == kept
+        home.set_clock(begins + days * 24 * HOUR_S)
+        home.serve()
+        await home.poll()
+        assert await ask_calendar(home, begins, 6) == kept
 
 
-async def test_a_calendar_without_windows_is_empty(make_world: MakeWorld) -> None:
-    world = await make_world()
-    await world.add(plans={PLAN_ID: {"duration": 60, "price_cap": -9}})
-    assert world.state("calendar", "plans").state == "off"
-    assert await ask_calendar(world, world.now, 48) == []
+async def test_a_calendar_without_windows_is_empty(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {"duration": 60, "price_cap": -9}})
+    assert home.state("calendar", "plans").state == "off"
+    assert await ask_calendar(home, home.now, 48) == []
 
 
-async def _own_answer(world: World) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((await world.server.ask(paths.FORECAST)).body)
+async def _own_answer(home: Home) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((await home.server.ask(paths.FORECAST)).body)
     return document

@@ -10,8 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.support.home import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 HUB = {
@@ -45,11 +44,11 @@ def keys(entries: list[er.RegistryEntry]) -> set[str]:
     return {entry.unique_id.split("_", 1)[1] for entry in entries}
 
 
-async def enable_all(hass: HomeAssistant, world: World) -> None:
+async def enable_all(hass: HomeAssistant, home: Home) -> None:
     for entry in registered(hass):
         er.async_get(hass).async_update_entity(entry.entity_id, disabled_by=None)
-    await hass.config_entries.async_reload(world.entry.entry_id)
-    await world.settle()
+    await hass.config_entries.async_reload(home.entry.entry_id)
+    await home.settle()
 
 
 def recorded_of(state: State) -> bytes:
@@ -58,7 +57,7 @@ def recorded_of(state: State) -> bytes:
     return StateAttributes.shared_attrs_bytes_from_event(Event(EVENT_STATE_CHANGED, changed), dialect=None)
 
 
-async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: HomeAssistant, world: World) -> None:
+async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: HomeAssistant, home: Home) -> None:
     entries = registered(hass)
     for platform in ("sensor", "binary_sensor", "calendar"):
         shown = [entry for entry in entries if entry.domain == platform and not entry.disabled]
@@ -68,13 +67,13 @@ async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: H
     assert {entry.disabled_by for entry in hidden} == {er.RegistryEntryDisabler.INTEGRATION}
 
 
-async def test_what_tells_of_the_data_is_diagnostic(hass: HomeAssistant, world: World) -> None:
+async def test_what_tells_of_the_data_is_diagnostic(hass: HomeAssistant, home: Home) -> None:
     assert {
         key for entry in registered(hass) if entry.entity_category is EntityCategory.DIAGNOSTIC for key in keys([entry])
     } == DIAGNOSTIC
 
 
-async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass: HomeAssistant, world: World) -> None:
+async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass: HomeAssistant, home: Home) -> None:
     registry = dr.async_get(hass)
     owners: dict[str, set[str]] = {}
     for entry in registered(hass):
@@ -88,42 +87,42 @@ async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass:
     assert {entry.config_subentry_id for entry in registered(hass) if entry.device_id == plan.id} == {PLAN_ID}
 
 
-async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
-    await world.add()
-    await enable_all(hass, world)
+async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add()
+    await enable_all(hass, home)
     silent = {state.entity_id for state in hass.states.async_all() if state.state in {"unknown", "unavailable"}}
-    accuracy = {world.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
-    made_at = world.state("sensor", "forecast_made_at").entity_id
+    accuracy = {home.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
+    made_at = home.state("sensor", "forecast_made_at").entity_id
     assert silent == accuracy - {made_at}  # the server behind has no backtest
-    assert instant(world.value("forecast_made_at")) == world.now
-    assert instant(world.value("data_refreshed")) == world.now
-    assert instant(world.value("settled_until")) == instant(PUBLISHED_TOMORROW)
-    assert 1 <= int(world.value("price_rank")) <= 24
-    assert world.value("window_forecast_share", PLAN_ID) == "0"
+    assert instant(home.value("forecast_made_at")) == home.now
+    assert instant(home.value("data_refreshed")) == home.now
+    assert instant(home.value("settled_until")) == instant(PUBLISHED_TOMORROW)
+    assert 1 <= int(home.value("price_rank")) <= 24
+    assert home.value("window_forecast_share", PLAN_ID) == "0"
 
 
-async def test_the_rank_is_the_hours_place_in_its_day(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T02:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
-    await world.add()
-    await enable_all(hass, world)
+async def test_the_rank_is_the_hours_place_in_its_day(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T02:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
+    await home.add()
+    await enable_all(hass, home)
     for rank in range(1, 6):  # from midnight in UTC on ever dearer
-        assert world.value("price_rank") == str(rank)
-        await world.at(world.now + HOUR_S)
+        assert home.value("price_rank") == str(rank)
+        await home.at(home.now + HOUR_S)
 
 
-async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T00:10:00+02:00", "2026-01-14T02:00:00+02:00")
-    world.forecast_of = None
-    world.serve()
-    await world.add()
-    await enable_all(hass, world)
-    assert world.value("price_rank") == "unknown"
-    assert world.value("price_level") == "unknown"
-    assert world.state("binary_sensor", "cheap_hour").state == "unknown"
-    assert world.value("average_today") == "unknown"
-    assert world.value("forecast") == "unknown"
-    assert "prices_late" in world.state("binary_sensor", "data_problem").attributes["problems"]
+async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:10:00+02:00", "2026-01-14T02:00:00+02:00")
+    home.forecast_of = None
+    home.serve()
+    await home.add()
+    await enable_all(hass, home)
+    assert home.value("price_rank") == "unknown"
+    assert home.value("price_level") == "unknown"
+    assert home.state("binary_sensor", "cheap_hour").state == "unknown"
+    assert home.value("average_today") == "unknown"
+    assert home.value("forecast") == "unknown"
+    assert "prices_late" in home.state("binary_sensor", "data_problem").attributes["problems"]
 
 
 @pytest.mark.parametrize(
@@ -134,15 +133,15 @@ async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant
     ],
 )
 async def test_the_recorder_gets_no_list_and_keeps_the_rest(
-    hass: HomeAssistant, make_world: MakeWorld, now: str, published: str
+    hass: HomeAssistant, make_home: MakeHome, now: str, published: str
 ) -> None:
-    world = await make_world(now, published)
-    await world.add()
-    await enable_all(hass, world)
+    home = await make_home(now, published)
+    await home.add()
+    await enable_all(hass, home)
     for state in hass.states.async_all():
         recorded = recorded_of(state)
         assert not LISTS & json.loads(recorded).keys()
         assert len(recorded) < 2_048 < MAX_STATE_ATTRS_BYTES
-    assert json.loads(recorded_of(world.state("sensor", "current_price"))).keys() >= {"settled", "tomorrow_valid"}
-    lists = world.state("sensor", "current_price").attributes
+    assert json.loads(recorded_of(home.state("sensor", "current_price"))).keys() >= {"settled", "tomorrow_valid"}
+    lists = home.state("sensor", "current_price").attributes
     assert len(json.dumps(lists["forecast"])) > 2_048

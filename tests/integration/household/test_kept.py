@@ -9,8 +9,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.prices.timeline import QUARTER_S
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.support.home import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 KEY = "tunnihind.entry"
@@ -18,80 +17,80 @@ KEY = "tunnihind.entry"
 type Files = dict[str, Any]
 
 
-async def kept(hass: HomeAssistant, world: World, files: Files) -> dict[str, Any]:
+async def kept(hass: HomeAssistant, home: Home, files: Files) -> dict[str, Any]:
     """Unload, and return what was written; the server is gone from here on."""
-    await hass.config_entries.async_unload(world.entry.entry_id)
-    await world.server.runner.cleanup()
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    await home.server.runner.cleanup()
     written: dict[str, Any] = files[KEY]
     return written
 
 
-async def start(hass: HomeAssistant, world: World) -> ConfigEntryState:
-    await hass.config_entries.async_setup(world.entry.entry_id)
-    await world.settle()
-    return world.entry.state
+async def start(hass: HomeAssistant, home: Home) -> ConfigEntryState:
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    return home.entry.state
 
 
-async def test_what_is_new_is_written_soon(world: World, hass_storage: Files) -> None:
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    await world.at(world.now + 20)
+async def test_what_is_new_is_written_soon(home: Home, hass_storage: Files) -> None:
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    await home.at(home.now + 20)
     settled = hass_storage[KEY]["data"]["answer"]["settled"]
     assert max(map(int, settled)) == instant(PUBLISHED_TOMORROW) - HOUR_S
 
 
-async def test_what_is_kept_is_json_and_bounded(world: World, hass: HomeAssistant, hass_storage: Files) -> None:
-    await world.at(world.now + 6 * HOUR_S)
-    written = await kept(hass, world, hass_storage)
+async def test_what_is_kept_is_json_and_bounded(home: Home, hass: HomeAssistant, hass_storage: Files) -> None:
+    await home.at(home.now + 6 * HOUR_S)
+    written = await kept(hass, home, hass_storage)
     assert len(json.dumps(written)) < 32_768
-    assert min(map(int, written["data"]["answer"]["settled"])) >= world.now - 49 * HOUR_S
+    assert min(map(int, written["data"]["answer"]["settled"])) >= home.now - 49 * HOUR_S
 
 
 async def test_all_that_was_shown_is_shown_again_without_the_server(
-    hass: HomeAssistant, world: World, hass_storage: Files
+    hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
     before = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
-    await kept(hass, world, hass_storage)
-    assert await start(hass, world) is ConfigEntryState.LOADED
+    await kept(hass, home, hass_storage)
+    assert await start(hass, home) is ConfigEntryState.LOADED
     after = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
     assert after == before
 
 
 async def test_an_age_is_judged_by_the_answer_and_not_by_the_restart(
-    hass: HomeAssistant, world: World, hass_storage: Files
+    hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
-    await kept(hass, world, hass_storage)
-    world.set_clock(world.now + HOUR_S)
-    await start(hass, world)
-    assert world.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
+    await kept(hass, home, hass_storage)
+    home.set_clock(home.now + HOUR_S)
+    await start(hass, home)
+    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
 
 
 async def test_who_the_server_is_is_known_without_it(
-    hass: HomeAssistant, make_world: MakeWorld, hass_storage: Files
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
-    world = await make_world()
-    await world.add()
-    written = await kept(hass, world, hass_storage)
+    home = await make_home()
+    await home.add()
+    written = await kept(hass, home, hass_storage)
     written["data"]["about"]["vat_rate"] = 0.24
-    await start(hass, world)
-    hour = world.now - world.now % HOUR_S
-    assert float(world.value("current_price")) == round(world.price_of(hour) / 1000 * 1.24, 4)
+    await start(hass, home)
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == round(home.price_of(hour) / 1000 * 1.24, 4)
 
 
 async def test_a_start_with_prices_that_do_not_cover_the_hour_says_what_is_wrong(
-    hass: HomeAssistant, make_world: MakeWorld, hass_storage: Files
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
-    world = await make_world()
-    world.forecast_of = None
-    world.serve()
-    await world.add()
-    await kept(hass, world, hass_storage)
-    world.set_clock(instant("2026-01-15T00:59:00+02:00"))
-    assert await start(hass, world) is ConfigEntryState.LOADED
-    await hass.config_entries.async_unload(world.entry.entry_id)
-    world.set_clock(instant("2026-01-15T01:00:00+02:00"))
-    assert await start(hass, world) is ConfigEntryState.LOADED
-    assert world.value("current_price") == "unavailable"
-    problem = world.state("binary_sensor", "data_problem")
+    home = await make_home()
+    home.forecast_of = None
+    home.serve()
+    await home.add()
+    await kept(hass, home, hass_storage)
+    home.set_clock(instant("2026-01-15T00:59:00+02:00"))
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    home.set_clock(instant("2026-01-15T01:00:00+02:00"))
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    assert home.value("current_price") == "unavailable"
+    problem = home.state("binary_sensor", "data_problem")
     assert problem.state == "on"
     assert problem.attributes["problems"] == ["server_unreachable", "no_price"]
 
@@ -142,16 +141,16 @@ def _with(value: object, *path: str) -> Any:  # noqa: ANN401
 )
 async def test_a_damaged_file_is_as_good_as_none(
     hass: HomeAssistant,
-    world: World,
+    home: Home,
     hass_storage: Files,
     spoil: Any,  # noqa: ANN401
 ) -> None:
-    await hass.config_entries.async_unload(world.entry.entry_id)
+    await hass.config_entries.async_unload(home.entry.entry_id)
     hass_storage[KEY]["data"] = spoil(deepcopy(hass_storage[KEY]["data"]))
-    assert await start(hass, world) is ConfigEntryState.LOADED
-    hour = world.now - world.now % HOUR_S
-    assert float(world.value("current_price")) == world.household(hour)
-    assert world.value("settled_until") != "unknown"
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.consumer_price(hour)
+    assert home.value("settled_until") != "unknown"
 
 
 @pytest.mark.parametrize(
@@ -159,37 +158,37 @@ async def test_a_damaged_file_is_as_good_as_none(
     [{}, None, 5, [], "window", {"reason": "bad weather", "last_run": None}, {"reason": "no_prices"}, {"pieces": []}],
 )
 async def test_a_decision_that_cannot_be_read_is_decided_anew_and_costs_nothing_else(
-    hass: HomeAssistant, world: World, hass_storage: Files, outcome: object
+    hass: HomeAssistant, home: Home, hass_storage: Files, outcome: object
 ) -> None:
-    decided = world.value("window_start", PLAN_ID)
-    written = await kept(hass, world, hass_storage)
+    decided = home.value("window_start", PLAN_ID)
+    written = await kept(hass, home, hass_storage)
     written["data"]["outcomes"][PLAN_ID] = outcome
-    assert await start(hass, world) is ConfigEntryState.LOADED
-    assert world.value("window_start", PLAN_ID) == decided
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    assert home.value("window_start", PLAN_ID) == decided
 
 
 @pytest.mark.parametrize(("version", "minor_version"), [(0, 1), (1, 7), (2, 1)])
 async def test_a_file_of_another_version_is_as_good_as_none(
-    hass: HomeAssistant, world: World, hass_storage: Files, version: int, minor_version: int
+    hass: HomeAssistant, home: Home, hass_storage: Files, version: int, minor_version: int
 ) -> None:
-    await hass.config_entries.async_unload(world.entry.entry_id)
+    await hass.config_entries.async_unload(home.entry.entry_id)
     hass_storage[KEY] |= {"version": version, "minor_version": minor_version, "data": {"prices": [1, 2, 3]}}
-    assert await start(hass, world) is ConfigEntryState.LOADED
-    assert float(world.value("current_price")) == world.household(world.now - world.now % HOUR_S)
-    await hass.config_entries.async_unload(world.entry.entry_id)
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
+    await hass.config_entries.async_unload(home.entry.entry_id)
     assert (hass_storage[KEY]["version"], hass_storage[KEY]["minor_version"]) == (1, 1)
 
 
 async def test_a_window_that_ended_while_home_assistant_was_down_is_not_run_again(
-    hass: HomeAssistant, make_world: MakeWorld, hass_storage: Files
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
-    await world.add(plans={PLAN_ID: {"duration": 60, "split": False}})
-    begins = instant(world.value("window_start", PLAN_ID))
-    await world.at(begins + QUARTER_S)
-    assert world.is_on("window", PLAN_ID)
-    await kept(hass, world, hass_storage)
-    world.set_clock(begins + 2 * HOUR_S)
-    await start(hass, world)
-    assert not world.is_on("window", PLAN_ID)
-    assert instant(world.value("window_start", PLAN_ID)) >= instant("2026-01-15T00:00:00+02:00")
+    home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: {"duration": 60, "split": False}})
+    begins = instant(home.value("window_start", PLAN_ID))
+    await home.at(begins + QUARTER_S)
+    assert home.is_on("window", PLAN_ID)
+    await kept(hass, home, hass_storage)
+    home.set_clock(begins + 2 * HOUR_S)
+    await start(hass, home)
+    assert not home.is_on("window", PLAN_ID)
+    assert instant(home.value("window_start", PLAN_ID)) >= instant("2026-01-15T00:00:00+02:00")

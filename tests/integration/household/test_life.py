@@ -11,10 +11,9 @@ from homeassistant.helpers import issue_registry as ir
 from pytest_homeassistant_custom_component.common import get_scheduled_timer_handles  # type: ignore[attr-defined]
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.household.conftest import MakeWorld
 from tests.support.documents import PROJECT
-from tests.support.home import PLAN_ID, World, instant
-from tests.support.recording_proxy import Relay
+from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 
@@ -36,42 +35,42 @@ def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
 
 
 async def test_unloading_stops_polls_and_timers_and_takes_repairs_along(
-    hass: HomeAssistant, relayed: World, relay: Relay
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
-    relay.refuse(500)
-    await relayed.at(relayed.now + 3 * HOUR_S)
+    await proxied_home.add()
+    proxy.refuse(500)
+    await proxied_home.at(proxied_home.now + 3 * HOUR_S)
     assert issues(hass) == {"server_unreachable_entry"}
     assert timers(hass)
-    assert await hass.config_entries.async_unload(relayed.entry.entry_id)
-    await relayed.settle()
-    assert relayed.entry.state is ConfigEntryState.NOT_LOADED
+    assert await hass.config_entries.async_unload(proxied_home.entry.entry_id)
+    await proxied_home.settle()
+    assert proxied_home.entry.state is ConfigEntryState.NOT_LOADED
     assert issues(hass) == set()
     assert timers(hass) == []
-    relay.asked.clear()
-    await relayed.at(relayed.now + HOUR_S)
-    assert relay.asked == []
+    proxy.asked.clear()
+    await proxied_home.at(proxied_home.now + HOUR_S)
+    assert proxy.asked == []
 
 
-async def test_a_reload_goes_on_where_it_was(hass: HomeAssistant, world: World) -> None:
+async def test_a_reload_goes_on_where_it_was(hass: HomeAssistant, home: Home) -> None:
     before = {state.entity_id: state.state for state in hass.states.async_all()}
-    assert await hass.config_entries.async_reload(world.entry.entry_id)
-    await world.settle()
+    assert await hass.config_entries.async_reload(home.entry.entry_id)
+    await home.settle()
     assert {state.entity_id: state.state for state in hass.states.async_all()} == before
-    await world.at(instant("2026-01-14T11:00:00+02:00"))
-    assert float(world.value("current_price")) == world.household(instant("2026-01-14T11:00:00+02:00"))
+    await home.at(instant("2026-01-14T11:00:00+02:00"))
+    assert float(home.value("current_price")) == home.consumer_price(instant("2026-01-14T11:00:00+02:00"))
 
 
 async def test_removal_leaves_nothing_behind(
-    hass: HomeAssistant, relayed: World, relay: Relay, hass_storage: dict[str, object]
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, hass_storage: dict[str, object]
 ) -> None:
-    await relayed.add()
-    relay.refuse(500)
-    await relayed.at(relayed.now + 3 * HOUR_S)
+    await proxied_home.add()
+    proxy.refuse(500)
+    await proxied_home.at(proxied_home.now + 3 * HOUR_S)
     assert "tunnihind.entry" in hass_storage
-    await hass.config_entries.async_remove(relayed.entry.entry_id)
-    await relayed.settle()
-    await relayed.at(relayed.now + HOUR_S)
+    await hass.config_entries.async_remove(proxied_home.entry.entry_id)
+    await proxied_home.settle()
+    await proxied_home.at(proxied_home.now + HOUR_S)
     assert "tunnihind.entry" not in hass_storage
     assert identities(hass) == {}
     assert dr.async_entries_for_config_entry(dr.async_get(hass), "entry") == []
@@ -80,21 +79,21 @@ async def test_removal_leaves_nothing_behind(
     assert timers(hass) == []
 
 
-async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world()
-    await world.server.runner.cleanup()
-    await world.add()
-    await hass.config_entries.async_remove(world.entry.entry_id)
-    await world.settle()
+async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.server.runner.cleanup()
+    await home.add()
+    await hass.config_entries.async_remove(home.entry.entry_id)
+    await home.settle()
     assert timers(hass) == []
 
 
 async def test_entities_are_the_same_ones_whatever_is_changed(
-    hass: HomeAssistant, relayed: World, relay: Relay
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
+    await proxied_home.add()
     before = identities(hass)
-    entry = relayed.entry
+    entry = proxied_home.entry
 
     def options_and_vat() -> None:
         rows = [{"vat_percent": 24, "margin": 1.0, "network_day": 3.0, "network_night": 2.0}]
@@ -105,7 +104,7 @@ async def test_entities_are_the_same_ones_whatever_is_changed(
         hass.config_entries.async_update_subentry(entry, entry.subentries[PLAN_ID], title="Sauna")
 
     def address() -> None:
-        url = f"http://127.0.0.1:{relay.upstream}"
+        url = f"http://127.0.0.1:{proxy.upstream}"
         hass.config_entries.async_update_entry(entry, data={**entry.data, "url": url, "instance_id": "b"})
 
     def restart() -> None:
@@ -113,46 +112,48 @@ async def test_entities_are_the_same_ones_whatever_is_changed(
 
     for change in (options_and_vat, names, address, restart):
         change()
-        await relayed.settle()
+        await proxied_home.settle()
         assert entry.state is ConfigEntryState.LOADED
         assert identities(hass) == before
-        assert relayed.value("current_price") != "unavailable"
+        assert proxied_home.value("current_price") != "unavailable"
 
 
-async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, world: World) -> None:
-    hass.config_entries.async_update_entry(world.entry, title="Price")
-    await world.settle()
+async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, home: Home) -> None:
+    hass.config_entries.async_update_entry(home.entry, title="Price")
+    await home.settle()
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
     assert [device.name for device in devices if device.via_device_id is None] == ["Price"]
 
 
-async def test_another_address_is_asked_from_then_on(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
-    await relayed.add()
-    url = f"http://127.0.0.1:{relay.upstream}"
-    hass.config_entries.async_update_entry(relayed.entry, data={**relayed.entry.data, "url": url})
-    await relayed.settle()
-    relay.asked.clear()
-    await relayed.at(relayed.now + HOUR_S)
-    assert relay.asked == []
-    assert relayed.entry.runtime_data.last_update_success
+async def test_another_address_is_asked_from_then_on(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    await proxied_home.add()
+    url = f"http://127.0.0.1:{proxy.upstream}"
+    hass.config_entries.async_update_entry(proxied_home.entry, data={**proxied_home.entry.data, "url": url})
+    await proxied_home.settle()
+    proxy.asked.clear()
+    await proxied_home.at(proxied_home.now + HOUR_S)
+    assert proxy.asked == []
+    assert proxied_home.entry.runtime_data.last_update_success
 
 
-async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    home = await make_world()
+async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home()
     await home.add()
-    away = await make_world(price_of=lambda _: 10.0)
+    away = await make_home(price_of=lambda _: 10.0)
     away.forecast_of = None
     away.serve()
     await away.add(entry_id="away", plans={"sauna": {"duration": 60, "split": False}})
     hour = home.now - home.now % HOUR_S
-    assert float(home.value("current_price")) == home.household(hour)
+    assert float(home.value("current_price")) == home.consumer_price(hour)
     assert away.value("current_price", "away") == "0.0122"
     assert away.value("window_average", "sauna") == "0.0122"
 
     hass.config_entries.async_update_entry(away.entry, options={"rows": [{"margin": 10.0}]})
     await away.settle()
     assert away.value("current_price", "away") == "0.1342"
-    assert float(home.value("current_price")) == home.household(hour)
+    assert float(home.value("current_price")) == home.consumer_price(hour)
 
     await away.server.runner.cleanup()
     await home.at(home.now + 2 * HOUR_S + 900)
@@ -163,41 +164,43 @@ async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_world: Ma
     await home.settle()
     assert issues(hass) == set()
     await home.at(hour + 4 * HOUR_S)
-    assert float(home.value("current_price")) == home.household(hour + 4 * HOUR_S)
+    assert float(home.value("current_price")) == home.consumer_price(hour + 4 * HOUR_S)
 
 
 async def test_a_plan_that_cannot_be_used_is_unavailable_and_the_others_work(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    world = await make_world()
-    await world.add(plans={PLAN_ID: {"duration": 60, "split": False}, "broken": {"duration": 7}})
-    assert world.entry.state is ConfigEntryState.LOADED
-    assert world.state("binary_sensor", "window", "broken").state == "unavailable"
-    assert world.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
-    subentry = world.entry.subentries["broken"]
-    hass.config_entries.async_update_subentry(world.entry, subentry, data={"duration": 120})
-    await world.settle()
-    assert world.state("binary_sensor", "window", "broken").state in {"on", "off"}
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {"duration": 60, "split": False}, "broken": {"duration": 7}})
+    assert home.entry.state is ConfigEntryState.LOADED
+    assert home.state("binary_sensor", "window", "broken").state == "unavailable"
+    assert home.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
+    subentry = home.entry.subentries["broken"]
+    hass.config_entries.async_update_subentry(home.entry, subentry, data={"duration": 120})
+    await home.settle()
+    assert home.state("binary_sensor", "window", "broken").state in {"on", "off"}
 
 
-async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, world: World) -> None:
+async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, home: Home) -> None:
     other = ConfigSubentry(
         data=MappingProxyType({}), subentry_id="x", subentry_type="tariff", title="X", unique_id=None
     )
     before = identities(hass)
-    hass.config_entries.async_add_subentry(world.entry, other)
-    await world.settle()
+    hass.config_entries.async_add_subentry(home.entry, other)
+    await home.settle()
     assert identities(hass) == before
 
 
 async def test_polling_that_the_household_switched_off_stays_off_and_the_hour_changes(
-    hass: HomeAssistant, relayed: World, relay: Relay
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
-    hass.config_entries.async_update_entry(relayed.entry, pref_disable_polling=True)
-    await hass.config_entries.async_reload(relayed.entry.entry_id)
-    await relayed.settle()
-    relay.asked.clear()
-    await relayed.at(instant("2026-01-14T11:00:00+02:00"))
-    assert relay.asked == []
-    assert float(relayed.value("current_price")) == relayed.household(instant("2026-01-14T11:00:00+02:00"))
+    await proxied_home.add()
+    hass.config_entries.async_update_entry(proxied_home.entry, pref_disable_polling=True)
+    await hass.config_entries.async_reload(proxied_home.entry.entry_id)
+    await proxied_home.settle()
+    proxy.asked.clear()
+    await proxied_home.at(instant("2026-01-14T11:00:00+02:00"))
+    assert proxy.asked == []
+    assert float(proxied_home.value("current_price")) == proxied_home.consumer_price(
+        instant("2026-01-14T11:00:00+02:00")
+    )

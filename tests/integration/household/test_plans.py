@@ -10,8 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.household.conftest import PUBLISHED_TOMORROW, MakeWorld
-from tests.support.home import PLAN_ID, World, instant
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 ONE_PIECE: Mapping[str, Any] = {"duration": 180, "split": False}
@@ -24,37 +23,37 @@ def device_of(hass: HomeAssistant, plan_id: str) -> dr.DeviceEntry | None:
     return next((device for device in devices if (DOMAIN, plan_id) in device.identifiers), None)
 
 
-def cheapest_block(world: World, hours: int) -> int:
+def cheapest_block(home: Home, hours: int) -> int:
     """Return when the cheapest block of today's hours starts."""
     starts = range(MIDNIGHT, NEXT_MIDNIGHT - (hours - 1) * HOUR_S, HOUR_S)
-    return min(starts, key=lambda start: sum(world.household(start + i * HOUR_S) for i in range(hours)))
+    return min(starts, key=lambda start: sum(home.consumer_price(start + i * HOUR_S) for i in range(hours)))
 
 
-async def test_the_window_is_on_in_exactly_the_cheapest_hours(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00")
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+async def test_the_window_is_on_in_exactly_the_cheapest_hours(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     on = []
     for quarter in range(MIDNIGHT, NEXT_MIDNIGHT, 900):
-        await world.at(quarter)
-        if world.is_on("window", PLAN_ID):
+        await home.at(quarter)
+        if home.is_on("window", PLAN_ID):
             on.append(quarter)
-    begins = cheapest_block(world, 3)
+    begins = cheapest_block(home, 3)
     assert on == list(range(begins, begins + 3 * HOUR_S, 900))
 
 
-async def test_the_window_is_told_before_it_begins(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00")
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    begins = cheapest_block(world, 3)
-    average = sum(world.household(begins + i * HOUR_S) for i in range(3)) / 3
-    assert instant(world.value("window_start", PLAN_ID)) == begins
-    assert instant(world.value("window_end", PLAN_ID)) == begins + 3 * HOUR_S
-    assert abs(float(world.value("window_average", PLAN_ID)) - average) < 1e-4
-    assert float(world.value("window_saving", PLAN_ID)) >= 0
-    assert world.value("window_chance", PLAN_ID) == "100"
+async def test_the_window_is_told_before_it_begins(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    begins = cheapest_block(home, 3)
+    average = sum(home.consumer_price(begins + i * HOUR_S) for i in range(3)) / 3
+    assert instant(home.value("window_start", PLAN_ID)) == begins
+    assert instant(home.value("window_end", PLAN_ID)) == begins + 3 * HOUR_S
+    assert abs(float(home.value("window_average", PLAN_ID)) - average) < 1e-4
+    assert float(home.value("window_saving", PLAN_ID)) >= 0
+    assert home.value("window_chance", PLAN_ID) == "100"
 
 
-async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAssistant, world: World) -> None:
+async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAssistant, home: Home) -> None:
     added = ConfigSubentry(
         data=MappingProxyType(dict(ONE_PIECE)),
         subentry_id="car",
@@ -62,96 +61,96 @@ async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAss
         title="Car",
         unique_id=None,
     )
-    hass.config_entries.async_add_subentry(world.entry, added)
-    await world.settle()
-    assert world.state("binary_sensor", "window", "car").state in {"on", "off"}
+    hass.config_entries.async_add_subentry(home.entry, added)
+    await home.settle()
+    assert home.state("binary_sensor", "window", "car").state in {"on", "off"}
     device = device_of(hass, "car")
     assert device is not None
     assert device.name == "Car"
 
 
-async def test_two_plans_of_one_name_are_two(hass: HomeAssistant, world: World) -> None:
+async def test_two_plans_of_one_name_are_two(hass: HomeAssistant, home: Home) -> None:
     namesake = ConfigSubentry(
         data=MappingProxyType({"duration": 60, "split": False}),
         subentry_id="namesake",
         subentry_type="plan",
-        title=world.entry.subentries[PLAN_ID].title,
+        title=home.entry.subentries[PLAN_ID].title,
         unique_id=None,
     )
-    hass.config_entries.async_add_subentry(world.entry, namesake)
-    await world.settle()
-    first, second = (world.state("binary_sensor", "window", owner) for owner in (PLAN_ID, "namesake"))
+    hass.config_entries.async_add_subentry(home.entry, namesake)
+    await home.settle()
+    first, second = (home.state("binary_sensor", "window", owner) for owner in (PLAN_ID, "namesake"))
     assert second.entity_id == f"{first.entity_id}_2"
     assert second.attributes["pieces"] != first.attributes["pieces"]
     assert device_of(hass, "namesake") != device_of(hass, PLAN_ID)
 
 
-async def test_entities_have_estonian_ids_in_an_estonian_home(hass: HomeAssistant, make_world: MakeWorld) -> None:
+async def test_entities_have_estonian_ids_in_an_estonian_home(hass: HomeAssistant, make_home: MakeHome) -> None:
     hass.config.language = "et"
-    world = await make_world()
-    await world.add()
-    assert world.state("sensor", "current_price").entity_id == "sensor.tunnihind_praegune_hind"
-    assert world.state("binary_sensor", "window", PLAN_ID).entity_id == "binary_sensor.plan_odav_aeg"
+    home = await make_home()
+    await home.add()
+    assert home.state("sensor", "current_price").entity_id == "sensor.tunnihind_praegune_hind"
+    assert home.state("binary_sensor", "window", PLAN_ID).entity_id == "binary_sensor.plan_odav_aeg"
 
 
-async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssistant, world: World) -> None:
-    hass.config_entries.async_remove_subentry(world.entry, PLAN_ID)
-    await world.settle()
+async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssistant, home: Home) -> None:
+    hass.config_entries.async_remove_subentry(home.entry, PLAN_ID)
+    await home.settle()
     assert device_of(hass, PLAN_ID) is None
     assert er.async_get(hass).async_get_entity_id("binary_sensor", "tunnihind", f"{PLAN_ID}_window") is None
-    await world.at(world.now + HOUR_S)
+    await home.at(home.now + HOUR_S)
 
 
 async def test_a_plan_changed_is_planned_anew_and_no_other_entity_blinks(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00")
-    await world.add(plans={PLAN_ID: ONE_PIECE})
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: ONE_PIECE})
     blinked = []
     hass.bus.async_listen(
         "state_changed",
         lambda event: blinked.append(event) if event.data["new_state"].state == "unavailable" else None,
     )
-    subentry = world.entry.subentries[PLAN_ID]
-    hass.config_entries.async_update_subentry(world.entry, subentry, data={**ONE_PIECE, "duration": 60}, title="Sauna")
-    await world.settle()
-    assert instant(world.value("window_end", PLAN_ID)) - instant(world.value("window_start", PLAN_ID)) == HOUR_S
+    subentry = home.entry.subentries[PLAN_ID]
+    hass.config_entries.async_update_subentry(home.entry, subentry, data={**ONE_PIECE, "duration": 60}, title="Sauna")
+    await home.settle()
+    assert instant(home.value("window_end", PLAN_ID)) - instant(home.value("window_start", PLAN_ID)) == HOUR_S
     device = device_of(hass, PLAN_ID)
     assert device is not None
     assert device.name == "Sauna"
     assert not blinked
 
 
-async def test_a_restart_in_the_middle_of_a_window_goes_on_with_it(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00")
-    await world.add(plans={PLAN_ID: ONE_PIECE})
-    begins = cheapest_block(world, 3)
-    await world.at(begins + HOUR_S)
-    assert world.is_on("window", PLAN_ID)
-    assert world.value("status", PLAN_ID) == "running"
-    await hass.config_entries.async_unload(world.entry.entry_id)
-    world.set_clock(begins + 2 * HOUR_S)
-    await hass.config_entries.async_setup(world.entry.entry_id)
-    await world.settle()
-    assert world.is_on("window", PLAN_ID)
-    assert instant(world.value("window_start", PLAN_ID)) == begins
+async def test_a_restart_in_the_middle_of_a_window_goes_on_with_it(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    begins = cheapest_block(home, 3)
+    await home.at(begins + HOUR_S)
+    assert home.is_on("window", PLAN_ID)
+    assert home.value("status", PLAN_ID) == "running"
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    home.set_clock(begins + 2 * HOUR_S)
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert home.is_on("window", PLAN_ID)
+    assert instant(home.value("window_start", PLAN_ID)) == begins
 
 
-async def test_a_plan_without_a_window_says_why(make_world: MakeWorld) -> None:
-    world = await make_world()
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 1.0}})
-    state = world.state("binary_sensor", "window", PLAN_ID)
+async def test_a_plan_without_a_window_says_why(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 1.0}})
+    state = home.state("binary_sensor", "window", PLAN_ID)
     assert state.state == "off"
     assert state.attributes["reason"] == "above_cap"
-    assert world.value("status", PLAN_ID) == "above_cap"
-    assert world.value("window_start", PLAN_ID) == "unknown"
+    assert home.value("status", PLAN_ID) == "above_cap"
+    assert home.value("window_start", PLAN_ID) == "unknown"
 
 
 async def test_a_plan_over_the_night_moves_into_the_cheaper_hours_once_they_are_published(
-    make_world: MakeWorld,
+    make_home: MakeHome,
 ) -> None:
-    world = await make_world(price_of=lambda start: 90.0 if start < NEXT_MIDNIGHT else 20.0)
-    await world.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00", "deadline": "07:00:00"}})
-    assert instant(world.value("window_start", PLAN_ID)) < NEXT_MIDNIGHT
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    assert instant(world.value("window_start", PLAN_ID)) == NEXT_MIDNIGHT
+    home = await make_home(price_of=lambda start: 90.0 if start < NEXT_MIDNIGHT else 20.0)
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00", "deadline": "07:00:00"}})
+    assert instant(home.value("window_start", PLAN_ID)) < NEXT_MIDNIGHT
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    assert instant(home.value("window_start", PLAN_ID)) == NEXT_MIDNIGHT

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW, MakeWorld
-from tests.support.home import World, instant
+from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
@@ -11,137 +10,141 @@ TODAY = range(instant("2026-01-14T00:00:00+02:00"), MIDNIGHT, HOUR_S)
 TOMORROW = range(MIDNIGHT, instant("2026-01-16T00:00:00+02:00"), HOUR_S)
 
 
-async def test_the_current_price_is_the_servers_consumer_price(world: World) -> None:
-    hour = world.now - world.now % HOUR_S
-    assert float(world.value("current_price")) == world.household(hour)
-    assert float(world.value("next_price")) == world.household(hour + HOUR_S)
+async def test_the_current_price_is_the_servers_consumer_price(home: Home) -> None:
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.consumer_price(hour)
+    assert float(home.value("next_price")) == home.consumer_price(hour + HOUR_S)
 
 
-async def test_every_hour_of_a_day_shows_its_own_price_from_its_first_second_on(world: World) -> None:
-    await world.publish(instant(PUBLISHED_TOMORROW))
+async def test_every_hour_of_a_day_shows_its_own_price_from_its_first_second_on(home: Home) -> None:
+    await home.publish(instant(PUBLISHED_TOMORROW))
     for hour in range(TODAY.start + 11 * HOUR_S, TOMORROW.stop, HOUR_S):
-        await world.at(hour)
-        assert float(world.value("current_price")) == world.household(hour)
+        await home.at(hour)
+        assert float(home.value("current_price")) == home.consumer_price(hour)
 
 
-async def test_a_price_is_a_measurement_in_eur_per_kwh_without_device_class(world: World) -> None:
-    attributes = world.state("sensor", "current_price").attributes
+async def test_a_price_is_a_measurement_in_eur_per_kwh_without_device_class(home: Home) -> None:
+    attributes = home.state("sensor", "current_price").attributes
     assert attributes["unit_of_measurement"] == "EUR/kWh"
     assert attributes["state_class"] == "measurement"
     assert "device_class" not in attributes
 
 
-async def test_the_attribution_is_the_operators(world: World) -> None:
-    assert world.state("sensor", "current_price").attributes["attribution"] == "Tunnihind (localhost)"
+async def test_the_attribution_is_the_operators(home: Home) -> None:
+    assert home.state("sensor", "current_price").attributes["attribution"] == "Tunnihind (localhost)"
 
 
-async def test_today_begins_at_tallinns_midnight_though_the_server_answers_from_the_current_hour_on(
-    world: World,
+async def test_today_begins_at_tallinns_midnight(
+    home: Home,
 ) -> None:
-    raw = world.state("sensor", "current_price").attributes["raw_today"]
-    assert [hour["value"] for hour in raw] == [world.household(start) for start in TODAY]
+    raw = home.state("sensor", "current_price").attributes["raw_today"]
+    assert [hour["value"] for hour in raw] == [home.consumer_price(start) for start in TODAY]
     assert raw[0]["start"] == "2026-01-14T00:00:00+02:00"
     assert raw[-1]["end"] == "2026-01-15T00:00:00+02:00"
 
 
-async def test_todays_average_lowest_and_highest(world: World) -> None:
-    prices = {start: world.household(start) for start in TODAY}
+async def test_todays_average_lowest_and_highest(home: Home) -> None:
+    prices = {start: home.consumer_price(start) for start in TODAY}
     cheapest, dearest = min(prices, key=prices.__getitem__), max(prices, key=prices.__getitem__)
-    assert float(world.value("average_today")) == pytest.approx(sum(prices.values()) / 24, abs=5e-5)
-    assert float(world.value("lowest_today")) == prices[cheapest]
-    assert float(world.value("highest_today")) == prices[dearest]
-    assert instant(world.state("sensor", "lowest_today").attributes["start"]) == cheapest
-    assert instant(world.state("sensor", "highest_today").attributes["end"]) == dearest + HOUR_S
+    assert float(home.value("average_today")) == pytest.approx(sum(prices.values()) / 24, abs=5e-5)
+    assert float(home.value("lowest_today")) == prices[cheapest]
+    assert float(home.value("highest_today")) == prices[dearest]
+    assert instant(home.state("sensor", "lowest_today").attributes["start"]) == cheapest
+    assert instant(home.state("sensor", "highest_today").attributes["end"]) == dearest + HOUR_S
 
 
-async def test_tomorrow_is_unknown_until_it_is_published(world: World) -> None:
-    assert [world.value(f"{what}_tomorrow") for what in ("average", "lowest", "highest")] == ["unknown"] * 3
-    assert not world.is_on("tomorrow_known")
-    assert world.state("sensor", "current_price").attributes["tomorrow_valid"] is False
+async def test_tomorrow_is_unknown_until_it_is_published(home: Home) -> None:
+    assert [home.value(f"{what}_tomorrow") for what in ("average", "lowest", "highest")] == ["unknown"] * 3
+    assert not home.is_on("tomorrow_known")
+    assert home.state("sensor", "current_price").attributes["tomorrow_valid"] is False
 
 
-async def test_publication_at_two_fills_tomorrow_in(world: World) -> None:
-    await world.at(instant("2026-01-14T14:00:00+02:00"))
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    attributes = world.state("sensor", "current_price").attributes
-    assert world.is_on("tomorrow_known")
-    assert [hour["value"] for hour in attributes["raw_tomorrow"]] == [world.household(start) for start in TOMORROW]
+async def test_publication_at_two_fills_tomorrow_in(home: Home) -> None:
+    await home.at(instant("2026-01-14T14:00:00+02:00"))
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    attributes = home.state("sensor", "current_price").attributes
+    assert home.is_on("tomorrow_known")
+    assert [hour["value"] for hour in attributes["raw_tomorrow"]] == [home.consumer_price(start) for start in TOMORROW]
     assert attributes["tomorrow_valid"] is True
-    assert float(world.value("lowest_tomorrow")) == min(world.household(start) for start in TOMORROW)
+    assert float(home.value("lowest_tomorrow")) == min(home.consumer_price(start) for start in TOMORROW)
 
 
-async def test_at_midnight_tomorrow_becomes_today(world: World) -> None:
-    await world.publish(instant(PUBLISHED_TOMORROW))
-    await world.at(MIDNIGHT)
-    assert not world.is_on("tomorrow_known")
-    raw = world.state("sensor", "current_price").attributes["raw_today"]
-    assert [hour["value"] for hour in raw] == [world.household(start) for start in TOMORROW]
-    assert float(world.value("average_today")) == pytest.approx(
-        sum(world.household(start) for start in TOMORROW) / 24, abs=5e-5
+async def test_at_midnight_tomorrow_becomes_today(home: Home) -> None:
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    await home.at(MIDNIGHT)
+    assert not home.is_on("tomorrow_known")
+    raw = home.state("sensor", "current_price").attributes["raw_today"]
+    assert [hour["value"] for hour in raw] == [home.consumer_price(start) for start in TOMORROW]
+    assert float(home.value("average_today")) == pytest.approx(
+        sum(home.consumer_price(start) for start in TOMORROW) / 24, abs=5e-5
     )
 
 
-async def test_predicted_prices_never_pass_for_published_ones(world: World) -> None:
-    attributes = world.state("sensor", "current_price").attributes
+async def test_predicted_prices_never_pass_for_published_ones(home: Home) -> None:
+    attributes = home.state("sensor", "current_price").attributes
     first_unpublished = instant(PUBLISHED_TODAY)
     assert attributes["raw_tomorrow"] == [
-        {"start": "2026-01-15T00:00:00+02:00", "end": "2026-01-15T01:00:00+02:00", "value": world.household(MIDNIGHT)}
+        {
+            "start": "2026-01-15T00:00:00+02:00",
+            "end": "2026-01-15T01:00:00+02:00",
+            "value": home.consumer_price(MIDNIGHT),
+        }
     ]
     assert instant(attributes["forecast"][0]["start"]) == first_unpublished
     assert instant(attributes["raw_forecast"][0]["start"]) == first_unpublished
 
 
-async def test_the_forecast_bears_the_same_vat_as_the_prices(world: World) -> None:
-    first = world.state("sensor", "current_price").attributes["forecast"][0]
-    assert world.forecast_of
-    median = world.forecast_of(instant(PUBLISHED_TODAY))
+async def test_the_forecast_bears_the_same_vat_as_the_prices(home: Home) -> None:
+    first = home.state("sensor", "current_price").attributes["forecast"][0]
+    assert home.forecast_of
+    median = home.forecast_of(instant(PUBLISHED_TODAY))
     expected = [round((median + width) / 1000 * 1.22, 4) for width in (-10, 0, 10)]
     assert [first["p10"], first["p50"], first["p90"]] == expected
 
 
-async def test_the_forecast_sensor_is_the_mean_median_of_the_first_unpublished_day(world: World) -> None:
-    assert world.forecast_of
+async def test_the_forecast_sensor_is_the_mean_median_of_the_first_unpublished_day(home: Home) -> None:
+    assert home.forecast_of
     begins = instant(PUBLISHED_TODAY)
-    medians = [round(world.forecast_of(begins + i * HOUR_S) / 1000 * 1.22, 4) for i in range(24)]
-    state = world.state("sensor", "forecast")
+    medians = [round(home.forecast_of(begins + i * HOUR_S) / 1000 * 1.22, 4) for i in range(24)]
+    state = home.state("sensor", "forecast")
     assert float(state.state) == pytest.approx(sum(medians) / 24, abs=5e-5)
     assert instant(state.attributes["start"]) == begins
     assert instant(state.attributes["end"]) == begins + 24 * HOUR_S
     assert state.attributes["p10"] < float(state.state) < state.attributes["p90"]
 
 
-async def test_an_unpublished_current_hour_shows_its_forecast_and_says_so(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-15T00:30:00+02:00", PUBLISHED_TODAY)
-    await world.add()
-    await world.at(instant(PUBLISHED_TODAY))
-    state = world.state("sensor", "current_price")
+async def test_an_unpublished_current_hour_shows_its_forecast_and_says_so(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-15T00:30:00+02:00", PUBLISHED_TODAY)
+    await home.add()
+    await home.at(instant(PUBLISHED_TODAY))
+    state = home.state("sensor", "current_price")
     assert state.attributes["settled"] is False
-    assert world.forecast_of
-    assert float(state.state) == round(world.forecast_of(instant(PUBLISHED_TODAY)) / 1000 * 1.22, 4)
+    assert home.forecast_of
+    assert float(state.state) == round(home.forecast_of(instant(PUBLISHED_TODAY)) / 1000 * 1.22, 4)
 
 
-async def test_negative_prices_are_shown_as_they_are(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=lambda _: -5.0)
-    await world.add()
-    assert world.value("current_price") == "-0.0061"
-    assert world.is_on("negative_price")
+async def test_negative_prices_are_shown_as_they_are(make_home: MakeHome) -> None:
+    home = await make_home(price_of=lambda _: -5.0)
+    await home.add()
+    assert home.value("current_price") == "-0.0061"
+    assert home.is_on("negative_price")
 
 
-async def test_a_price_that_rounds_to_nothing_is_no_negative_zero(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=lambda _: -0.01)
-    await world.add()
-    assert world.value("current_price") == "0.0"
-    assert not world.is_on("negative_price")
+async def test_a_price_that_rounds_to_nothing_is_no_negative_zero(make_home: MakeHome) -> None:
+    home = await make_home(price_of=lambda _: -0.01)
+    await home.add()
+    assert home.value("current_price") == "0.0"
+    assert not home.is_on("negative_price")
 
 
-async def test_level_and_cheap_hour_follow_the_days_order(make_world: MakeWorld) -> None:
-    world = await make_world("2026-01-14T00:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
-    await world.add(options={"cheap_hours": 3})
+async def test_level_and_cheap_hour_follow_the_days_order(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
+    await home.add(options={"cheap_hours": 3})
     levels, cheap = [], []
     for hour in TODAY:
-        await world.at(hour)
-        levels.append(world.value("price_level"))
-        cheap.append(world.is_on("cheap_hour"))
+        await home.at(hour)
+        levels.append(home.value("price_level"))
+        cheap.append(home.is_on("cheap_hour"))
     # The day begins with the two hours that are 22:00 and 23:00 in UTC, the dearest here.
     assert cheap == [hour in {2, 3, 4} for hour in range(24)]
     assert (levels[0], levels[2], levels[11], levels[12], levels[17], levels[23]) == (
@@ -149,11 +152,11 @@ async def test_level_and_cheap_hour_follow_the_days_order(make_world: MakeWorld)
     )  # fmt: skip
 
 
-async def test_every_hour_of_a_flat_day_is_normal_and_cheap(make_world: MakeWorld) -> None:
-    world = await make_world(price_of=lambda _: 50.0)
-    await world.add()
-    assert world.value("price_level") == "normal"
-    assert world.is_on("cheap_hour")
+async def test_every_hour_of_a_flat_day_is_normal_and_cheap(make_home: MakeHome) -> None:
+    home = await make_home(price_of=lambda _: 50.0)
+    await home.add()
+    assert home.value("price_level") == "normal"
+    assert home.is_on("cheap_hour")
 
 
 @pytest.mark.parametrize(
@@ -164,17 +167,17 @@ async def test_every_hour_of_a_flat_day_is_normal_and_cheap(make_world: MakeWorl
     ],
 )
 async def test_a_day_on_which_the_clocks_change_has_all_its_hours(
-    make_world: MakeWorld, day: str, next_day: str, published: str, hours: int
+    make_home: MakeHome, day: str, next_day: str, published: str, hours: int
 ) -> None:
-    world = await make_world(day, published)
-    await world.add()
+    home = await make_home(day, published)
+    await home.add()
     shown = []
     for hour in range(instant(day), instant(next_day), HOUR_S):
-        await world.at(hour)
-        shown.append(float(world.value("current_price")))
+        await home.at(hour)
+        shown.append(float(home.value("current_price")))
     starts = range(instant(day), instant(next_day), HOUR_S)
-    raw = world.state("sensor", "current_price").attributes["raw_today"]
+    raw = home.state("sensor", "current_price").attributes["raw_today"]
     assert len(raw) == hours
     assert len({hour["start"] for hour in raw}) == hours
-    assert shown == [world.household(start) for start in starts]
-    assert float(world.value("average_today")) == pytest.approx(sum(shown) / hours, abs=5e-5)
+    assert shown == [home.consumer_price(start) for start in starts]
+    assert float(home.value("average_today")) == pytest.approx(sum(shown) / hours, abs=5e-5)

@@ -9,12 +9,11 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.integration.household.conftest import MakeWorld
 from tests.integration.household.test_services import ask
 from tests.support import recording_proxy as paths
 from tests.support.api_documents import ABOUT
-from tests.support.home import DAY_S, PLAN_ID, World, instant
-from tests.support.recording_proxy import Relay
+from tests.support.home import DAY_S, PLAN_ID, Home, MakeHome, instant
+from tests.support.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 TODAY = "2026-11-20T18:03:37+02:00"
@@ -26,48 +25,48 @@ AN_HOUR = {PLAN_ID: {"duration": 60, "split": False}}
 
 
 @pytest.fixture
-async def rehearsed(make_world: MakeWorld) -> World:
+async def rehearsed(make_home: MakeHome) -> Home:
     """Return a household in November that rehearses a morning in January."""
-    world = await make_world(TODAY, ahead_s=BACK_S, mode="rehearsal")
-    await world.add(rehearsal=True, plans=AN_HOUR)
-    return world
+    home = await make_home(TODAY, ahead_s=BACK_S, mode="rehearsal")
+    await home.add(rehearsal=True, plans=AN_HOUR)
+    return home
 
 
-async def rehearse_until(world: World, server_now: int) -> None:
-    await world.at(server_now - BACK_S)
+async def rehearse_until(home: Home, server_now: int) -> None:
+    await home.at(server_now - BACK_S)
 
 
-def problems_of(world: World) -> list[str]:
-    problems: list[str] = world.state("binary_sensor", "data_problem").attributes["problems"]
+def problems_of(home: Home) -> list[str]:
+    problems: list[str] = home.state("binary_sensor", "data_problem").attributes["problems"]
     return problems
 
 
-def shown(world: World) -> Any:  # noqa: ANN401  a state
-    return world.value("current_price"), world.state("sensor", "current_price").attributes["raw_today"]
+def shown(home: Home) -> Any:  # noqa: ANN401  a state
+    return home.value("current_price"), home.state("sensor", "current_price").attributes["raw_today"]
 
 
-async def test_prices_are_those_of_the_rehearsed_day_and_change_with_its_hours(rehearsed: World) -> None:
+async def test_prices_are_those_of_the_rehearsed_day_and_change_with_its_hours(rehearsed: Home) -> None:
     hour = instant("2026-01-14T11:00:00+02:00")
-    assert float(rehearsed.value("current_price")) == rehearsed.household(hour - HOUR_S)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
     assert len(rehearsed.state("sensor", "current_price").attributes["raw_today"]) == 24
     assert problems_of(rehearsed) == []
     await rehearse_until(rehearsed, hour - 1)
-    assert float(rehearsed.value("current_price")) == rehearsed.household(hour - HOUR_S)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
     await rehearse_until(rehearsed, hour)
-    assert float(rehearsed.value("current_price")) == rehearsed.household(hour)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour)
 
 
-async def test_hours_go_on_without_the_server(rehearsed: World) -> None:
+async def test_hours_go_on_without_the_server(rehearsed: Home) -> None:
     await rehearsed.server.runner.cleanup()
     hour = instant("2026-01-14T13:00:00+02:00")
     await rehearse_until(rehearsed, hour - 1)
-    assert float(rehearsed.value("current_price")) == rehearsed.household(hour - HOUR_S)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
     await rehearse_until(rehearsed, hour)
-    assert float(rehearsed.value("current_price")) == rehearsed.household(hour)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour)
     assert problems_of(rehearsed) == ["server_unreachable"]
 
 
-async def test_a_plan_runs_at_its_time_of_the_rehearsed_day(rehearsed: World) -> None:
+async def test_a_plan_runs_at_its_time_of_the_rehearsed_day(rehearsed: Home) -> None:
     begins, ends = (instant(rehearsed.value(key, PLAN_ID)) for key in ("window_start", "window_end"))
     assert REHEARSED < begins < REHEARSED + DAY_S
     for server_now, runs in ((begins - 1, False), (begins, True), (ends - 1, True), (ends, False)):
@@ -77,7 +76,7 @@ async def test_a_plan_runs_at_its_time_of_the_rehearsed_day(rehearsed: World) ->
 
 
 async def test_actions_answer_by_the_rehearsed_clock_and_say_that_it_is_one(
-    hass: HomeAssistant, rehearsed: World
+    hass: HomeAssistant, rehearsed: Home
 ) -> None:
     prices = await ask(hass, "get_prices")
     assert prices["prices"][0]["start"] == "2026-01-14T10:00:00+02:00"
@@ -87,7 +86,7 @@ async def test_actions_answer_by_the_rehearsed_clock_and_say_that_it_is_one(
 
 
 async def test_a_rehearsal_is_marked_wherever_its_prices_show_and_makes_no_statistics(
-    hass: HomeAssistant, rehearsed: World
+    hass: HomeAssistant, rehearsed: Home
 ) -> None:
     states = [state for state in hass.states.async_all() if state.domain != "calendar"]
     assert len(states) > 10
@@ -98,38 +97,38 @@ async def test_a_rehearsal_is_marked_wherever_its_prices_show_and_makes_no_stati
     assert {device.model for device in devices} == {"Tunnihind rehearsal"}
 
 
-async def test_a_live_entry_makes_statistics_and_bears_no_mark(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world()
-    await world.add()
-    attributes = world.state("sensor", "current_price").attributes
+async def test_a_live_entry_makes_statistics_and_bears_no_mark(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add()
+    attributes = home.state("sensor", "current_price").attributes
     assert (attributes["state_class"], attributes["attribution"]) == ("measurement", "Tunnihind (localhost)")
     assert "rehearsal" not in await ask(hass, "get_prices")
 
 
-async def test_a_rehearsal_beside_a_live_server_leaves_the_actions_of_automations_with_the_live_one(
-    hass: HomeAssistant, make_world: MakeWorld
+async def test_actions_use_the_live_server_and_not_the_rehearsal_beside_it(
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    past = await make_world(TODAY, ahead_s=BACK_S, mode="rehearsal")
+    past = await make_home(TODAY, ahead_s=BACK_S, mode="rehearsal")
     await past.add(rehearsal=True, entry_id="past", plans={"past_plan": AN_HOUR[PLAN_ID]})
     assert (await ask(hass, "get_prices"))["rehearsal"] is True
-    live = await make_world(TODAY, settled_until="2026-11-21T01:00:00+02:00")
+    live = await make_home(TODAY, settled_until="2026-11-21T01:00:00+02:00")
     await live.add()
     assert (await ask(hass, "get_prices"))["prices"][0]["start"] == "2026-11-20T18:00:00+02:00"
     named = await ask(hass, "get_prices", config_entry="past")
     assert named["prices"][0]["start"] == "2026-01-14T10:00:00+02:00"
 
 
-async def test_a_demo_is_marked_wherever_its_prices_show(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(mode="demo")
-    await world.add()
-    attributes = world.state("sensor", "current_price").attributes
+async def test_a_demo_is_marked_wherever_its_prices_show(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(mode="demo")
+    await home.add()
+    attributes = home.state("sensor", "current_price").attributes
     assert attributes["attribution"] == "Demo, simulated prices · Tunnihind (localhost)"
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
     assert {device.model for device in devices} == {"Tunnihind demo"}
 
 
 async def test_a_rehearsal_goes_on_after_a_restart_of_home_assistant_without_its_server(
-    hass: HomeAssistant, rehearsed: World
+    hass: HomeAssistant, rehearsed: Home
 ) -> None:
     await hass.config_entries.async_unload("entry")
     await rehearsed.server.runner.cleanup()
@@ -137,10 +136,10 @@ async def test_a_rehearsal_goes_on_after_a_restart_of_home_assistant_without_its
     await hass.config_entries.async_setup("entry")
     await rehearsed.settle()
     assert rehearsed.entry.state is ConfigEntryState.LOADED
-    assert float(rehearsed.value("current_price")) == rehearsed.household(instant("2026-01-14T12:00:00+02:00"))
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(instant("2026-01-14T12:00:00+02:00"))
 
 
-async def test_a_rehearsal_that_begins_again_knows_nothing_of_how_it_went_on_the_last_time(rehearsed: World) -> None:
+async def test_a_rehearsal_that_begins_again_knows_nothing_of_the_last_time(rehearsed: Home) -> None:
     await rehearse_until(rehearsed, instant("2026-01-14T15:00:00+02:00"))
     await rehearsed.publish(instant("2026-01-16T01:00:00+02:00"))
     assert rehearsed.is_on("tomorrow_known")
@@ -151,61 +150,61 @@ async def test_a_rehearsal_that_begins_again_knows_nothing_of_how_it_went_on_the
     await rehearsed.move_server_clock(REHEARSED - rehearsed.now)
     assert not rehearsed.is_on("tomorrow_known")
     assert not rehearsed.is_on("window", PLAN_ID)
-    assert float(rehearsed.value("current_price")) == rehearsed.household(instant("2026-01-14T10:00:00+02:00"))
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(instant("2026-01-14T10:00:00+02:00"))
     assert problems_of(rehearsed) == []
 
 
-async def turn(world: World, relay: Relay, mode: str, ahead_s: int) -> None:
+async def turn(home: Home, proxy: RecordingProxy, mode: str, ahead_s: int) -> None:
     """Let the server be started anew, to show another day."""
-    relay.answer(paths.ABOUT, data={**ABOUT, "instanceId": "test", "vatRate": 0.22, "mode": mode})
-    await world.move_server_clock(ahead_s)
+    proxy.answer(paths.ABOUT, data={**ABOUT, "instanceId": "test", "vatRate": 0.22, "mode": mode})
+    await home.move_server_clock(ahead_s)
 
 
-async def test_a_live_entry_whose_server_becomes_a_rehearsal_keeps_its_prices_and_says_so_until_it_is_over(
-    hass: HomeAssistant, relayed: World, relay: Relay
+async def test_a_live_entry_keeps_its_prices_while_its_server_is_a_rehearsal(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
+    await proxied_home.add()
     registry = ir.async_get(hass)
-    before = shown(relayed)
-    await turn(relayed, relay, "rehearsal", -40 * DAY_S)
-    assert (shown(relayed), problems_of(relayed)) == (before, ["server_is_rehearsal"])
+    before = shown(proxied_home)
+    await turn(proxied_home, proxy, "rehearsal", -40 * DAY_S)
+    assert (shown(proxied_home), problems_of(proxied_home)) == (before, ["server_is_rehearsal"])
     assert registry.async_get_issue(DOMAIN, "server_is_rehearsal_entry") is not None
     hour = instant("2026-01-14T12:00:00+02:00")
-    await relayed.at(hour)
-    assert float(relayed.value("current_price")) == relayed.household(hour)
-    assert problems_of(relayed) == ["server_is_rehearsal"]
-    await turn(relayed, relay, "live", 0)
-    assert problems_of(relayed) == []
+    await proxied_home.at(hour)
+    assert float(proxied_home.value("current_price")) == proxied_home.consumer_price(hour)
+    assert problems_of(proxied_home) == ["server_is_rehearsal"]
+    await turn(proxied_home, proxy, "live", 0)
+    assert problems_of(proxied_home) == []
     assert registry.async_get_issue(DOMAIN, "server_is_rehearsal_entry") is None
 
 
-async def test_a_live_entry_does_not_begin_with_a_rehearsal(hass: HomeAssistant, make_world: MakeWorld) -> None:
-    world = await make_world(TODAY, ahead_s=BACK_S, mode="rehearsal")
-    await world.add()
-    assert world.entry.state is ConfigEntryState.SETUP_RETRY
+async def test_a_live_entry_does_not_begin_with_a_rehearsal(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(TODAY, ahead_s=BACK_S, mode="rehearsal")
+    await home.add()
+    assert home.entry.state is ConfigEntryState.SETUP_RETRY
     if KNOWS_TRIGGERS:  # older versions keep no reason
-        assert world.entry.error_reason_translation_key == "server_is_rehearsal"
+        assert home.entry.error_reason_translation_key == "server_is_rehearsal"
 
 
 async def test_prices_of_a_past_day_do_not_count_before_the_server_has_said_what_they_are(
-    relayed: World, relay: Relay
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
-    before = shown(relayed)
-    relay.answer(paths.ABOUT, status=503)
-    await relayed.move_server_clock(-40 * DAY_S)
-    assert shown(relayed) == before
-    assert relayed.entry.runtime_data.last_update_success is False
+    await proxied_home.add()
+    before = shown(proxied_home)
+    proxy.answer(paths.ABOUT, status=503)
+    await proxied_home.move_server_clock(-40 * DAY_S)
+    assert shown(proxied_home) == before
+    assert proxied_home.entry.runtime_data.last_update_success is False
 
 
-async def test_a_rehearsal_whose_server_shows_today_keeps_its_day_and_says_that_it_is_over(
-    hass: HomeAssistant, make_world: MakeWorld, relay: Relay
+async def test_a_rehearsal_keeps_its_day_when_its_server_shows_today(
+    hass: HomeAssistant, make_home: MakeHome, proxy: RecordingProxy
 ) -> None:
-    world = await make_world(TODAY, ahead_s=BACK_S, mode="rehearsal")
-    relay.upstream, world.port = world.server.port, relay.port
-    await world.add(rehearsal=True)
-    before = shown(world)
-    world.settled_until = instant("2026-11-21T01:00:00+02:00")
-    await turn(world, relay, "live", 0)
-    assert (shown(world), problems_of(world)) == (before, ["rehearsal_over"])
+    home = await make_home(TODAY, ahead_s=BACK_S, mode="rehearsal")
+    proxy.upstream, home.port = home.server.port, proxy.port
+    await home.add(rehearsal=True)
+    before = shown(home)
+    home.settled_until = instant("2026-11-21T01:00:00+02:00")
+    await turn(home, proxy, "live", 0)
+    assert (shown(home), problems_of(home)) == (before, ["rehearsal_over"])
     assert ir.async_get(hass).async_get_issue(DOMAIN, "rehearsal_over_entry") is not None

@@ -15,11 +15,10 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.integration.household.conftest import PUBLISHED_TODAY, PUBLISHED_TOMORROW
 from tests.support import recording_proxy as paths
 from tests.support.api_documents import ABOUT, FORECAST, Place, altered, lacking
-from tests.support.home import PLAN_ID, World, instant
-from tests.support.recording_proxy import Relay
+from tests.support.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, instant
+from tests.support.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}
@@ -32,20 +31,20 @@ NOTHING = {
 """The answer of a server that has no data."""
 
 
-async def poll_refused(world: World) -> str:
+async def poll_refused(home: Home) -> str:
     """Poll, and return what is said of why the answer was refused."""
-    await world.poll()
-    coordinator = world.entry.runtime_data
+    await home.poll()
+    coordinator = home.entry.runtime_data
     assert coordinator.last_update_success is False
     return str(coordinator.last_exception)
 
 
-async def check_that_prices_stand(world: World) -> None:
-    hour = world.now - world.now % HOUR_S
-    assert float(world.value("current_price")) == world.household(hour)
-    await world.at(hour + HOUR_S)
-    assert float(world.value("current_price")) == world.household(hour + HOUR_S)
-    assert len(world.state("sensor", "current_price").attributes["raw_today"]) == 24
+async def check_that_prices_stand(home: Home) -> None:
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.consumer_price(hour)
+    await home.at(hour + HOUR_S)
+    assert float(home.value("current_price")) == home.consumer_price(hour + HOUR_S)
+    assert len(home.state("sensor", "current_price").attributes["raw_today"]) == 24
 
 
 @pytest.mark.parametrize(
@@ -60,15 +59,15 @@ async def check_that_prices_stand(world: World) -> None:
         (("backtest",), "good"),
     ],
 )
-async def test_a_malformed_answer_is_told_by_the_name_of_its_field_and_what_is_known_stands(
-    relayed: World, relay: Relay, place: Place, value: object
+async def test_a_malformed_answer_names_its_field_and_prices_stay(
+    proxied_home: Home, proxy: RecordingProxy, place: Place, value: object
 ) -> None:
-    await relayed.add()
-    relay.answer(paths.FORECAST, data=altered(FORECAST, place, value))
-    refusal = await poll_refused(relayed)
+    await proxied_home.add()
+    proxy.answer(paths.FORECAST, data=altered(FORECAST, place, value))
+    refusal = await poll_refused(proxied_home)
     assert all(str(step) in refusal for step in place)
-    assert relayed.entry.runtime_data.last_exception.translation_key == "invalid_response"
-    await check_that_prices_stand(relayed)
+    assert proxied_home.entry.runtime_data.last_exception.translation_key == "invalid_response"
+    await check_that_prices_stand(proxied_home)
 
 
 @pytest.mark.parametrize(
@@ -87,13 +86,13 @@ async def test_a_malformed_answer_is_told_by_the_name_of_its_field_and_what_is_k
     ],
 )
 async def test_an_answer_of_something_else_is_told_as_such_and_what_is_known_stands(
-    relayed: World, relay: Relay, body: bytes
+    proxied_home: Home, proxy: RecordingProxy, body: bytes
 ) -> None:
-    await relayed.add()
-    relay.answer(paths.FORECAST, body=body, content_type="application/json")
-    await poll_refused(relayed)
-    assert relayed.entry.runtime_data.last_exception.translation_key == "not_tunnihind"
-    await check_that_prices_stand(relayed)
+    await proxied_home.add()
+    proxy.answer(paths.FORECAST, body=body, content_type="application/json")
+    await poll_refused(proxied_home)
+    assert proxied_home.entry.runtime_data.last_exception.translation_key == "not_tunnihind"
+    await check_that_prices_stand(proxied_home)
 
 
 @pytest.mark.parametrize(
@@ -108,28 +107,30 @@ async def test_an_answer_of_something_else_is_told_as_such_and_what_is_known_sta
         (HTTPStatus.SERVICE_UNAVAILABLE, "cannot_connect"),
     ],
 )
-async def test_a_refusal_is_told_by_its_status(relayed: World, relay: Relay, status: HTTPStatus, key: str) -> None:
-    await relayed.add()
-    relay.refuse(status)
-    assert str(status.value) in await poll_refused(relayed)
-    assert relayed.entry.runtime_data.last_exception.translation_key == key
-    await check_that_prices_stand(relayed)
+async def test_a_refusal_is_told_by_its_status(
+    proxied_home: Home, proxy: RecordingProxy, status: HTTPStatus, key: str
+) -> None:
+    await proxied_home.add()
+    proxy.refuse(status)
+    assert str(status.value) in await poll_refused(proxied_home)
+    assert proxied_home.entry.runtime_data.last_exception.translation_key == key
+    await check_that_prices_stand(proxied_home)
 
 
 async def test_nothing_new_from_a_server_that_was_asked_for_everything_is_no_answer(
-    relayed: World, relay: Relay
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    relay.answer(paths.FORECAST, status=HTTPStatus.NOT_MODIFIED)
-    await relayed.add()
-    assert relayed.entry.state is ConfigEntryState.SETUP_RETRY
+    proxy.answer(paths.FORECAST, status=HTTPStatus.NOT_MODIFIED)
+    await proxied_home.add()
+    assert proxied_home.entry.state is ConfigEntryState.SETUP_RETRY
     if KNOWS_TRIGGERS:  # older versions keep no reason
-        assert relayed.entry.error_reason_translation_key == "not_tunnihind"
+        assert proxied_home.entry.error_reason_translation_key == "not_tunnihind"
 
 
-async def test_an_endless_answer_is_read_no_further_than_a_megabyte_and_what_is_known_stands(
-    relayed: World, relay: Relay
+async def test_an_endless_answer_is_cut_at_a_megabyte_and_prices_stay(
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
+    await proxied_home.add()
     sent = []
 
     async def stream(request: web.Request) -> web.StreamResponse:
@@ -141,38 +142,42 @@ async def test_an_endless_answer_is_read_no_further_than_a_megabyte_and_what_is_
                 sent.append(65_536)
         return response
 
-    relay._pass_on = stream  # type: ignore[assignment, method-assign]
-    assert "longer than 1 MB" in await poll_refused(relayed)
-    assert relayed.entry.runtime_data.last_exception.translation_key == "invalid_response"
+    proxy._pass_on = stream  # type: ignore[assignment, method-assign]
+    assert "longer than 1 MB" in await poll_refused(proxied_home)
+    assert proxied_home.entry.runtime_data.last_exception.translation_key == "invalid_response"
     # What is in flight between the two, in buffers of the system's, is not Home Assistant's memory.
     assert sum(sent) < 20_000_000
-    del relay._pass_on
-    await relayed.poll()
-    await check_that_prices_stand(relayed)
+    del proxy._pass_on
+    await proxied_home.poll()
+    await check_that_prices_stand(proxied_home)
 
 
 @pytest.mark.parametrize(("size", "accepted"), [(1_000_000, True), (1_000_001, False)])
-async def test_an_answer_may_have_a_megabyte(relayed: World, relay: Relay, size: int, accepted: bool) -> None:
-    await relayed.add()
-    document = (await relayed.server.ask(paths.FORECAST)).body
-    relay.answer(paths.FORECAST, body=document.ljust(size), content_type="application/json")
-    await relayed.poll()
-    assert relayed.entry.runtime_data.last_update_success is accepted
+async def test_an_answer_may_have_a_megabyte(
+    proxied_home: Home, proxy: RecordingProxy, size: int, accepted: bool
+) -> None:
+    await proxied_home.add()
+    document = (await proxied_home.server.ask(paths.FORECAST)).body
+    proxy.answer(paths.FORECAST, body=document.ljust(size), content_type="application/json")
+    await proxied_home.poll()
+    assert proxied_home.entry.runtime_data.last_update_success is accepted
 
 
-async def test_an_answer_that_is_packed_small_counts_by_what_is_in_it(relayed: World, relay: Relay) -> None:
-    await relayed.add()
+async def test_an_answer_that_is_packed_small_counts_by_what_is_in_it(
+    proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    await proxied_home.add()
     packed = gzip.compress(b" " * 20_000_000)
-    relay.answer(paths.FORECAST, body=packed, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
-    assert "longer than 1 MB" in await poll_refused(relayed)
+    proxy.answer(paths.FORECAST, body=packed, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
+    assert "longer than 1 MB" in await poll_refused(proxied_home)
 
 
-async def test_an_answer_cut_off_counts_as_no_connection(relayed: World, relay: Relay) -> None:
-    await relayed.add()
-    relay.instead = _cut_off
-    await poll_refused(relayed)
-    assert relayed.entry.runtime_data.last_exception.translation_key == "cannot_connect"
-    await check_that_prices_stand(relayed)
+async def test_an_answer_cut_off_counts_as_no_connection(proxied_home: Home, proxy: RecordingProxy) -> None:
+    await proxied_home.add()
+    proxy.instead = _cut_off
+    await poll_refused(proxied_home)
+    assert proxied_home.entry.runtime_data.last_exception.translation_key == "cannot_connect"
+    await check_that_prices_stand(proxied_home)
 
 
 @pytest.mark.parametrize(
@@ -186,147 +191,151 @@ async def test_an_answer_cut_off_counts_as_no_connection(relayed: World, relay: 
     ],
 )
 async def test_a_server_that_does_not_tell_who_it_is_serves_with_the_specifications_rate(
-    relayed: World, relay: Relay, about: dict[str, Any]
+    proxied_home: Home, proxy: RecordingProxy, about: dict[str, Any]
 ) -> None:
-    relay.answer(paths.ABOUT, **about)
-    await relayed.add()
-    await check_that_prices_stand(relayed)
-    assert relayed.state("sensor", "current_price").attributes["attribution"] == "Tunnihind"
-    relay.asked.clear()
-    await relayed.at(relayed.now + 2 * HOUR_S)
-    assert len([asked for asked in relay.asked if asked.path == paths.ABOUT]) <= 2
+    proxy.answer(paths.ABOUT, **about)
+    await proxied_home.add()
+    await check_that_prices_stand(proxied_home)
+    assert proxied_home.state("sensor", "current_price").attributes["attribution"] == "Tunnihind"
+    proxy.asked.clear()
+    await proxied_home.at(proxied_home.now + 2 * HOUR_S)
+    assert len([asked for asked in proxy.asked if asked.path == paths.ABOUT]) <= 2
 
 
-async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(relayed: World, relay: Relay) -> None:
-    relay.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
-    await relayed.add()
-    relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.0})
-    await relayed.at(instant("2026-01-14T10:30:00+02:00"))
-    await relayed.at(instant("2026-01-14T10:45:00+02:00"))
+async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(
+    proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    proxy.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    await proxied_home.add()
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.0})
+    await proxied_home.at(instant("2026-01-14T10:30:00+02:00"))
+    await proxied_home.at(instant("2026-01-14T10:45:00+02:00"))
     hour = instant("2026-01-14T10:00:00+02:00")
-    assert float(relayed.value("current_price")) == round(relayed.price_of(hour) / 1000, 4)
+    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000, 4)
 
 
-async def test_who_the_server_is_shows_without_a_new_start(hass: HomeAssistant, relayed: World, relay: Relay) -> None:
-    relay.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
-    await relayed.add()
-    relay.answer(paths.ABOUT, data={**ABOUT, "version": "9.9.9"})
-    await relayed.at(relayed.now + HOUR_S)
-    assert relayed.state("sensor", "current_price").attributes["attribution"] == "Other (other.example)"
+async def test_who_the_server_is_shows_without_a_new_start(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    proxy.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    await proxied_home.add()
+    proxy.answer(paths.ABOUT, data={**ABOUT, "version": "9.9.9"})
+    await proxied_home.at(proxied_home.now + HOUR_S)
+    assert proxied_home.state("sensor", "current_price").attributes["attribution"] == "Other (other.example)"
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
     assert {device.sw_version for device in devices if device.via_device_id is None} == {"9.9.9"}
 
 
-async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(relayed: World, relay: Relay) -> None:
-    await relayed.add()
-    relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
-    await relayed.at(relayed.now + HOUR_S + 900)
-    hour = instant("2026-01-14T11:00:00+02:00")
-    assert float(relayed.value("current_price")) == round(relayed.price_of(hour) / 1000 * 1.24, 4)
-
-
-async def test_a_server_that_comes_back_is_asked_anew_who_it_is(relayed: World, relay: Relay) -> None:
-    """It may have been away to be updated."""
-    await relayed.add()
-    relay.refuse(HTTPStatus.BAD_GATEWAY)
-    await relayed.poll()
-    relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
-    await relayed.poll()
-    hour = instant("2026-01-14T10:00:00+02:00")
-    assert float(relayed.value("current_price")) == round(relayed.price_of(hour) / 1000 * 1.24, 4)
-
-
-async def test_a_server_that_comes_back_with_an_empty_database_leaves_published_prices_standing(
-    relayed: World, relay: Relay
+async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    await relayed.add()
-    relay.refuse(HTTPStatus.BAD_GATEWAY)
-    await relayed.poll()
-    relay.answer(paths.FORECAST, data=NOTHING)
-    await relayed.poll()
-    await check_that_prices_stand(relayed)
-    assert relayed.value("forecast") == "unknown"
-    assert relayed.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_missing"]
+    await proxied_home.add()
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    await proxied_home.at(proxied_home.now + HOUR_S + 900)
+    hour = instant("2026-01-14T11:00:00+02:00")
+    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.24, 4)
+
+
+async def test_a_server_that_comes_back_is_asked_anew_who_it_is(proxied_home: Home, proxy: RecordingProxy) -> None:
+    """It may have been away to be updated."""
+    await proxied_home.add()
+    proxy.refuse(HTTPStatus.BAD_GATEWAY)
+    await proxied_home.poll()
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    await proxied_home.poll()
+    hour = instant("2026-01-14T10:00:00+02:00")
+    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.24, 4)
+
+
+async def test_published_prices_stay_when_the_server_lost_its_database(
+    proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    await proxied_home.add()
+    proxy.refuse(HTTPStatus.BAD_GATEWAY)
+    await proxied_home.poll()
+    proxy.answer(paths.FORECAST, data=NOTHING)
+    await proxied_home.poll()
+    await check_that_prices_stand(proxied_home)
+    assert proxied_home.value("forecast") == "unknown"
+    assert proxied_home.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_missing"]
 
 
 async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_place(
-    relayed: World, relay: Relay
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """A demo is tried, and the server itself then started at the same address, within a minute."""
-    relayed.settled_until = instant(PUBLISHED_TOMORROW)
-    relayed.serve()
-    await relayed.add()
-    assert relayed.is_on("tomorrow_known")
-    relay.answer(paths.ABOUT, data=ANOTHER)
-    relayed.price_of, relayed.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
-    relayed.serve()
-    await relayed.at(relayed.now + HOUR_S + 900)
-    attributes = relayed.state("sensor", "current_price").attributes
+    proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
+    proxied_home.serve()
+    await proxied_home.add()
+    assert proxied_home.is_on("tomorrow_known")
+    proxy.answer(paths.ABOUT, data=ANOTHER)
+    proxied_home.price_of, proxied_home.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
+    proxied_home.serve()
+    await proxied_home.at(proxied_home.now + HOUR_S + 900)
+    attributes = proxied_home.state("sensor", "current_price").attributes
     assert {hour["value"] for hour in attributes["raw_today"]} == {0.0122}
     assert len(attributes["raw_today"]) == 24
-    assert not relayed.is_on("tomorrow_known")
+    assert not proxied_home.is_on("tomorrow_known")
 
 
-async def test_a_server_without_any_prices_yet_leaves_those_of_the_one_before_until_it_has_some(
-    relayed: World, relay: Relay
-) -> None:
+async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home, proxy: RecordingProxy) -> None:
     """It may be the same one, set up anew after a loss of its data."""
-    await relayed.add()
+    await proxied_home.add()
 
     def told(request: web.Request) -> web.Response | None:
         return web.json_response(ANOTHER if request.path == paths.ABOUT else NOTHING)
 
-    relay.instead = told
-    relayed.entry.runtime_data._about_asked_at = 0
-    await relayed.poll()
-    await relayed.poll()
-    await check_that_prices_stand(relayed)
-    relayed.price_of = lambda _: 10.0
-    relayed.serve()
-    relay.answer(paths.ABOUT, data=ANOTHER)
-    await relayed.poll()
-    attributes = relayed.state("sensor", "current_price").attributes
+    proxy.instead = told
+    proxied_home.entry.runtime_data._about_asked_at = 0
+    await proxied_home.poll()
+    await proxied_home.poll()
+    await check_that_prices_stand(proxied_home)
+    proxied_home.price_of = lambda _: 10.0
+    proxied_home.serve()
+    proxy.answer(paths.ABOUT, data=ANOTHER)
+    await proxied_home.poll()
+    attributes = proxied_home.state("sensor", "current_price").attributes
     assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
 
 
 async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
-    hass: HomeAssistant, relayed: World, relay: Relay
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """Not its rate either: the other one may not tell its own."""
-    relay.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
-    relayed.settled_until = instant(PUBLISHED_TOMORROW)
-    relayed.serve()
-    await relayed.add()
-    relay.answer(paths.ABOUT, status=HTTPStatus.NOT_FOUND)
-    relayed.price_of, relayed.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
-    relayed.serve()
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
+    proxied_home.serve()
+    await proxied_home.add()
+    proxy.answer(paths.ABOUT, status=HTTPStatus.NOT_FOUND)
+    proxied_home.price_of, proxied_home.settled_until = lambda _: 10.0, instant(PUBLISHED_TODAY)
+    proxied_home.serve()
     hass.config_entries.async_update_entry(
-        relayed.entry,
+        proxied_home.entry,
         unique_id="127.0.0.1",
-        data={"url": f"http://another@127.0.0.1:{relay.port}", "instance_id": None},
+        data={"url": f"http://another@127.0.0.1:{proxy.port}", "instance_id": None},
     )
-    await relayed.settle()
-    attributes = relayed.state("sensor", "current_price").attributes
+    await proxied_home.settle()
+    attributes = proxied_home.state("sensor", "current_price").attributes
     assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
-    assert not relayed.is_on("tomorrow_known")
+    assert not proxied_home.is_on("tomorrow_known")
 
 
 async def test_a_server_that_has_no_data_yet_is_set_up_and_its_prices_come_when_it_has(
-    relayed: World, relay: Relay
+    proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """The first minutes of a household with a new server."""
-    relay.instead = lambda _: web.json_response(NOTHING)
-    await relayed.add()
-    assert relayed.entry.state is ConfigEntryState.LOADED
-    assert relayed.value("current_price") == "unavailable"
-    assert relayed.state("binary_sensor", "window", PLAN_ID).state == "unavailable"
-    assert relayed.value("settled_until") == "unknown"
-    assert "no_price" in relayed.state("binary_sensor", "data_problem").attributes["problems"]
-    relay.pass_on()
-    await relayed.poll()
-    await check_that_prices_stand(relayed)
-    assert relayed.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
-    assert not relayed.is_on("data_problem")
+    proxy.instead = lambda _: web.json_response(NOTHING)
+    await proxied_home.add()
+    assert proxied_home.entry.state is ConfigEntryState.LOADED
+    assert proxied_home.value("current_price") == "unavailable"
+    assert proxied_home.state("binary_sensor", "window", PLAN_ID).state == "unavailable"
+    assert proxied_home.value("settled_until") == "unknown"
+    assert "no_price" in proxied_home.state("binary_sensor", "data_problem").attributes["problems"]
+    proxy.pass_on()
+    await proxied_home.poll()
+    await check_that_prices_stand(proxied_home)
+    assert proxied_home.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
+    assert not proxied_home.is_on("data_problem")
 
 
 @pytest.mark.parametrize(
@@ -343,32 +352,32 @@ async def test_a_server_that_has_no_data_yet_is_set_up_and_its_prices_come_when_
     ],
 )
 async def test_a_server_that_is_too_old_is_told_and_one_of_an_unknown_age_is_not(
-    hass: HomeAssistant, relayed: World, relay: Relay, version: str, too_old: bool
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, version: str, too_old: bool
 ) -> None:
-    relay.answer(paths.ABOUT, data={**ABOUT, "version": version})
-    await relayed.add()
-    assert relayed.entry.state is ConfigEntryState.LOADED
+    proxy.answer(paths.ABOUT, data={**ABOUT, "version": version})
+    await proxied_home.add()
+    assert proxied_home.entry.state is ConfigEntryState.LOADED
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "server_too_old_entry")
     assert (issue is not None) is too_old
     if issue:
         assert issue.translation_placeholders is not None
         assert issue.translation_placeholders["version"] == version
-    relay.refuse(HTTPStatus.BAD_GATEWAY)
-    await relayed.poll()
-    relay.pass_on()
-    await relayed.poll()
+    proxy.refuse(HTTPStatus.BAD_GATEWAY)
+    await proxied_home.poll()
+    proxy.pass_on()
+    await proxied_home.poll()
     assert ir.async_get(hass).async_get_issue(DOMAIN, "server_too_old_entry") is None
 
 
 async def test_a_password_in_the_address_is_never_shown(
-    hass: HomeAssistant, relayed: World, relay: Relay, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, DOMAIN)
-    relayed.user = "ha:secret@"
-    await relayed.add()
-    relay.refuse(HTTPStatus.BAD_GATEWAY)
-    assert "secret" not in await poll_refused(relayed)
-    await relayed.at(relayed.now + 3 * HOUR_S)
+    proxied_home.user = "ha:secret@"
+    await proxied_home.add()
+    proxy.refuse(HTTPStatus.BAD_GATEWAY)
+    assert "secret" not in await poll_refused(proxied_home)
+    await proxied_home.at(proxied_home.now + 3 * HOUR_S)
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "server_unreachable_entry")
     assert issue is not None
     assert "secret" not in str(issue.translation_placeholders)

@@ -7,8 +7,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.integration.household.conftest import PUBLISHED_TODAY, MakeWorld
-from tests.support.home import World, instant
+from tests.support.home import PUBLISHED_TODAY, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 
@@ -18,13 +17,13 @@ async def ask(hass: HomeAssistant, action: str, **data: Any) -> dict[str, Any]: 
     return answer
 
 
-async def test_prices_come_from_the_current_hour_on_with_the_forecast_marked(hass: HomeAssistant, world: World) -> None:
+async def test_prices_come_from_the_current_hour_on_with_the_forecast_marked(hass: HomeAssistant, home: Home) -> None:
     prices = (await ask(hass, "get_prices"))["prices"]
-    hour = world.now - world.now % HOUR_S
+    hour = home.now - home.now % HOUR_S
     assert prices[0] == {
         "start": "2026-01-14T10:00:00+02:00",
         "end": "2026-01-14T11:00:00+02:00",
-        "price": world.household(hour),
+        "price": home.consumer_price(hour),
         "settled": True,
     }
     first_predicted = next(price for price in prices if not price["settled"])
@@ -32,30 +31,30 @@ async def test_prices_come_from_the_current_hour_on_with_the_forecast_marked(has
     assert first_predicted["p10"] < first_predicted["price"] < first_predicted["p90"]
 
 
-async def test_prices_of_a_range_without_the_forecast(hass: HomeAssistant, world: World) -> None:
+async def test_prices_of_a_range_without_the_forecast(hass: HomeAssistant, home: Home) -> None:
     answer = await ask(
         hass, "get_prices", start="2026-01-14T23:00:00+02:00", end="2026-01-15T05:00:00+02:00", forecast=False
     )
     assert [price["start"] for price in answer["prices"]] == ["2026-01-14T23:00:00+02:00", "2026-01-15T00:00:00+02:00"]
 
 
-async def test_a_time_without_a_zone_is_home_assistants(hass: HomeAssistant, world: World) -> None:
+async def test_a_time_without_a_zone_is_home_assistants(hass: HomeAssistant, home: Home) -> None:
     await hass.config.async_set_time_zone("Europe/Tallinn")
     answer = await ask(hass, "get_prices", start="2026-01-14 12:00:00", end="2026-01-14 13:00:00")
     assert [price["start"] for price in answer["prices"]] == ["2026-01-14T12:00:00+02:00"]
 
 
-async def test_a_range_that_ends_before_it_starts_is_refused_by_name(hass: HomeAssistant, world: World) -> None:
+async def test_a_range_that_ends_before_it_starts_is_refused_by_name(hass: HomeAssistant, home: Home) -> None:
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "get_prices", start="2026-01-14T12:00:00+02:00", end="2026-01-14T11:00:00+02:00")
     assert refusal.value.translation_key == "invalid_time_range"
 
 
-async def test_the_cheapest_hours_until_a_deadline(hass: HomeAssistant, world: World) -> None:
+async def test_the_cheapest_hours_until_a_deadline(hass: HomeAssistant, home: Home) -> None:
     deadline = instant("2026-01-14T20:00:00+02:00")
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 2}, deadline="2026-01-14T20:00:00+02:00")
     starts = range(instant("2026-01-14T11:00:00+02:00"), deadline - HOUR_S, HOUR_S)
-    best = min(world.household(start) + world.household(start + HOUR_S) for start in starts)
+    best = min(home.consumer_price(start) + home.consumer_price(start + HOUR_S) for start in starts)
     assert answer["found"] is True
     assert answer["average"] == pytest.approx(best / 2, abs=1e-4)
     assert instant(answer["end"]) <= deadline
@@ -63,29 +62,29 @@ async def test_the_cheapest_hours_until_a_deadline(hass: HomeAssistant, world: W
 
 
 async def test_a_job_asked_for_within_a_quarter_starts_with_the_next_one(
-    hass: HomeAssistant, make_world: MakeWorld
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    world = await make_world(price_of=lambda _: 50.0)
-    await world.add()
-    await world.at(instant("2026-01-14T10:30:00+02:00"))
-    world.set_clock(instant("2026-01-14T10:30:01+02:00"))
+    home = await make_home(price_of=lambda _: 50.0)
+    await home.add()
+    await home.at(instant("2026-01-14T10:30:00+02:00"))
+    home.set_clock(instant("2026-01-14T10:30:01+02:00"))
     answer = await ask(hass, "find_cheapest_hours", duration={"minutes": 15})
     assert answer["start"] == "2026-01-14T10:45:00+02:00"
 
 
-async def test_a_deadline_beyond_all_that_is_known_costs_no_more_than_none(hass: HomeAssistant, world: World) -> None:
+async def test_a_deadline_beyond_all_that_is_known_costs_no_more_than_none(hass: HomeAssistant, home: Home) -> None:
     job = {"duration": {"hours": 2}, "split": True, "horizon": "expected"}
     far = await ask(hass, "find_cheapest_hours", **job, deadline="9999-12-31T00:00:00+00:00")
     assert far == await ask(hass, "find_cheapest_hours", **job)
 
 
-async def test_a_job_for_a_time_that_nothing_is_known_of_waits_for_prices(hass: HomeAssistant, world: World) -> None:
+async def test_a_job_for_a_time_that_nothing_is_known_of_waits_for_prices(hass: HomeAssistant, home: Home) -> None:
     bounds = {"earliest": "2126-01-14T00:00:00+00:00", "deadline": "9999-12-31T00:00:00+00:00"}
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **bounds)
     assert answer == {"found": False, "reason": "no_prices"}
 
 
-async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, world: World) -> None:
+async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, home: Home) -> None:
     job = {"duration": {"hours": 4}, "split": True, "min_piece": {"hours": 2}}
     answer = await ask(hass, "find_cheapest_hours", **job)
     lengths = [instant(piece["end"]) - instant(piece["start"]) for piece in answer["pieces"]]
@@ -93,12 +92,12 @@ async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, worl
     assert min(lengths) >= 2 * HOUR_S
 
 
-async def test_no_window_is_found_and_the_reason_said(hass: HomeAssistant, world: World) -> None:
+async def test_no_window_is_found_and_the_reason_said(hass: HomeAssistant, home: Home) -> None:
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 2}, price_cap=0.5)
     assert answer == {"found": False, "reason": "above_cap"}
 
 
-async def test_a_job_that_cannot_be_is_refused_with_what_is_wrong(hass: HomeAssistant, world: World) -> None:
+async def test_a_job_that_cannot_be_is_refused_with_what_is_wrong(hass: HomeAssistant, home: Home) -> None:
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "find_cheapest_hours", duration={"minutes": 20})
     assert refusal.value.translation_key == "invalid_length"
@@ -108,14 +107,14 @@ async def test_a_job_that_cannot_be_is_refused_with_what_is_wrong(hass: HomeAssi
     assert refusal.value.translation_placeholders == {"field": "min_piece", "given": "120", "most": "60"}
 
 
-async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, world: World) -> None:
-    await hass.config_entries.async_unload(world.entry.entry_id)
+async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, home: Home) -> None:
+    await hass.config_entries.async_unload(home.entry.entry_id)
     with pytest.raises(ServiceValidationError):
-        await ask(hass, "get_prices", config_entry=world.entry.entry_id)
+        await ask(hass, "get_prices", config_entry=home.entry.entry_id)
 
 
-async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass: HomeAssistant, world: World) -> None:
-    await world.add(entry_id="another")
+async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass: HomeAssistant, home: Home) -> None:
+    await home.add(entry_id="another")
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "get_prices")
     assert refusal.value.translation_key == "several_servers"

@@ -123,7 +123,7 @@ def test_a_split_plan_takes_what_is_left_of_the_day_and_says_so() -> None:
     assert found.shortened
 
 
-def test_a_split_window_that_began_short_for_want_of_prices_is_made_up_when_they_come() -> None:
+def test_a_shortened_window_gets_the_missing_time_when_prices_come() -> None:
     asked = plan(180, split=True)
     began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
     assert hours(began) == [(0, 1)]

@@ -107,7 +107,7 @@ def test_weekdays_are_those_of_the_start_without_a_deadline() -> None:
     assert found == [("Sat 21 22:00", "Sun 22 22:00")]
 
 
-def test_more_days_open_a_span_before_its_deadline_but_not_before_the_deadline_before() -> None:
+def test_more_days_open_a_span_earlier_but_never_before_the_last_deadline() -> None:
     found = spans_from("2026-11-16T08:00", "2026-11-20T00:00", deadline="07:00:00", days=3, weekdays=["wed", "fri"])
     assert found == [("Sun 15 07:00", "Wed 18 07:00"), ("Wed 18 07:00", "Fri 20 07:00")]
 
@@ -119,7 +119,7 @@ def test_more_days_with_both_bounds_add_whole_days_before() -> None:
     assert found == [("Wed 18 22:00", "Fri 20 07:00")]
 
 
-def test_more_days_without_a_deadline_close_a_span_later_but_not_after_the_next_start() -> None:
+def test_more_days_without_a_deadline_close_a_span_later() -> None:
     assert spans_from("2026-11-16T00:00", "2026-11-20T00:00", days=3, weekdays=["mon", "wed"]) == [
         ("Mon 16 00:00", "Wed 18 00:00"),
         ("Wed 18 00:00", "Sat 21 00:00"),
@@ -132,7 +132,7 @@ def test_a_day_of_the_clock_change_is_an_hour_shorter_or_longer(day: str, hours:
     assert hours_of(day, **form) == hours
 
 
-def test_a_deadline_that_spring_leaves_out_is_read_with_the_offset_before_the_change() -> None:
+def test_a_deadline_in_the_hour_that_spring_skips_uses_the_offset_before() -> None:
     found = spans_from("2026-03-29T00:00", "2026-03-29T12:00", deadline="03:30:00", weekdays=["sun"])
     assert found == [("Sat 28 03:30", "Sun 29 04:30")]
 
@@ -151,7 +151,7 @@ def test_a_span_of_which_spring_leaves_nothing_is_no_occurrence() -> None:
     assert found == [("Sat 28 03:30", "Sat 28 04:00"), ("Mon 30 03:30", "Mon 30 04:00")]
 
 
-def test_a_span_that_closes_at_the_instant_is_over_and_one_that_opens_at_the_end_is_not_asked_for() -> None:
+def test_spans_that_only_touch_the_bounds_are_left_out() -> None:
     midnight = at("2026-11-20T00:00")
     assert [span.opens for span in spans(PlanSettings.from_mapping({}), midnight, midnight + DAY_S)] == [midnight]
 

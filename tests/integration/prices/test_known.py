@@ -36,7 +36,7 @@ def test_the_newest_answer_wins_over_what_was_known(older: ForecastAnswer, newer
 
 
 @given(answers(), answers(), HISTORY, AHEAD_S)
-def test_settled_prices_stay_known_for_two_days_by_the_households_clock_and_no_longer(
+def test_settled_prices_stay_for_two_days_of_the_households_clock(
     older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float], ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
@@ -46,7 +46,7 @@ def test_settled_prices_stay_known_for_two_days_by_the_households_clock_and_no_l
 
 
 @given(answers(), answers(), AHEAD_S)
-def test_of_older_forecasts_only_those_of_hours_that_have_begun_by_either_clock_stay(
+def test_older_forecasts_stay_only_for_hours_that_have_begun(
     older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
@@ -62,9 +62,7 @@ def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> No
 
 
 @given(answers(), HISTORY)
-def test_hours_are_in_the_order_of_time_so_that_equal_knowledge_is_kept_in_equal_files(
-    newer: ForecastAnswer, history: dict[int, float]
-) -> None:
+def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: dict[int, float]) -> None:
     settled = list(with_settled(merged(None, newer, NOW), history, NOW).settled)
     assert settled == sorted(settled)
 

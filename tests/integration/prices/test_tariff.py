@@ -181,7 +181,7 @@ def test_on_the_days_the_clocks_change_the_day_rate_has_its_fifteen_hours(day: s
 
 
 @given(hour_starts)
-def test_night_and_day_are_told_apart_in_every_hour_of_six_years_by_the_wall_clock_alone(start: int) -> None:
+def test_night_and_day_rate_follow_the_wall_clock_in_every_hour_of_six_years(start: int) -> None:
     tariff = Tariff(
         server_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False, holidays_at_night_rate=False
     )

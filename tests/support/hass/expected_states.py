@@ -11,7 +11,7 @@ from tunnihind.market import ESTONIA, HOUR_S, floor_hour
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExpectedStates:
     """One look at the API: settled prices by hour, with today's past ones, and the forecast of hours not settled."""
 
     now: int
@@ -19,7 +19,7 @@ class Told:
     forecast: Mapping[int, Mapping[str, float]]
 
     @classmethod
-    async def by(cls, server: Server) -> Self:
+    async def from_api(cls, server: Server) -> Self:
         answer = (await server.get("/api/v1/forecast")).json()
         history = (await server.get("/api/series?days=2")).json()
         settled = {hour["ts"]: hour["eurKwh"] for hour in (*history["actuals"], *answer["dayAhead"])}
