@@ -30,8 +30,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     await coordinator.async_start()
     entry.runtime_data = coordinator
     coordinator.server_device_id = async_register_server(hass, entry)
-    # Entities are told of news in the order in which they came. Automations trigger on binary sensors, and then read
-    # sensors: those have to know by then.
+    # Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read
+    # sensors, so the sensors come first.
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.CALENDAR, Platform.SENSOR))
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
     async_follow_server(hass, entry)

@@ -1,4 +1,4 @@
-"""The server's JSON documents as values. What breaks the API's specification is refused; more than it asks may come."""
+"""The server's JSON documents as values. What breaks the API's specification is refused; further fields are ignored."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import voluptuous as vol
 
 from .prices.timeline import HOUR_S
 
-# Beyond these no electricity was ever sold, and no clock was ever right: a slip of units must not pass for data.
+# Larger prices and later instants are errors, for instance a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800  # the year 2100
 
@@ -73,7 +73,7 @@ class ForecastAnswer:
     step_s: int
 
     def covers(self, instant: int) -> bool:
-        """Tell whether the price of the period that `instant` falls in is known, be it settled or forecast."""
+        """Tell whether the price of the period that `instant` falls in is known, settled or forecast."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
@@ -125,9 +125,9 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
 
 
-def _mode_from(told: object) -> Mode:
-    """Read what is served; servers of an older version tell none, and those to come may tell others."""
-    return next((mode for mode in Mode if mode == told), Mode.LIVE)
+def _mode_from(value: object) -> Mode:
+    """Read the mode. Older servers send none, and newer ones may send others: both count as live."""
+    return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
 def _number(value: object) -> float:

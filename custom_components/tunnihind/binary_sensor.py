@@ -79,7 +79,7 @@ async def async_setup_entry(
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
-    """Something about the current hour's price."""
+    """A yes or no about the current price or tomorrow's prices."""
 
     entity_description: PriceBinaryDescription
 

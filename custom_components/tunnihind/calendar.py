@@ -27,7 +27,7 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """What the plans have decided: the window that runs, or the next one, of each, and those of two weeks that ran."""
+    """The windows of all plans: the one that runs or comes next, and those of the last two weeks."""
 
     @property
     @override

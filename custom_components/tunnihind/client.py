@@ -1,4 +1,4 @@
-"""Asking a server, with the manners its API expects of a client."""
+"""Asks a server: its address, how often it is asked, and how its answers are read."""
 
 import os
 import re
@@ -15,15 +15,15 @@ from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_fr
 from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
 
 POLL_S: Final = 60
-# What is down for long is asked for ever less often, but often enough to be back soon after it is.
+# A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
 LONGEST_PAUSE_S: Final = 15 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# Many times what any answer of the API needs; who streams without an end gets no more of Home Assistant's memory.
+# Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# Today and a bit: all that the day's statistics look at.
+# Yesterday and today: enough for the day's statistics.
 _HISTORY_DAYS: Final = "2"
-# What the documentation and the browser's address bar show, pasted whole.
+# People paste addresses from the documentation or the browser, with one of these paths.
 _OWN_PATHS: Final = re.compile(r"(/+(api/(v1/(forecast|accuracy)|series|about|openapi\.json)|docs))*/*$")
 
 
@@ -61,7 +61,7 @@ class Client:
         self._newest: ForecastAnswer | None = None
 
     async def about(self) -> About | None:
-        """Return who the server is, or None where it doesn't tell as ours does: the specification doesn't ask it to.
+        """Return what the server says about itself, or None if it has no such address: the specification has none.
 
         Raises CannotConnect.
         """
@@ -72,7 +72,7 @@ class Client:
             return None
 
     async def forecast(self) -> ForecastAnswer:
-        """Return what is known now; the very same object as before while the server has nothing new.
+        """Return the newest prices: the same object as before while the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
@@ -109,7 +109,7 @@ class Client:
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body; the connection is closed over one that is too long, as soon as it is."""
+        """Return the body. Reading stops, and the connection is closed, as soon as it is too long."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -140,7 +140,7 @@ class Client:
 
 
 def _in_plain_words(error: aiohttp.ClientError) -> str:
-    """Return what the system says of a connection that failed, without the library's wrapping."""
+    """Return why a connection failed, in the words of the operating system."""
     if isinstance(error, aiohttp.ClientConnectorError):
         number = error.errno or 0
         return os.strerror(number) if number > 0 else error.strerror or str(error)
@@ -148,6 +148,6 @@ def _in_plain_words(error: aiohttp.ClientError) -> str:
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the seconds the server asks to wait; its other form, a date, is not used by price servers."""
+    """Return the seconds that the server asks to wait. The header's other form, a date, is ignored."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None

@@ -1,4 +1,4 @@
-"""Where Home Assistant asks for conditions: there are none in versions that can't judge them as they are meant."""
+"""The conditions, for versions of Home Assistant that can check them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.condition import Condition

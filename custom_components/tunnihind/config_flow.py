@@ -1,4 +1,4 @@
-"""Adding a server: by its address, as found on the network, or as told of by the Supervisor."""
+"""Adds a server: by its address, found on the network, or announced by the Supervisor."""
 
 from dataclasses import dataclass
 from typing import Any, Final, override
@@ -39,7 +39,7 @@ _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorC
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered as the API's specification says. `instance_id` is None where it tells none."""
+    """A server that has answered as the API's specification says. `instance_id` is None where it sends none."""
 
     url: str
     instance_id: str | None
@@ -52,7 +52,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """Where it is, as it is told from others on the same host."""
+        """Host, port and path, which tell it from others on the same host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
@@ -129,7 +129,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return await self.async_step_rehearsal() if server.is_rehearsal else self._create()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say what a rehearsal is before it is added: its day is past, but what automations switch is not."""
+        """Explain a rehearsal before it is added: the day is past, but automations switch real devices."""
         return self._confirm("rehearsal", user_input, {"url": without_password(self._found.url)})
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -152,7 +152,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether another server shall take the place of the one so far: a server set up anew is another one."""
+        """Ask whether to replace the server by another one. A server that was installed again counts as another one."""
         if user_input is not None:
             return self._move()
         return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})
@@ -165,7 +165,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
 
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the server that was found shall be added."""
+        """Ask whether to add the server that was found."""
         name = self._found.name(self.hass.config.language)
         return self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
 
@@ -177,11 +177,11 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return await self._discovered(url) or await self.async_step_hassio_confirm()
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the app's server shall be added."""
+        """Ask whether to add the app's server."""
         return self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Keep the server that was found at that address, to be confirmed; end the flow where there is none to add."""
+        """Ask the server at that address and remember it. Ends the flow where there is none to add."""
         try:
             server = await ask(self.hass, server_url(str(url)))
         except TunnihindError as error:
@@ -206,7 +206,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_show_form(step_id=step_id, description_placeholders=placeholders)
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address; where there is none, keep for the form what was tried and failed."""
+        """Return the server at the typed address. If there is none, the form shows what was tried and why it failed."""
         self._errors = {}
         if user_input is None:
             return None
@@ -223,7 +223,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
-        """Tell whether the entry's own address still leads to its server: one that was chosen is not replaced then."""
+        """Tell whether the entry's address still leads to its server. Then it keeps that address."""
         if entry.source == SOURCE_IGNORE:
             return False
         try:
@@ -255,7 +255,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(title=title, data=self._found.data, subentries=[first_plan(language)])
 
     def _move(self) -> ConfigFlowResult:
-        """Store the new address. A loaded entry reloads itself when its data changes; one that waits is woken."""
+        """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
             return self.async_update_and_abort(entry, unique_id=server.unique_id, data=server.data)

@@ -27,7 +27,7 @@ from .const import (
 )
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
 from .known import History, merged
-from .mode_names import attribution_in
+from .mode_names import marked_credit
 from .planner import Planner
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
@@ -84,7 +84,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def attribution(self) -> str:
         """The credit that the server asks for, or the integration's name; marked where prices are not today's."""
-        return attribution_in(
+        return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
 
@@ -112,7 +112,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         Raises ConfigEntryNotReady where the server doesn't answer and nothing was kept.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
-        kept = (await self._storage.load()).of_server(self._server)
+        kept = (await self._storage.load()).for_server(self._server)
         self.about = kept.about
         self.clock.server_ahead_s = kept.server_ahead_s
         self._answered_by = self._instance_id
@@ -240,7 +240,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         except CannotConnect as error:
             if at_once:
                 raise
-            LOGGER.debug("the server did not tell who it is: %s", error)
+            LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
             self._about_asked_at = home_now()
 

@@ -41,7 +41,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return what marks a device whose prices are made up or of a past day, whatever it is renamed to."""
+    """Return the model, which marks a demo or a rehearsal even if the device is renamed."""
     return name_of(coordinator.mode, coordinator.hass.config.language)
 
 
@@ -54,7 +54,7 @@ def async_register_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> s
 
 @callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Keep the server's device in step with what the server tells of itself: it may be updated, or answer at last."""
+    """Keep the server's device up to date: the server may be updated, or answer for the first time."""
 
     @callback
     def look() -> None:

@@ -19,7 +19,7 @@ from .prices_now import PricesNow
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
-    """An entity of what one server tells."""
+    """An entity of a config entry."""
 
     _attr_has_entity_name = True
 
@@ -45,7 +45,7 @@ class ServerEntity(_Entity):
 
 
 class PriceEntity(ServerEntity):
-    """An entity that says something as long as the current price is known, be the server there or not."""
+    """An entity that is available while the current price is known, also without the server."""
 
     @property
     @override
@@ -54,7 +54,7 @@ class PriceEntity(ServerEntity):
 
 
 class DataEntity(ServerEntity):
-    """An entity that tells of the data itself, however old."""
+    """An entity about the data itself. It is always available."""
 
     @property
     @override
@@ -63,7 +63,7 @@ class DataEntity(ServerEntity):
 
 
 class StatisticsSensor(SensorEntity):
-    """A sensor with long-term statistics, but for a rehearsal: what is only played does not become history."""
+    """A sensor with long-term statistics, except in a rehearsal, which must not leave history."""
 
     coordinator: TunnihindCoordinator
 

@@ -14,7 +14,7 @@ _ON: Final[set[str | bool]] = {STATE_ON}
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """Whether entities of this integration of one kind are on, whatever else the condition's targets hold."""
+    """Whether entities of one kind are on. Other entities among the condition's targets do not count."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states = _ON
@@ -26,7 +26,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # Home Assistant's own says yes to "all" where nothing is known, and a heater would run at whatever price.
+        # Home Assistant's own answer for "all" of no entities is yes, and a heater would run at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

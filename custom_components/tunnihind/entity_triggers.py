@@ -29,7 +29,7 @@ _OFF: Final = {STATE_OFF}
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of this integration of one kind, whatever else its targets hold."""
+    """A trigger for entities of one kind. Other entities among its targets do not count."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
@@ -44,7 +44,7 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, which runs once all entities have the states that go with the trigger's.
 
-        They get them one after another, and an automation that ran at once would read old ones of those to come.
+        States are written one after another. An automation that ran at once would read old states of some entities.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:

@@ -1,4 +1,4 @@
-"""Repairs that come when a problem lasts, and go with it."""
+"""Repair notices, which come when a problem lasts and go with it."""
 
 from typing import Final
 

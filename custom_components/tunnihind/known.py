@@ -12,18 +12,18 @@ from .errors import TunnihindError
 from .prices.days import day_at
 from .prices.timeline import HOUR_S
 
-# Yesterday's prices are still of use to a window that began before midnight; older ones are not.
+# A window that began before midnight still needs yesterday's prices; nothing needs older ones.
 KEEP_S: Final = 48 * HOUR_S
-# Polls are a minute apart, give or take a moment.
+# Polls come a minute apart, but not to the second.
 _MARGIN_S: Final = 30
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer` with the periods that it no longer contains: settled prices are facts, and stay known.
+    """Return `newer` with the settled prices and begun periods of `older` that it no longer contains.
 
-    What is too old to be of use is dropped, by the household's clock: `now` (UTC seconds), whatever the server takes
-    for now. Of the older forecasts only those of periods that have begun stay, by either clock: a server forecasts
-    strictly future periods, and the current one may not be published. But one whose clock is behind takes none away.
+    What is more than two days old at `now` (UTC seconds, the household's clock) is dropped; the server's clock does not
+    matter. A server forecasts future periods only, so older forecasts stay for periods that have begun by either
+    clock. If the server's clock is behind, all older forecasts stay.
     """
     if older and older.step_s != newer.step_s:
         older = None  # hours and quarters do not mix
@@ -44,7 +44,7 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Asks for past hours as long as some of today's are missing, with the next polls and then ever less often."""
+    """Asks for today's past periods while some are missing: with the next polls, then less and less often."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -61,11 +61,11 @@ class History:
         return self.is_missing and not 0 <= now - self._asked_at < pause_s(self._asked_in_vain - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Begin anew, with another server."""
+        """Start again, with another server."""
         self._asked_at = self._asked_in_vain = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return what is known with today's past hours, as far as the server tells them.
+        """Return what is known with today's past periods, if the server sends them.
 
         A server that has no prices at all yet is asked once it has some.
         """
@@ -78,7 +78,7 @@ class History:
         try:
             known = with_settled(known, await self._client.settled_since_yesterday(), now)
         except TunnihindError as error:
-            LOGGER.debug("the server did not tell today's past hours: %s", error)
+            LOGGER.debug("the server did not send today's past hours: %s", error)
         self._asked_in_vain = 0 if _knows_today(known, now) else self._asked_in_vain + 1
         return known
 

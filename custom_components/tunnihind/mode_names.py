@@ -1,6 +1,6 @@
-"""How a server is named and credited whose prices are not today's: in the language of the installation, once for all.
+"""Names and credits of demos and rehearsals, in the language of the installation.
 
-Names of entries and attributions are texts that Home Assistant does not translate.
+Home Assistant does not translate titles of entries and attributions.
 """
 
 from typing import Final
@@ -20,12 +20,12 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, language: str) -> str:
-    """Return what a server is called."""
+    """Return the name of a server."""
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return f"{_NAME} {word}" if word else _NAME
 
 
-def attribution_in(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit, after a mark where prices are made up or of a past day."""
+def marked_credit(credit: str, mode: Mode, language: str) -> str:
+    """Return the credit, with a mark in front for a demo or a rehearsal."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

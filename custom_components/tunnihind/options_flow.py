@@ -1,4 +1,4 @@
-"""What the household pays on top of the market's price, and which hours it calls cheap."""
+"""The options: what the household pays on top of the market's price, and how many hours are cheap."""
 
 from collections.abc import Mapping
 from datetime import time
@@ -71,14 +71,14 @@ class TunnihindOptionsFlow(OptionsFlow):
         return await self.async_step_edit_row()
 
     async def async_step_pick_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask of which row the figures shall be changed."""
+        """Ask which row to change."""
         if user_input is not None:
             self._chosen = user_input[ROW]
             return await self.async_step_edit_row()
         return self.async_show_form(step_id="pick_row", data_schema=self._choice(default=name_of(self._rows[-1])))
 
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Change the figures of one row, and what holds for all."""
+        """Change the figures of one row, and the settings that hold for all rows."""
         if user_input is None:
             return self._tariff_form("edit_row", prices_schema(), suggested(self._as_it_stands()))
         figures = figures_of(user_input)

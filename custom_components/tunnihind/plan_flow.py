@@ -1,4 +1,4 @@
-"""Adding and changing plans, each a subentry of its server: the form of a plan, and what of it the subentry keeps."""
+"""Adds and changes plans: the form of a plan, and what its subentry stores."""
 
 import math
 from collections.abc import Iterable, Mapping

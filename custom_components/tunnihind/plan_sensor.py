@@ -114,7 +114,7 @@ PLAN_STATUS: Final = SensorEntityDescription(
 
 
 class PlanStatusSensor(PlanEntity, SensorEntity):
-    """How a plan stands, which can be told whatever is known of prices."""
+    """How a plan stands. It is available also while no price is known."""
 
     @property
     @override

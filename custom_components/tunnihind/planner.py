@@ -17,7 +17,7 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides for every plan, and remembers what it decided, so that a window that has begun does not move."""
+    """Decides for every plan. It remembers its decisions, so that a window that has begun does not move."""
 
     def __init__(self) -> None:
         self._settings: dict[str, PlanSettings] = {}
@@ -30,17 +30,17 @@ class Planner:
         kept: Mapping[str, Mapping[str, Any]],
         ran: Mapping[str, Iterable[Mapping[str, Any]]],
     ) -> None:
-        """Take up the plans, what they had decided before Home Assistant went down, and what had run."""
+        """Read the plans, what they decided before Home Assistant stopped, and what ran."""
         self._settings = _settings_of(subentries)
         self._ran = {plan: list(_windows_from(ran.get(plan, ()))) for plan in self._settings}
         self._outcomes = dict(_outcomes_from({plan: kept[plan] for plan in self._settings if plan in kept}))
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Take up plans that are new or changed. A window that has begun is finished as it was planned."""
+        """Read new and changed plans. A window that has begun is finished as it was planned."""
         self._settings = _settings_of(subentries)
 
     def forget(self) -> None:
-        """Decide anew, as if nothing had run."""
+        """Forget what was decided, as if nothing had run."""
         self._outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
@@ -70,7 +70,7 @@ class Planner:
         return {plan: [window.as_dict() for window in ran] for plan, ran in self._ran.items()}
 
     def _ran_by(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun; one that was known before may have got more pieces since."""
+        """Return the plan's windows that have begun; the newest may have got more pieces."""
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self._ran.get(plan, [])}
         if newest is not None:
@@ -79,21 +79,21 @@ class Planner:
 
 
 def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Outcome]]:
-    """Yield what can be read of what was decided; the rest is decided anew."""
+    """Yield the stored decisions that can be read; the others are made again."""
     for plan, outcome in kept.items():
         try:
             yield plan, outcome_from_dict(outcome)
         except (TypeError, ValueError) as error:
-            LOGGER.warning("what a plan had decided can't be read and is decided anew: %s", error)
+            LOGGER.warning("the stored decision of a plan can't be read and is made again: %s", error)
 
 
 def _windows_from(kept: Iterable[Mapping[str, Any]]) -> Iterator[Decision]:
-    """Yield what can be read of what ran."""
+    """Yield the stored windows that can be read."""
     for window in kept:
         try:
             yield Decision.from_dict(window)
         except (TypeError, ValueError) as error:
-            LOGGER.warning("a window that ran can't be read and is left out of the calendar: %s", error)
+            LOGGER.warning("a stored window can't be read and is left out of the calendar: %s", error)
 
 
 def _settings_of(subentries: Iterable[ConfigSubentry]) -> dict[str, PlanSettings]:
@@ -104,5 +104,5 @@ def _settings_of(subentries: Iterable[ConfigSubentry]) -> dict[str, PlanSettings
         try:
             settings[subentry.subentry_id] = PlanSettings.from_mapping(subentry.data)
         except ValueError as error:
-            LOGGER.error("the plan %r can't be used, set it anew: %s", subentry.title, error)
+            LOGGER.error("the plan %r can't be used, set it up again: %s", subentry.title, error)
     return settings

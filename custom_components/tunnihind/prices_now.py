@@ -14,7 +14,7 @@ from .prices.levels import Level, is_cheap, level, rank
 from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
-# The first day that is not published yet: a forecast of less says little, one of more is the list's business.
+# A day: a shorter forecast says little, and the list of prices has the rest.
 OUTLOOK_S: Final = 24 * HOUR_S
 
 
@@ -91,7 +91,7 @@ class PricesNow:
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The first 24 hours that are not published yet, or as many of them as the server tells."""
+        """The first 24 hours that are not published yet, or as many as the server sends."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start

@@ -12,7 +12,7 @@ from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
 
-# A poll or two may be lost without anybody having to know.
+# A lost poll or two is no problem.
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S

@@ -1,4 +1,4 @@
-"""Actions that answer: prices of any hours, and the cheapest time for a job that is no plan."""
+"""The actions: prices of any time, and the cheapest time for a job that is no plan."""
 
 import math
 from collections.abc import Mapping
@@ -107,12 +107,12 @@ def _coordinator(call: ServiceCall) -> TunnihindCoordinator:
 
 
 def _mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return what tells an answer about a day that is only rehearsed from one about today."""
+    """Return the field that marks answers of a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only server's entry; who means a rehearsal beside a live server names it."""
+    """Return the id of the only entry. Rehearsals count only where there is no live server."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:

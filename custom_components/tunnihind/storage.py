@@ -1,4 +1,4 @@
-"""What outlives a restart of Home Assistant: the newest prices and what the plans decided."""
+"""What is stored over a restart of Home Assistant: the newest prices and what the plans decided."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, override
@@ -12,16 +12,16 @@ from .const import DOMAIN, LOGGER
 from .prices.timeline import HOUR_S
 
 _VERSION: Final = 1
-# Long enough to write once for a burst of changes; what is not yet written is flushed when Home Assistant stops.
+# Several changes are written at once. Home Assistant writes what is left when it stops.
 _DELAY_S: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """What was known when Home Assistant last ran. `outcomes` is what the plans had decided, as JSON, by subentry.
+    """What was known when Home Assistant last ran.
 
-    `ran` is the windows that have begun in the last two weeks, in the same way.
-    `server` is what the entry's server was known by: its unique id. Its clock was `server_ahead_s` ahead.
+    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` is what the
+    plans had decided, as JSON, by subentry; `ran` is their windows of the last two weeks, in the same form.
     """
 
     server: str | None = None
@@ -31,8 +31,8 @@ class StoredState:
     ran: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     server_ahead_s: int = 0
 
-    def of_server(self, server: str | None) -> StoredState:
-        """Return what of it holds with that server: another one, a demo perhaps, has other prices and another rate."""
+    def for_server(self, server: str | None) -> StoredState:
+        """Return what is valid for that server. Prices and VAT rate of another server are not."""
         return self if server == self.server else StoredState(server=server, outcomes=self.outcomes, ran=self.ran)
 
 
@@ -41,8 +41,8 @@ class _Store(Store[dict[str, Any]]):
     async def _async_migrate_func(
         self, old_major_version: int, old_minor_version: int, old_data: dict[str, Any]
     ) -> dict[str, Any]:
-        """Start afresh: all that is kept comes back with the next poll."""
-        LOGGER.debug("dropping prices kept in form %s.%s", old_major_version, old_minor_version)
+        """Start from nothing: the next poll brings all of it back."""
+        LOGGER.debug("dropping prices stored in version %s.%s", old_major_version, old_minor_version)
         return {}
 
 
@@ -53,27 +53,27 @@ class Storage:
         self._store = _Store(hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return what was kept; nothing where there is no file, or none that can be understood."""
+        """Return what was stored: nothing if there is no file, or none that can be read."""
         try:
-            return _kept_from(await self._store.async_load() or {})
+            return _state_from(await self._store.async_load() or {})
         except UnsupportedStorageVersionError, KeyError, TypeError, ValueError, AttributeError:
-            LOGGER.warning("the prices kept from before can't be read and are fetched anew", exc_info=True)
+            LOGGER.warning("the stored prices can't be read and are fetched again", exc_info=True)
             return StoredState()
 
-    def save_soon(self, kept: StoredState) -> None:
+    def save_soon(self, state: StoredState) -> None:
         """Write a little later, unless something newer comes before."""
-        self._store.async_delay_save(lambda: asdict(kept), _DELAY_S)
+        self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
-    async def save(self, kept: StoredState) -> None:
+    async def save(self, state: StoredState) -> None:
         """Write at once."""
-        await self._store.async_save(asdict(kept))
+        await self._store.async_save(asdict(state))
 
     async def remove(self) -> None:
         """Delete the file."""
         await self._store.async_remove()
 
 
-def _kept_from(document: dict[str, Any]) -> StoredState:
+def _state_from(document: dict[str, Any]) -> StoredState:
     about, answer = document.get("about"), document.get("answer")
     return StoredState(
         server=document.get("server"),

@@ -1,4 +1,4 @@
-"""What Home Assistant's page on its own health says of the servers; of several, of the first one."""
+"""What Home Assistant's system health page shows: the number of servers, and the state of the first."""
 
 from typing import Any
 

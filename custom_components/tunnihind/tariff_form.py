@@ -81,7 +81,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return what tells the row from the others: the date it holds from."""
+    """Return the row's name: the date from which it holds."""
     return row.get(VALID_FROM) or BEGINNING
 
 

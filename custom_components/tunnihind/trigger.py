@@ -1,4 +1,4 @@
-"""Where Home Assistant asks for triggers: there are none in versions that can't run them."""
+"""The triggers, for versions of Home Assistant that can run them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.trigger import Trigger

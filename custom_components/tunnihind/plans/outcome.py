@@ -29,7 +29,7 @@ class Decision:
     the window's hours are expected to cost, EUR/kWh, weighted by time; `saving` is against starting at once, None where
     that is not known. `forecast_share` (0 to 1) is the part of its time that rests on predicted prices. It is
     `shortened` where it is less than the plan's duration. Once it has begun it is `locked`: neither it nor its
-    figures change any more, save that pieces may be added to a shortened one, whose saving is not known then.
+    figures change, except that a shortened one may get more pieces; then its saving is not known.
     `last_run` is the newest window that ran before it.
     """
 

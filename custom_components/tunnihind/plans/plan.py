@@ -1,15 +1,15 @@
 """When a plan runs, and how it stands.
 
-`decide` is asked again and again, at the least at every start of a quarter of an hour, each time with what it said the
-last time. As long as a window has not begun it is found anew from what is known then, so that new prices may move it.
-Once it has begun it stays, whatever becomes of prices, settings or the clock. When it is over, its occurrence is done
-and the next one is planned. Only a split window that had to begin short of its duration, because prices came late,
-takes more pieces as long as its span lasts: a boiler must not stay cold for what was not known at midnight. A window
-that was slept through from start to end (Home Assistant was down) has not run: what is left of its span is planned
-anew.
+`decide` is called at least at every start of a quarter of an hour, each time with its last answer.
 
-A clock that is set back into a span whose window has begun finds that window again, where it was. One that is set back
-to before the span opened finds everything open.
+- Until a window begins it is searched again from what is known, so new prices may move it.
+- Once it has begun it stays, even if prices, settings or the clock change.
+- When it is over, its occurrence is done and the next one is planned.
+- A split window that began shorter than planned, because prices came late, gets more pieces while its span lasts: a
+  boiler must not stay cold because of what was not known at midnight.
+- A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
+- If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
+  opened, nothing has run.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from .settings import Horizon, PlanSettings
 from .solver import Piece, PriceOf, cheapest, first_quarter
 from .spans import Span, spans
 
-# Farther than any price is told, and than the next occurrence of a weekly plan.
+# Further ahead than any known price, and than the next occurrence of a weekly plan.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -95,7 +95,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
 
 
 def _last_run(last: Outcome | None, now: int) -> Decision | None:
-    """Return the newest window that has begun, as far as the clock has come to its span."""
+    """Return the newest window that has begun, unless the clock was set back to before its span."""
     if isinstance(last, Decision) and last.locked:
         run: Decision | None = last
     elif isinstance(last, Decision) and last.start <= now < last.end:
@@ -106,7 +106,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window that has begun with what it lacks, as far as its span has that by now; what it has stays."""
+    """Return a window that has begun, with more pieces if it is shortened and its span now has room for them."""
     had_s = _length(run.pieces)
     if not run.shortened or settings.min_piece_s is None or settings.duration_s <= had_s:
         return run

@@ -1,4 +1,4 @@
-"""Days as Estonian households live them, which the Tallinn clock cuts out of UTC."""
+"""Calendar days of the Tallinn clock, in UTC seconds."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -23,7 +23,7 @@ def local(instant: int) -> datetime:
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
-    """Return [start, end) (UTC seconds) as attributes and actions tell it: Tallinn's wall times with their offset."""
+    """Return [start, end) (UTC seconds) as Tallinn wall times with their offset, for attributes and actions."""
     return {"start": local(start).isoformat(), "end": local(end).isoformat()}
 
 
