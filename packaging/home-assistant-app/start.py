@@ -28,14 +28,14 @@ _LOOK_AGAIN_S: Final = 1.0
 
 
 def settings(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options as the server's environment; one that is left out or empty keeps its default."""
+    """Return the options as environment variables of the server. Options that are empty keep their defaults."""
     return {f"TUNNIHIND_{name.upper()}": str(value) for name, value in options.items() if value not in {None, ""}}
 
 
 def hand_over(folder: Path) -> None:
-    """Give the server's user the folder of its data and the database in it, but nothing that a link leads to.
+    """Make the server's user the owner of the data folder and of the database in it, but follow no links.
 
-    The folder is that user's from the first start on, who could have put links to files of root there.
+    That user owns the folder from the first start on, and could put links to files of root there.
     """
     user = pwd.getpwnam(USER)
     for path in (folder, *folder.glob("tunnihind.db*")):
@@ -46,8 +46,8 @@ def hand_over(folder: Path) -> None:
 
 
 def give(path: Path, uid: int, gid: int) -> None:
-    """Give a user a folder, or a file that has no other name. Raises OSError for links of either kind."""
-    # Without O_NONBLOCK a pipe would keep us waiting for whoever writes to it.
+    """Make a user the owner of a folder or a file. Raises OSError for symbolic links and files with a second name."""
+    # Without O_NONBLOCK, opening a pipe would wait until somebody writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         found = os.fstat(descriptor)
@@ -59,7 +59,7 @@ def give(path: Path, uid: int, gid: int) -> None:
 
 
 def announce(supervisor: str, token: str, *, host: str, port: int) -> None:
-    """Have Home Assistant told where the server is. Raises OSError."""
+    """Announce the server to Home Assistant. Raises OSError."""
     message = {"service": "tunnihind", "config": {"host": host, "port": port}}
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = Request(f"{supervisor}/discovery", json.dumps(message).encode(), headers)  # noqa: S310  a constant address
@@ -68,7 +68,7 @@ def announce(supervisor: str, token: str, *, host: str, port: int) -> None:
 
 
 def answers(port: int) -> bool:
-    """Tell whether the server answers yet: Home Assistant asks it as soon as it hears of it."""
+    """Tell whether the server answers yet. Home Assistant asks it as soon as it is announced."""
     try:
         with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
             return True
@@ -95,7 +95,7 @@ def main() -> None:
         try:
             announce(SUPERVISOR, token, host=socket.gethostname(), port=PORT)
         except OSError as error:
-            sys.stderr.write(f"Home Assistant could not be told of the server: {error}\n")
+            sys.stderr.write(f"The server could not be announced to Home Assistant: {error}\n")
     sys.exit(server.wait())
 
 

@@ -72,7 +72,7 @@ async def test_the_app_announces_a_server_that_answers_and_ends_with_it(
             assert (await response.json())["vatRate"] == 0.24
         [server] = app.family() - {app.pid}
         assert b"SUPERVISOR_TOKEN" not in environment_of(server)
-        await app.until_logged("Home Assistant could not be told of the server")
+        await app.until_logged("The server could not be announced to Home Assistant")
         assert await app.terminate() == 0
         assert await app.until_alone()
     finally:
