@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Generator
 import pytest
 import pytest_asyncio
 
-from tests.support.hass.house import AFTERNOON, House
+from tests.support.hass.real_home import AFTERNOON, House
 from tests.support.shifted_clock import ShiftedClock, library
 
 _LOG_LINES = 60

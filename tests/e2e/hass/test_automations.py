@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from tests.support.hass.api import Json
-from tests.support.hass.house import House
+from tests.support.hass.real_home import House
 from tunnihind.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

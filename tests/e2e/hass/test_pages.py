@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.hass.house import House
 from tests.support.hass.pages import device_pages, opened, owner_s_browser
+from tests.support.hass.real_home import House
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from tests.support.hass.expected_states import Told
-from tests.support.hass.house import House, next_hour
+from tests.support.hass.real_home import House, next_hour
 from tunnihind.market import DAY_S, HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.hass.expected_states import ExpectedStates, local, utc
-from tests.support.hass.house import House
+from tests.support.hass.real_home import House
 from tests.support.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 

@@ -8,7 +8,7 @@ from typing import Literal
 from playwright.async_api import BrowserContext, Page, ViewportSize
 
 from tests.support.browser import chromium
-from tests.support.hass.house import House
+from tests.support.hass.real_home import House
 
 type Theme = Literal["light", "dark"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, ViewportSize
 
 from tests.support.hass.api import Json
-from tests.support.hass.house import House
 from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
+from tests.support.hass.real_home import House
 from tests.support.shifted_clock import ShiftedClock, library
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
