@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Generator
 import pytest
 import pytest_asyncio
 
-from tests.support.hass.real_home import AFTERNOON, House
+from tests.support.hass.real_home import AFTERNOON, RealHome
 from tests.support.shifted_clock import ShiftedClock, library
 
 _LOG_LINES = 60
@@ -13,15 +13,15 @@ _LOG_LINES = 60
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def real_home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RealHome]:
     """Return a home in which it is afternoon, with the integration added and showing prices."""
     found = library()
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
-    folder = tmp_path_factory.mktemp("house")
+    folder = tmp_path_factory.mktemp("real_home")
     clock = ShiftedClock(found, folder / "clock")
     clock.set(AFTERNOON)
-    async with House.inhabited(folder, clock) as inhabited:
+    async with RealHome.inhabited(folder, clock) as inhabited:
         yield inhabited
 
 
@@ -29,7 +29,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 def pytest_runtest_makereport(item: pytest.Function) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the end of Home Assistant's log with a failed test."""
     report = yield
-    if report.failed and isinstance(house := item.funcargs.get("house"), House):
-        lines = house.hass.process.log.splitlines()
+    if report.failed and isinstance(real_home := item.funcargs.get("real_home"), RealHome):
+        lines = real_home.hass.process.log.splitlines()
         report.sections.append(("Home Assistant's log", "\n".join(lines[-_LOG_LINES:])))
     return report

@@ -3,26 +3,26 @@
 import pytest
 
 from tests.support.hass.pages import device_pages, opened, owner_s_browser
-from tests.support.hass.real_home import House
+from tests.support.hass.real_home import RealHome
 
 pytestmark = pytest.mark.timeout(180)
 
 
-async def test_the_pages_of_the_devices_show_prices_and_the_window(house: House) -> None:
-    pages = await device_pages(house)
-    price = (await house.shows("current_price")).state
-    async with owner_s_browser(house) as context:
-        async with opened(context, house, pages["Tunnihind"]) as page:
+async def test_the_pages_of_the_devices_show_prices_and_the_window(real_home: RealHome) -> None:
+    pages = await device_pages(real_home)
+    price = (await real_home.shows("current_price")).state
+    async with owner_s_browser(real_home) as context:
+        async with opened(context, real_home, pages["Tunnihind"]) as page:
             await page.get_by_text(f"{price} EUR/kWh").first.wait_for()
             await page.get_by_text("Tomorrow's prices known").wait_for()
-        async with opened(context, house, pages["Cheapest 3 hours"]) as page:
+        async with opened(context, real_home, pages["Cheapest 3 hours"]) as page:
             await page.get_by_text("Window start").wait_for()
 
 
-async def test_the_integration_has_its_own_mark(house: House) -> None:
+async def test_the_integration_has_its_own_mark(real_home: RealHome) -> None:
     async with (
-        owner_s_browser(house) as context,
-        opened(context, house, "/config/integrations/integration/tunnihind") as page,
+        owner_s_browser(real_home) as context,
+        opened(context, real_home, "/config/integrations/integration/tunnihind") as page,
     ):
         mark = page.get_by_role("img", name="Tunnihind").first
         await mark.wait_for()

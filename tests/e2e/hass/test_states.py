@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.hass.expected_states import ExpectedStates, local, utc
-from tests.support.hass.real_home import House
+from tests.support.hass.real_home import RealHome
 from tests.support.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 
@@ -16,52 +16,52 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-async def expected(house: House) -> ExpectedStates:
+async def expected(real_home: RealHome) -> ExpectedStates:
     """Return what the API tells, once Home Assistant has heard it too: the demo's forecast gets better as it runs."""
-    price = await house.entity("current_price")
+    price = await real_home.entity("current_price")
 
     async def look() -> ExpectedStates | None:
-        await house.hass.call("homeassistant.update_entity", entity_id=price)
-        expected = await ExpectedStates.from_api(house.server)
-        shown = (await house.shows("current_price")).attributes
+        await real_home.hass.call("homeassistant.update_entity", entity_id=price)
+        expected = await ExpectedStates.from_api(real_home.server)
+        shown = (await real_home.shows("current_price")).attributes
         return expected if all(shown[name] == hours for name, hours in expected.lists().items()) else None
 
     found = await until(look, within=60)
     assert found is not None, (
-        (await house.shows("current_price")).attributes,
-        (await ExpectedStates.from_api(house.server)).lists(),
+        (await real_home.shows("current_price")).attributes,
+        (await ExpectedStates.from_api(real_home.server)).lists(),
     )
     return found
 
 
-async def test_an_address_at_which_nobody_answers_is_refused(house: House) -> None:
-    outcome = await house.hass.flow("tunnihind", {"url": UNREACHABLE_URL})
+async def test_an_address_at_which_nobody_answers_is_refused(real_home: RealHome) -> None:
+    outcome = await real_home.hass.flow("tunnihind", {"url": UNREACHABLE_URL})
     assert (outcome["type"], outcome["errors"]) == ("form", {"url": "cannot_connect"})
 
 
-async def test_an_address_at_which_something_else_answers_is_refused(house: House) -> None:
-    outcome = await house.hass.flow("tunnihind", {"url": house.hass.process.url})
+async def test_an_address_at_which_something_else_answers_is_refused(real_home: RealHome) -> None:
+    outcome = await real_home.hass.flow("tunnihind", {"url": real_home.hass.process.url})
     assert (outcome["type"], outcome["errors"]) == ("form", {"url": "not_tunnihind"})
 
 
-async def test_one_server_is_added_only_once(house: House) -> None:
-    outcome = await house.hass.flow("tunnihind", {"url": f"{house.server.url}/"})
+async def test_one_server_is_added_only_once(real_home: RealHome) -> None:
+    outcome = await real_home.hass.flow("tunnihind", {"url": f"{real_home.server.url}/"})
     assert (outcome["type"], outcome["reason"]) == ("abort", "already_configured")
 
 
-async def test_the_entry_bears_the_server_s_identity(house: House) -> None:
-    about = (await house.server.get("/api/about")).json()
-    diagnostics = await house.hass.get(f"/api/diagnostics/config_entry/{(await house.entry())['entry_id']}")
+async def test_the_entry_bears_the_server_s_identity(real_home: RealHome) -> None:
+    about = (await real_home.server.get("/api/about")).json()
+    diagnostics = await real_home.hass.get(f"/api/diagnostics/config_entry/{(await real_home.entry())['entry_id']}")
     assert diagnostics["data"]["about"]["version"] == about["version"]
     assert about["instanceId"] not in str(diagnostics), "an identity that finds the server on its network"
 
 
-async def test_the_states_are_the_api_s_values(house: House, expected: ExpectedStates) -> None:
+async def test_the_states_are_the_api_s_values(real_home: RealHome, expected: ExpectedStates) -> None:
     numbers = expected.numbers()
-    assert {key: (await house.shows(key)).number for key in numbers} == numbers
-    assert (await house.shows("settled_until")).state == utc(max(expected.settled) + HOUR_S)
-    assert (await house.shows("tomorrow_known")).state == "on"
-    assert (await house.shows("data_problem")).state == "off"
+    assert {key: (await real_home.shows(key)).number for key in numbers} == numbers
+    assert (await real_home.shows("settled_until")).state == utc(max(expected.settled) + HOUR_S)
+    assert (await real_home.shows("tomorrow_known")).state == "on"
+    assert (await real_home.shows("data_problem")).state == "off"
 
 
 async def test_lists_of_a_day_have_every_hour_and_only_published_ones(expected: ExpectedStates) -> None:
@@ -73,18 +73,20 @@ async def test_lists_of_a_day_have_every_hour_and_only_published_ones(expected: 
 
 
 async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(
-    house: House, expected: ExpectedStates
+    real_home: RealHome, expected: ExpectedStates
 ) -> None:
     left = sorted(price for ts, price in expected.day(0).items() if ts > expected.now)
-    average = float(await house.hass.shows("sensor.cheapest_3_hours_average_price"))
+    average = float(await real_home.hass.shows("sensor.cheapest_3_hours_average_price"))
     # Its pieces are an hour or longer and may begin at a quarter: no dearer than the three cheapest whole hours left.
     assert min(expected.day(0).values()) <= average <= round(sum(left[:3]) / 3, 4)
-    assert await house.hass.shows("binary_sensor.cheapest_3_hours_window") == "off"
+    assert await real_home.hass.shows("binary_sensor.cheapest_3_hours_window") == "off"
 
 
-async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, expected: ExpectedStates) -> None:
+async def test_the_recorder_keeps_the_price_and_none_of_the_lists(
+    real_home: RealHome, expected: ExpectedStates
+) -> None:
     def recorded() -> list[tuple[str, str]]:
-        file = house.hass.process.folder / "home-assistant_v2.db"
+        file = real_home.hass.process.folder / "home-assistant_v2.db"
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             rows = database.execute(
                 "select states.state, state_attributes.shared_attrs from states"
@@ -101,10 +103,10 @@ async def test_the_recorder_keeps_the_price_and_none_of_the_lists(house: House, 
     assert not any(name in attributes for _, attributes in rows for name in expected.lists())
 
 
-async def test_a_plan_added_on_its_page_has_its_window_at_once(house: House, expected: ExpectedStates) -> None:
+async def test_a_plan_added_on_its_page_has_its_window_at_once(real_home: RealHome, expected: ExpectedStates) -> None:
     deadline = local(expected.hour + 6 * HOUR_S)
-    await house.add_plan("Dishwasher", 2, deadline=f"{deadline:%H:%M:%S}")
-    window = await house.hass.until_state(
+    await real_home.add_plan("Dishwasher", 2, deadline=f"{deadline:%H:%M:%S}")
+    window = await real_home.hass.until_state(
         "binary_sensor.dishwasher_window", lambda state: state.attributes.get("pieces"), say="a window"
     )
     [piece] = window.attributes["pieces"]
@@ -127,7 +129,9 @@ def price_between(expected: ExpectedStates, start: datetime, end: datetime) -> f
     return round(sum(expected.settled[ts - ts % HOUR_S] for ts in quarters) / len(quarters), 6)
 
 
-async def change_prices(house: House, *, vat_percent: float, margin: float, network: float, levies: float) -> None:
+async def change_prices(
+    real_home: RealHome, *, vat_percent: float, margin: float, network: float, levies: float
+) -> None:
     """Fill the form of what the household pays, fees in c/kWh."""
     figures: dict[str, Any] = {
         "supply": {"vat_percent": vat_percent, "margin": margin, "fees_include_vat": False},
@@ -141,32 +145,34 @@ async def change_prices(house: House, *, vat_percent: float, margin: float, netw
         },
         "levies": {"excise": levies, "renewable": levies},
     }
-    entry_id = (await house.entry())["entry_id"]
-    outcome = await house.hass.flow(entry_id, {"next_step_id": "prices"}, figures, kind="options/flow")
+    entry_id = (await real_home.entry())["entry_id"]
+    outcome = await real_home.hass.flow(entry_id, {"next_step_id": "prices"}, figures, kind="options/flow")
     assert outcome["type"] == "create_entry", outcome
 
 
-async def test_fees_added_on_the_options_page_are_in_the_price_at_once(house: House, expected: ExpectedStates) -> None:
-    market = (await house.server.get("/api/v1/forecast")).json()["dayAhead"][0]["eurMwh"]
-    await change_prices(house, vat_percent=24, margin=1, network=5, levies=0.5)
+async def test_fees_added_on_the_options_page_are_in_the_price_at_once(
+    real_home: RealHome, expected: ExpectedStates
+) -> None:
+    market = (await real_home.server.get("/api/v1/forecast")).json()["dayAhead"][0]["eurMwh"]
+    await change_prices(real_home, vat_percent=24, margin=1, network=5, levies=0.5)
     price = round((market / 1000 + 0.07) * 1.24, 4)
-    await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
-    await change_prices(house, vat_percent=22, margin=0, network=0, levies=0)
+    await real_home.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
+    await change_prices(real_home, vat_percent=22, margin=0, network=0, levies=0)
     price = expected.numbers()["current_price"]
-    await house.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
+    await real_home.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
 
 
-async def test_the_actions_answer(house: House, expected: ExpectedStates) -> None:
-    prices = (await house.hass.call("tunnihind.get_prices"))["prices"]
+async def test_the_actions_answer(real_home: RealHome, expected: ExpectedStates) -> None:
+    prices = (await real_home.hass.call("tunnihind.get_prices"))["prices"]
     assert [hour["settled"] for hour in prices].count(False) == len(expected.forecast)
-    found = await house.hass.call("tunnihind.find_cheapest_hours", duration="02:00:00")
+    found = await real_home.hass.call("tunnihind.find_cheapest_hours", duration="02:00:00")
     assert found["found"] is True
 
 
-async def test_nothing_is_complained_of_in_the_log(house: House) -> None:
+async def test_nothing_is_complained_of_in_the_log(real_home: RealHome) -> None:
     console_errors = [
         line
-        for line in house.hass.process.log.splitlines()
+        for line in real_home.hass.process.log.splitlines()
         if (" WARNING " in line or " ERROR " in line) and "tunnihind" in line
     ]
     assert [line for line in console_errors if "has not been tested by Home Assistant" not in line] == []

@@ -1,8 +1,8 @@
 """A real Home Assistant as a process of its own, with the integration, beside a real server.
 
-Both live by one shifted clock (`shifted_clock.py`, libfaketime), so that days pass in seconds. Only the wall clock is
-shifted: timers that already run keep to the time that elapses, as on any machine whose clock is set. So a test comes to
-an instant by setting the clock to some seconds before it and reloading the integration (`House.come_to`), or by
-stopping Home Assistant, setting the clock and starting it (`House.restart_home_assistant`); then the instant itself is
-waited for, by the timers that a home's Home Assistant would wait by.
+Both use one shifted clock (`shifted_clock.py`, libfaketime), so that days pass in seconds. Only the wall clock is
+shifted. Timers that already run keep to the time that elapses, as on any machine whose clock is set. There are two
+ways to come to an instant: set the clock to some seconds before it and reload the integration (`RealHome.come_to`),
+or stop Home Assistant, set the clock and start it again (`RealHome.restart_home_assistant`). Then Home Assistant's
+own timers wait for the instant, as they would in a home.
 """

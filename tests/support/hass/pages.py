@@ -8,7 +8,7 @@ from typing import Literal
 from playwright.async_api import BrowserContext, Page, ViewportSize
 
 from tests.support.browser import chromium
-from tests.support.hass.real_home import House
+from tests.support.hass.real_home import RealHome
 
 type Theme = Literal["light", "dark"]
 
@@ -20,17 +20,17 @@ _FAR_AHEAD_MS = 10**14
 
 @asynccontextmanager
 async def owner_s_browser(
-    house: House, *, theme: Theme = "light", size: ViewportSize = DESKTOP
+    real_home: RealHome, *, theme: Theme = "light", size: ViewportSize = DESKTOP
 ) -> AsyncIterator[BrowserContext]:
     """Return a browser in which the owner has logged in."""
     tokens = {
-        "access_token": house.hass.token,
+        "access_token": real_home.hass.token,
         "token_type": "Bearer",
         "expires_in": _FAR_AHEAD_MS // 1000,
         "expires": _FAR_AHEAD_MS,
         "refresh_token": "",
-        "hassUrl": house.hass.process.url,
-        "clientId": f"{house.hass.process.url}/",
+        "hassUrl": real_home.hass.process.url,
+        "clientId": f"{real_home.hass.process.url}/",
     }
     async with chromium() as browser:
         context = await browser.new_context(viewport=size, color_scheme=theme, timezone_id="Europe/Tallinn")
@@ -39,18 +39,18 @@ async def owner_s_browser(
 
 
 @asynccontextmanager
-async def opened(context: BrowserContext, house: House, path: str) -> AsyncIterator[Page]:
+async def opened(context: BrowserContext, real_home: RealHome, path: str) -> AsyncIterator[Page]:
     """Return a page of Home Assistant, drawn as far as it is drawn at once."""
     page = await context.new_page()
-    await page.goto(house.hass.process.url + path)
+    await page.goto(real_home.hass.process.url + path)
     await page.locator("home-assistant-main").wait_for()
     yield page
     await page.close()
 
 
-async def device_pages(house: House) -> dict[str, str]:
+async def device_pages(real_home: RealHome) -> dict[str, str]:
     """Return the path of the page of each device of the integration, by the device's name."""
-    devices = await house.hass.command("config/device_registry/list")
+    devices = await real_home.hass.command("config/device_registry/list")
     return {
         each["name"]: f"/config/devices/device/{each['id']}"
         for each in devices

@@ -19,7 +19,7 @@ APPROACH_S = 6
 """How long before an instant a test comes to it: to reload the integration takes a tenth of a second."""
 
 
-class House:
+class RealHome:
     """What a test does in a home, in the words of who lives there."""
 
     def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path) -> None:
@@ -117,13 +117,13 @@ class House:
         """Return a home with all set up and running, as fresh as can be."""
         (hass_folder := folder / "hass").mkdir()
         async with fresh_hass(hass_folder, clock) as hass:
-            house = cls(hass, clock, folder)
+            real_home = cls(hass, clock, folder)
             try:
-                await house.start_server()
-                await house.add_integration()
-                yield house
+                await real_home.start_server()
+                await real_home.add_integration()
+                yield real_home
             finally:
-                house.clear_away()
+                real_home.clear_away()
 
 
 def is_whole(reply: Reply) -> bool:

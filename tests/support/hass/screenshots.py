@@ -15,7 +15,7 @@ from playwright.async_api import BrowserContext, ViewportSize
 
 from tests.support.hass.api import Json
 from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
-from tests.support.hass.real_home import House
+from tests.support.hass.real_home import RealHome
 from tests.support.shifted_clock import ShiftedClock, library
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -26,9 +26,9 @@ README_SIZE: ViewportSize = {"width": 1280, "height": 935}
 _REST_MS = 5000
 
 
-async def pages_of(house: House) -> dict[str, str]:
+async def pages_of(real_home: RealHome) -> dict[str, str]:
     """Return the path of each page worth looking at, by the name of its picture."""
-    devices = await device_pages(house)
+    devices = await device_pages(real_home)
     return {f"device-{name.lower().replace(' ', '-')}": path for name, path in devices.items()} | {
         "integration": "/config/integrations/integration/tunnihind",
         "dashboard": "/tunnihind-home/prices",
@@ -36,16 +36,16 @@ async def pages_of(house: House) -> dict[str, str]:
     }
 
 
-async def make_dashboard(house: House) -> None:
+async def make_dashboard(real_home: RealHome) -> None:
     """Make a dashboard of what Home Assistant's own cards show of the integration, and of the server's small view."""
-    await house.hass.command(
+    await real_home.hass.command(
         "lovelace/dashboards/create", url_path="tunnihind-home", title="Electricity", mode="storage", icon="mdi:flash"
     )
-    registry = await house.hass.command("config/entity_registry/list")
+    registry = await real_home.hass.command("config/entity_registry/list")
     ours = [each for each in registry if each["platform"] == "tunnihind" and each["disabled_by"] is None]
     by_key = {each["translation_key"]: each["entity_id"] for each in ours}
-    config = dashboard(by_key, house.server.url)
-    await house.hass.command("lovelace/config/save", url_path="tunnihind-home", config=config)
+    config = dashboard(by_key, real_home.server.url)
+    await real_home.hass.command("lovelace/config/save", url_path="tunnihind-home", config=config)
 
 
 def dashboard(entities: dict[str, str], server_url: str) -> Json:
@@ -74,21 +74,21 @@ def entity_list(entities: Iterable[str]) -> Json:
     return {"type": "entities", "entities": list(entities)}
 
 
-async def take(house: House, folder: Path) -> None:
+async def take(real_home: RealHome, folder: Path) -> None:
     """Take all pictures."""
-    pages = await pages_of(house)
+    pages = await pages_of(real_home)
     for theme in _THEMES:
-        async with owner_s_browser(house, theme=theme) as context:
+        async with owner_s_browser(real_home, theme=theme) as context:
             for name, path in pages.items():
-                await picture(context, house, path, folder / f"{name}-{theme}.png")
-    async with owner_s_browser(house, size=README_SIZE) as context:
-        await picture(context, house, pages["dashboard"], folder / "home-assistant.png")
-    async with owner_s_browser(house, size=PHONE) as context:
-        await picture(context, house, pages["dashboard"], folder / "dashboard-phone.png")
+                await picture(context, real_home, path, folder / f"{name}-{theme}.png")
+    async with owner_s_browser(real_home, size=README_SIZE) as context:
+        await picture(context, real_home, pages["dashboard"], folder / "home-assistant.png")
+    async with owner_s_browser(real_home, size=PHONE) as context:
+        await picture(context, real_home, pages["dashboard"], folder / "dashboard-phone.png")
 
 
-async def picture(context: BrowserContext, house: House, path: str, file: Path) -> None:
-    async with opened(context, house, path) as page:
+async def picture(context: BrowserContext, real_home: RealHome, path: str, file: Path) -> None:
+    async with opened(context, real_home, path) as page:
         await page.wait_for_timeout(_REST_MS)
         await page.screenshot(path=file)
 
@@ -97,10 +97,10 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
     """Let a home live on the machine's own time, as the browser does, and take the pictures."""
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
-    async with House.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as house:
-        await house.add_plan("Dishwasher", 2, deadline="07:00:00")
-        await make_dashboard(house)
-        await take(house, folder)
+    async with RealHome.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as real_home:
+        await real_home.add_plan("Dishwasher", 2, deadline="07:00:00")
+        await make_dashboard(real_home)
+        await take(real_home, folder)
 
 
 def main(folder: Path) -> None:
