@@ -13,7 +13,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
 from tunnihind.pipeline.back_fill import YEARS_FILLED, first_month, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.covariates import CovariateIngest
-from tunnihind.pipeline.modelling import Modeller, ScoreSlice
+from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.schedule import (
@@ -33,8 +33,8 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-SLICE_PATIENCE_S: Final = 1.0
-"""The pipeline waits so long for a slice of the scores before it looks again for more urgent tasks."""
+SCORES_PATIENCE_S: Final = 1.0
+"""The pipeline waits so long for a part of the scores before it looks again for more urgent tasks."""
 
 LONGEST_NAP_S: Final = 10.0
 """The schedule is looked at again after at most so long: the clock may jump, and `import` may bring prices."""
@@ -70,7 +70,7 @@ class Pipeline:
         self._tries: dict[Task, Tries] = {}
         self._being_asked: dict[str, asyncio.Task[None]] = {}
         self._cannot_read_store = False
-        self._slice: asyncio.Future[ScoreSlice] | None = None
+        self._scoring: asyncio.Task[None] | None = None
         self._on_change: Callable[[], None] = lambda: None
 
     async def run(self, on_change: Callable[[], None]) -> None:
@@ -83,7 +83,7 @@ class Pipeline:
                 else:
                     await self._clock.sleep(await self._nap())
         finally:
-            self._drop_slice()
+            self._drop_scoring()
             await self._ask_no_more()
             await self._prices.close()
 
@@ -97,7 +97,7 @@ class Pipeline:
                 on_change()
             await self._prices.finish()
         finally:
-            self._drop_slice()
+            self._drop_scoring()
             await self._ask_no_more()
         return not self._cannot_read_store and not any(tries.failures for tries in self._tries.values())
 
@@ -212,18 +212,20 @@ class Pipeline:
             _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
 
     async def _score(self, now: int) -> None:
-        """Do a slice of the scores, or wait a second for the one that is under way: urgent tasks come in between.
+        """Begin a part of the scores, or wait a second for the one under way: urgent tasks come in between."""
+        if self._scoring is None:
+            self._scoring = asyncio.create_task(self._score_part(now))
+        await asyncio.wait({self._scoring}, timeout=SCORES_PATIENCE_S)
+        if self._scoring.done():
+            finished, self._scoring = self._scoring, None
+            finished.result()
 
-        The forecasts of each slice are stored, so that the next one goes on from there, also after a restart. The last
-        slice notes that all is done.
+    async def _score_part(self, now: int) -> None:
+        """Make and store some of the forecasts that the scores need; once none is lacking, make the scores.
+
+        The next part goes on from what is stored, also after a restart. The last one notes that all is done.
         """
-        if self._slice is None:
-            self._slice = asyncio.ensure_future(self._modeller.score_slice(now))
-        await asyncio.wait({self._slice}, timeout=SLICE_PATIENCE_S)
-        if not self._slice.done():
-            return
-        finished, self._slice = self._slice, None
-        part = finished.result()
+        part = await self._modeller.score_slice(now)
         if part.forecasts:
             await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
             return
@@ -233,10 +235,10 @@ class Pipeline:
         await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
         await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
 
-    def _drop_slice(self) -> None:
-        if self._slice is not None:
-            self._slice.cancel()
-            self._slice = None
+    def _drop_scoring(self) -> None:
+        if self._scoring is not None:
+            self._scoring.cancel()
+            self._scoring = None
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))

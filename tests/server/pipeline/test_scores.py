@@ -15,6 +15,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
+from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.known import IssuedSeries, Known
 from tunnihind.market import DAY_S, HOUR_S, Limits, day_start
 from tunnihind.pipeline import modelling
@@ -231,39 +232,49 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
 
 
 class SlowModeller(SlicingModeller):
-    """Never ends a slice, and notes whether it was cancelled."""
+    """Never ends one part of the scores, and notes whether it was cancelled."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
+    def __init__(self, store: Store, slow: str) -> None:
+        super().__init__(store, 60.0)
+        self.slow = slow
         self.was_ended = False
 
     async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
-        self.done.append("slice")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.was_ended = True
-        raise AssertionError
+        await self._begin("slice")
+        return await super().score_slice(as_of)
+
+    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
+        await self._begin("accuracy")
+        return await super().accuracy(as_of)
+
+    async def _begin(self, part: str) -> None:
+        if part == self.slow:
+            self.done.append("slow")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.was_ended = True
 
 
-async def test_prices_and_forecasts_do_not_wait_for_a_slow_slice(
-    filled: Store, asked: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("slow", ["slice", "accuracy"])
+async def test_prices_and_forecasts_do_not_wait_for_a_slow_part_of_the_scores(
+    filled: Store, asked: list[int], monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
-    monkeypatch.setattr("tunnihind.pipeline.pipeline.SLICE_PATIENCE_S", 0.0)
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.SCORES_PATIENCE_S", 0.0)
     clock = JumpingClock(NOW)
     source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TOMORROW), clock=clock)
-    modeller = SlowModeller(filled)
+    modeller = SlowModeller(filled, slow)
     pipeline = pipeline_of(filled, clock, prices=[source], modeller=modeller)
-    while "slice" not in modeller.done:
+    while "slow" not in modeller.done:
         await pipeline.step()
-    # An hour later, with the slice still under way, prices are asked for and a run is made.
+    # An hour later, with that part still under way, prices are asked for and a run is made.
     questions, runs = len(source.asked), modeller.done.count("run")
     clock.instant += HOUR_S
     for _ in range(5):
         await pipeline.step()
     assert (len(source.asked), modeller.done.count("run")) == (questions + 1, runs + 1)
-    assert modeller.done.count("slice") == 1
-    # The pipeline's end is the slice's end.
+    assert modeller.done.count("slow") == 1
+    # The pipeline's end is the end of the scores.
     ending = asyncio.create_task(pipeline.run(lambda: None))
     await asyncio.sleep(0)
     ending.cancel()
