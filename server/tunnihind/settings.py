@@ -1,7 +1,7 @@
 """What an operator can set; the command line's options and the environment fill it (see `cli.options`)."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -27,7 +27,8 @@ def default_database_url() -> str:
 class Settings:
     """Every setting with its default; URLs without a slash at their end."""
 
-    database_url: str = ""
+    # May hold a password, and the token is one: neither gets into a traceback or a log.
+    database_url: str = field(default="", repr=False)
     host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
     port: int = 8080
     public_url: str = ""
@@ -41,7 +42,7 @@ class Settings:
 
     elering_url: str = "https://dashboard.elering.ee/api"
     entsoe_url: str = "https://web-api.tp.entsoe.eu/api"
-    entsoe_token: str = ""
+    entsoe_token: str = field(default="", repr=False)
     open_meteo_url: str = "https://api.open-meteo.com"
     open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
     weather: bool = True

@@ -66,3 +66,8 @@ def test_the_database_is_in_the_user_s_data_folder_by_default(monkeypatch: pytes
     monkeypatch.setenv("HOME", str(tmp_path))
     assert Settings().store_url == f"sqlite:///{tmp_path}/.local/share/tunnihind/tunnihind.db"
     assert Settings(database_url="sqlite:///x.db").store_url == "sqlite:///x.db"
+
+
+def test_secrets_are_in_no_text_of_the_settings() -> None:
+    settings = Settings(entsoe_token="geheim", database_url="postgresql://tunnihind:geheim@db/tunnihind")  # noqa: S106
+    assert "geheim" not in f"{settings} {settings!r}"
