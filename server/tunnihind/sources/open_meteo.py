@@ -25,17 +25,15 @@ from tunnihind.sources.base import Cadence, spans
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
-ATTRIBUTION: Final = "Weather data by Open-Meteo.com (https://open-meteo.com), CC BY 4.0"
-
 MODEL: Final = "ecmwf_ifs025"
 LEAD_DAYS: Final = range(1, 8)
 PREVIOUS_RUNS_SINCE: Final[Mapping[str, date]] = {"ecmwf_ifs025": date(2024, 1, 1)}
 """The first day of the Previous Runs, by weather model."""
 
-_SOURCE: Final = "open-meteo"
 FORECAST_DAYS: Final = 10
 """The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
+_SOURCE: Final = "open-meteo"
 _SPAN_DAYS: Final = 14
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
