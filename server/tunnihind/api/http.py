@@ -116,7 +116,7 @@ _UNNAMED_IDENTITY: Final = 0.0005
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
     """Choose the content coding for an Accept-Encoding field value; identity where nothing is acceptable."""
-    weights = dict(_weights(accept_encoding))
+    weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
     best_weight = 0.0
@@ -128,13 +128,13 @@ def best_coding(accept_encoding: str) -> Coding:
     return best
 
 
-def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
-    """Yield each named coding with its weight; members with an invalid weight are skipped."""
-    for member in accept_encoding.lower().split(","):
+def weighted_members(field: str) -> Iterator[tuple[str, float]]:
+    """Yield each member of an Accept field's value in lower case with its weight; invalid ones are skipped."""
+    for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
         if name and weight is not None:
-            yield _ALIASES.get(name, name), weight
+            yield name, weight
 
 
 def _weight(parameters: list[str]) -> float | None:

@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
+from tunnihind.api.http import weighted_members
+
 type Language = Literal["en", "et"]
 type Unit = Literal["kwh", "mwh"]
 
@@ -48,16 +50,6 @@ class PageOptions:
 def preferred_language(accept_language: str) -> Language:
     """Choose between the pages' languages by an Accept-Language field value (RFC 9110, section 12.5.4)."""
     weights: dict[str, float] = {}
-    for member in accept_language.lower().split(","):
-        tag, _, parameter = member.strip().partition(";")
-        weights.setdefault(tag.strip().partition("-")[0], _weight(parameter))
+    for tag, weight in weighted_members(accept_language):
+        weights.setdefault(tag.partition("-")[0], weight)
     return "et" if weights.get("et", 0.0) > weights.get("en", 0.0) else "en"
-
-
-def _weight(parameter: str) -> float:
-    if not parameter:
-        return 1.0
-    try:
-        return float(parameter.strip().removeprefix("q="))
-    except ValueError:
-        return 0.0
