@@ -11,7 +11,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from aiohttp import web
 
-from tests.support.api_server import FakeClock, RunningServer, Serve, make_view
+from tests.support.api_server import NOW, RunningServer, Serve, make_view
+from tests.support.clocks import StillClock
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
@@ -26,7 +27,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where skips are forbidden (`.ci/run`), let a skipped test fail with the reason of its skip.
 
-    The public forge can't have what is in ../shared: only there a test may skip that says it wants it.
+    The public repository has no ../shared. Only where that is missing may a test that needs it skip.
     """
     report = yield
     excused = hasattr(report, "wasxfail") or ("../shared" in str(report.longrepr) and not SHARED.is_dir())
@@ -53,14 +54,14 @@ async def serve() -> AsyncIterator[Serve]:
         settings: Settings | None = None,
         *,
         blank: bool = False,
-        now: float = FakeClock().instant,
+        now: float = NOW,
         pipeline_expected: bool = True,
         access_log: logging.Logger | None = None,
         mode: Mode = "live",
         most_connections: int = MOST_CONNECTIONS,
     ) -> RunningServer:
         settings = settings or Settings()
-        clock = FakeClock(now)
+        clock = StillClock(now)
         snapshot = Snapshot(settings, clock)
         if not blank:
             snapshot.show(view or make_view())

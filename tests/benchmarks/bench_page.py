@@ -19,8 +19,9 @@ from aiohttp import web
 from playwright.async_api import Browser, CDPSession, Page
 
 from tests.support import sample_views
-from tests.support.api_server import FakeClock
+from tests.support.api_server import NOW
 from tests.support.browser import chromium
+from tests.support.clocks import StillClock
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
@@ -103,7 +104,7 @@ def tell(path: str, label: str, loads: list[Load]) -> None:
 @asynccontextmanager
 async def served() -> AsyncIterator[str]:
     """Serve the made-up fortnight."""
-    clock, settings = FakeClock(), Settings()
+    clock, settings = StillClock(NOW), Settings()
     snapshot = Snapshot(settings, clock)
     snapshot.show(sample_views.ordinary())
     runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark"))

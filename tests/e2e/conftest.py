@@ -38,7 +38,7 @@ def tunnihind(environment: dict[str, str]) -> Tunnihind:
 
 @pytest.fixture
 async def launch(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[Launch]:
-    """Return what starts a server. It has to end when it is told to, alone, and without a bug in its log."""
+    """Return what starts a server. It has to stop when asked, leave no process behind, and log no bug."""
     servers: list[Server] = []
 
     def start(
@@ -87,7 +87,7 @@ async def server(serve: Serve) -> RunningServer:
 
 @pytest.fixture
 async def watched_page(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
-    """Return a page that must neither complain nor ask anybody but the server."""
+    """Return a page that must log no error and ask nobody but the server."""
     async with open_page(browser, address_of(server)) as seen:
         yield seen
         assert seen.console_errors == []

@@ -1,4 +1,4 @@
-"""More connections than a server may have, which say nothing: whoever asks something is served all the same."""
+"""More silent connections than a server may have open: requests are served all the same."""
 
 import asyncio
 import resource
@@ -30,7 +30,7 @@ def _many_descriptors() -> Iterator[None]:
 
 @asynccontextmanager
 async def silent_connections(server: Server, count: int) -> AsyncIterator[None]:
-    """Open so many connections on which nothing is sent, as many as the server takes, and never close one."""
+    """Open as many connections as the server takes, send nothing, and never close one."""
     host, _, port = server.url.removeprefix("http://").partition(":")
     opened = await asyncio.gather(
         *(asyncio.open_connection(host, int(port)) for _ in range(count)), return_exceptions=True

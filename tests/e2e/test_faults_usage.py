@@ -1,4 +1,4 @@
-"""What users get wrong: options, files, databases. They are told what and where, and scripts by the exit status."""
+"""What users get wrong: options, files, databases. A message names what and where; the exit status is for scripts."""
 
 import os
 from collections.abc import Iterator

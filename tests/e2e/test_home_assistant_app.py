@@ -24,7 +24,7 @@ start.main()
 
 @pytest.fixture
 async def supervisor() -> AsyncIterator[tuple[str, asyncio.Queue[web.Request]]]:
-    """Return the address of a Supervisor that forbids everything, and the discoveries it is told of."""
+    """Return the address of a Supervisor that forbids everything, and the discoveries that are sent to it."""
     told: asyncio.Queue[web.Request] = asyncio.Queue()
 
     async def refuse(request: web.Request) -> web.Response:

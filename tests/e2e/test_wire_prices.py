@@ -127,7 +127,7 @@ async def test_recorded_answers_are_served_where_they_make_a_whole_day(
     async with FakeElering(quotes, now=clock.now) as elering:
         server = launch("--elering-url", elering.url, "--history-start", "2025", clock=clock)
         await server.until_ready()
-        # Two days of UTC hold one delivery day and all but an hour of the one before.
+        # Two days of UTC hold one delivery day and 23 hours of the one before.
         await assert_served(server, quotes, date(2025, 12, 5), date(2025, 12, 5))
         actuals = (await server.get("/api/series")).json()["actuals"]
         assert len(actuals) == 24

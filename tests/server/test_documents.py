@@ -11,7 +11,8 @@ import click
 import pytest
 
 from tests.support import documents
-from tests.support.api_server import FakeClock
+from tests.support.api_server import NOW
+from tests.support.clocks import StillClock
 from tests.support.documents import PROJECT
 from tunnihind.api.answers import MAX_DAYS
 from tunnihind.api.snapshot import Snapshot
@@ -197,7 +198,7 @@ def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() ->
 
 @both_languages
 def test_every_address_of_the_server_is_in_the_table_of_the_api(language: str) -> None:
-    settings, clock = Settings(), FakeClock()
+    settings, clock = Settings(), StillClock(NOW)
     router = create_app(settings, Snapshot(settings, clock), clock, instance_id="test").router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
     [table] = documents.tables(documents.section("The API", language))

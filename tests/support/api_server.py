@@ -1,4 +1,4 @@
-"""A clock, views and a running server for the tests of the API."""
+"""Prices and forecasts to serve, and a running server that a test asks over a real socket."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from multidict import CIMultiDict
 
+from tests.support.clocks import StillClock
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import METRICS, Runner
@@ -18,18 +19,8 @@ from tunnihind.price_series import PriceSeries
 HOUR = 1_765_792_800
 """2025-12-15T10:00:00Z."""
 
-
-class FakeClock:
-    """A clock that stands until it is moved."""
-
-    def __init__(self, now: float = HOUR + 612.25) -> None:
-        self.instant = now
-
-    def now(self) -> float:
-        return self.instant
-
-    async def sleep(self, seconds: float) -> None:
-        self.instant += max(seconds, 0.0)
+NOW = HOUR + 612.25
+"""What the clock of a server shows unless a test says otherwise."""
 
 
 def make_run(medians: Iterable[float], *, start: int = HOUR + HOUR_S, made_at: int = HOUR - 300) -> Run:
@@ -85,7 +76,7 @@ class RunningServer:
     runner: Runner
     port: int
     snapshot: Snapshot
-    clock: FakeClock
+    clock: StillClock
 
     @property
     def metrics(self) -> Metrics:

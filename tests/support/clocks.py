@@ -26,7 +26,7 @@ class StillClock:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        self.instant += seconds
+        self.instant += max(seconds, 0.0)
 
 
 class JumpingClock(StillClock):

@@ -21,7 +21,7 @@ from tests.support.shifted_clock import ShiftedClock
 
 COMMAND = str(Path(sys.executable).with_name("tunnihind"))
 PATIENCE_S = 30.0
-"""How long a test waits for a thing that takes a second or two on an idle machine."""
+"""How long a test waits for what takes a second or two on an idle machine."""
 
 UNREACHABLE_URL = "http://127.0.0.1:9"
 """An address at which nothing answers (the discard port), so that no test ever asks the real upstreams."""
@@ -86,7 +86,7 @@ class Reply:
 
 
 async def run(arguments: Sequence[str], environment: Mapping[str, str], *, within: float = 60.0) -> Done:
-    """Let `tunnihind` do a thing and end."""
+    """Run one `tunnihind` command to its end."""
     process = await asyncio.create_subprocess_exec(
         COMMAND, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -97,7 +97,7 @@ async def run(arguments: Sequence[str], environment: Mapping[str, str], *, withi
 
 
 class Process:
-    """A program that runs on, in a process group of its own so that whoever it leaves behind is found."""
+    """A running program, in its own process group, so that processes it leaves behind are found."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         self._log = log
@@ -212,7 +212,7 @@ class Server(Process):
             return len(self.log), len(last[0].body) if last else 0
 
         found = await until(look, within=within, progress=progress)
-        assert found is not None, f"{path} never came to {say or 'what was awaited'}; last: {last}\n{self.log}"
+        assert found is not None, f"{path} never came to {say or 'what was expected'}; last: {last}\n{self.log}"
         return found
 
     async def until_ready(self, *, within: float = PATIENCE_S) -> Any:  # noqa: ANN401  any JSON document
@@ -222,7 +222,7 @@ class Server(Process):
 
 def server_environment(home: Path, database: Path) -> dict[str, str]:
     """Return the environment of a server, with nothing of the machine's but what it takes to run it."""
-    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything anew.
+    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything again.
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return kept | {
         "HOME": str(home),

@@ -73,7 +73,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
 
 
 def negative(now: int = HOUR + 612) -> ServedData:
-    """Return an ordinary view with a windy noon below zero, and one hour that all but is zero."""
+    """Return an ordinary view with a windy noon below zero, and one hour that is almost zero."""
     noon = now // HOUR_S * HOUR_S + 2 * HOUR_S
     prices = {noon + i * HOUR_S: -12.34 - i for i in range(4)}
     return ordinary(now, {**prices, noon + 4 * HOUR_S: -0.004})

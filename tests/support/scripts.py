@@ -1,4 +1,4 @@
-"""Scripts that are no modules of a package, loaded so that tests can call what is in them."""
+"""Loads scripts outside any package as modules, so that tests can call their functions."""
 
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader

@@ -86,7 +86,7 @@ def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
 
 
 def every(step: int, first: date, last: date) -> list[date]:
-    """Return every so many days from `first` to `last`."""
+    """Return every `step`-th day from `first` to `last`."""
     return days_between(first, last)[::step]
 
 

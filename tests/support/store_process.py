@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from sqlalchemy import event
 
-from tests.support.stored_rows import whole_day
+from tests.support.stores import whole_day
 from tunnihind.errors import StoreError
 from tunnihind.market import day_end
 from tunnihind.store.prices import Added

@@ -1,14 +1,83 @@
-"""What fills a store with prices, and shows what it holds."""
+"""Prices, series and runs to put into a store, and what shows what it holds."""
 
-from collections.abc import Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sqlalchemy import delete
 
 from tests.support.upstreams.elering import Quotes
-from tunnihind.market import Zone, hours_of
+from tunnihind.forecast.run import Run
+from tunnihind.known import IssuedSeries
+from tunnihind.market import HOUR_S, ZONES, Zone, day_end, day_start, hours_of
 from tunnihind.sources.base import days
 from tunnihind.store.prices import Added, Price
+from tunnihind.store.quarantine import Quarantined
+from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
+
+DAY = date(2025, 12, 15)
+
+CASE = Quarantined(
+    source="elering",
+    zone="ee",
+    day=DAY,
+    reason="zeros",
+    detail="24 hours are exactly 0.00",
+    quotes=((1765670400, 0.0), (1765671300, -0.5)),
+    first_seen_ts=1765713600,
+    last_seen_ts=1765713600,
+)
+
+
+def utc(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def level(eur_mwh: float) -> Callable[[int], float]:
+    return lambda _: eur_mwh
+
+
+def whole_day(
+    day: date,
+    step_s: int = HOUR_S,
+    *,
+    zones: Sequence[Zone] = ZONES,
+    price: Callable[[int], float] = lambda n: 10.0 + n,
+) -> list[Price]:
+    """A delivery day's prices, by default one more each period."""
+    starts = enumerate(range(day_start(day), day_end(day), step_s))
+    return [Price(zone, ts, step_s, price(n)) for n, ts in starts for zone in zones]
+
+
+def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = None, lead_s: int = 0) -> IssuedSeries:
+    """A covariate's series; it starts at its issue unless `start_ts` is given, and a rolling one `lead_s` later."""
+    start = issued_ts + lead_s if start_ts is None else start_ts
+    return IssuedSeries(issued_ts, start, np.array(values, np.float32), lead_s)
+
+
+def run(made_at: int, *, level: float = 50.0, hours: int = 3, inputs: dict[str, Any] | None = None) -> Run:
+    medians = level + np.arange(hours)
+    percentiles = np.stack([medians - 5, medians, medians + 5])
+    start = made_at // HOUR_S * HOUR_S + HOUR_S
+    return Run.of(
+        made_at=made_at,
+        tier="test",
+        zone="ee",
+        step_s=HOUR_S,
+        start_ts=start,
+        percentiles=percentiles,
+        inputs=inputs or {},
+    )
+
+
+def emptied(store: Store) -> Store:
+    with store.database.writing() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(delete(table))
+    return store
 
 
 def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "test") -> Added:

@@ -3,13 +3,14 @@ import json
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from tests.support.api_server import FakeClock, Serve
+from tests.support.api_server import NOW, Serve
+from tests.support.clocks import StillClock
 from tunnihind.api.rate_limit import TokenBuckets, client_of
 from tunnihind.settings import Settings
 
 
 def test_a_client_may_burst_two_seconds_worth_and_then_waits_for_a_token() -> None:
-    clock = FakeClock()
+    clock = StillClock(NOW)
     buckets = TokenBuckets(5.0, clock)
     assert [buckets.take("a") for _ in range(10)] == [0.0] * 10
     assert buckets.take("a") == pytest.approx(0.2)
@@ -19,13 +20,13 @@ def test_a_client_may_burst_two_seconds_worth_and_then_waits_for_a_token() -> No
 
 
 def test_clients_do_not_share_a_bucket() -> None:
-    buckets = TokenBuckets(1.0, FakeClock())
+    buckets = TokenBuckets(1.0, StillClock(NOW))
     assert [buckets.take("a") for _ in range(3)] == [0.0, 0.0, 1.0]
     assert buckets.take("b") == 0.0
 
 
 def test_waiting_does_not_lengthen_the_wait() -> None:
-    clock = FakeClock()
+    clock = StillClock(NOW)
     buckets = TokenBuckets(1.0, clock)
     for _ in range(50):
         buckets.take("a")
@@ -34,13 +35,13 @@ def test_waiting_does_not_lengthen_the_wait() -> None:
 
 
 def test_a_rate_below_one_still_lets_the_first_request_through() -> None:
-    buckets = TokenBuckets(0.1, FakeClock())
+    buckets = TokenBuckets(0.1, StillClock(NOW))
     assert buckets.take("a") == 0.0
     assert buckets.take("a") == pytest.approx(10)
 
 
 def test_a_clock_that_jumps_back_neither_fills_nor_drains_a_bucket() -> None:
-    clock = FakeClock()
+    clock = StillClock(NOW)
     buckets = TokenBuckets(1.0, clock)
     buckets.take("a")
     clock.instant -= 86_400
@@ -48,7 +49,7 @@ def test_a_clock_that_jumps_back_neither_fills_nor_drains_a_bucket() -> None:
 
 
 def test_memory_is_bounded_and_the_longest_unseen_client_is_forgotten() -> None:
-    buckets = TokenBuckets(1.0, FakeClock(), max_clients=2)
+    buckets = TokenBuckets(1.0, StillClock(NOW), max_clients=2)
     for client in ("a", "a", "b", "b", "a", "c"):
         buckets.take(client)
     assert list(buckets._buckets) == ["a", "c"]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, FakeClock, make_view
+from tests.support.api_server import HOUR, NOW, make_view
+from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.models import ForecastResponse
@@ -18,12 +19,12 @@ from tunnihind.settings import Settings
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
+def clock() -> StillClock:
+    return StillClock(NOW)
 
 
 @pytest.fixture
-def snapshot(clock: FakeClock) -> Snapshot:
+def snapshot(clock: StillClock) -> Snapshot:
     snapshot = Snapshot(Settings(), clock)
     snapshot.show(make_view())
     return snapshot
@@ -47,7 +48,7 @@ def body(snapshot: Snapshot) -> ForecastResponse:
 
 
 def test_a_body_is_made_once_a_second_for_all_codings_and_only_when_asked_for(
-    snapshot: Snapshot, clock: FakeClock, made: list[int]
+    snapshot: Snapshot, clock: StillClock, made: list[int]
 ) -> None:
     clock.instant = HOUR + 10.0
     assert made == []
@@ -68,13 +69,13 @@ def test_a_new_view_is_shown_within_the_same_second(snapshot: Snapshot) -> None:
     assert snapshot.forecast("identity").tag != before.tag
 
 
-def test_a_clock_that_jumps_back_is_followed(snapshot: Snapshot, clock: FakeClock) -> None:
+def test_a_clock_that_jumps_back_is_followed(snapshot: Snapshot, clock: StillClock) -> None:
     snapshot.forecast("identity")
     clock.instant -= HOUR_S
     assert body(snapshot).now == int(clock.instant)
 
 
-def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: FakeClock) -> None:
+def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: StillClock) -> None:
     clock.instant = HOUR + HOUR_S - 0.001
     assert body(snapshot).day_ahead[0].ts == HOUR
     clock.instant = HOUR + HOUR_S
@@ -87,7 +88,7 @@ def test_compressed_bodies_hold_the_plain_one(snapshot: Snapshot) -> None:
     assert zstd.decompress(snapshot.series(14, "zstd").body) == plain
 
 
-def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock: FakeClock) -> None:
+def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock: StillClock) -> None:
     clock.instant = HOUR
     tag = snapshot.forecast("identity").tag
     clock.instant = HOUR + 3599.9
@@ -97,7 +98,7 @@ def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock
 
 
 @pytest.mark.parametrize("settings", [Settings(vat_rate=0.24), Settings(public_url="https://other.example")])
-def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: FakeClock) -> None:
+def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: StillClock) -> None:
     tags = set()
     for each in (Settings(), settings):
         snapshot = Snapshot(each, clock)
@@ -110,7 +111,7 @@ def test_each_window_of_a_series_has_its_own_body_and_tag(snapshot: Snapshot) ->
     assert len({snapshot.series(days, "identity").tag for days in range(2, 15)}) == 13
 
 
-def test_before_the_first_view_there_is_no_answer(clock: FakeClock) -> None:
+def test_before_the_first_view_there_is_no_answer(clock: StillClock) -> None:
     with pytest.raises(StoreError):
         Snapshot(Settings(), clock).forecast("identity")
 

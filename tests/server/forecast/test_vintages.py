@@ -157,8 +157,8 @@ def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int)
             return
         instants = issue_instants(GRID, as_of, today)
         going_on = book.of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
-        anew = VintageCache().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
-        assert np.array_equal(going_on, anew, equal_nan=True)
+        fresh = VintageCache().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
+        assert np.array_equal(going_on, fresh, equal_nan=True)
 
 
 def test_a_book_notices_that_the_past_has_changed() -> None:

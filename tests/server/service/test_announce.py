@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from zeroconf import ServiceStateChange
 
-from tests.support.api_server import FakeClock
+from tests.support.clocks import StillClock
 from tests.support.discovery import DiscoveryClient, discovery_client
 from tunnihind import __version__
 from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
@@ -29,11 +29,11 @@ type Said = Callable[[], list[str]]
 ADDED, REMOVED = ServiceStateChange.Added, ServiceStateChange.Removed
 
 
-class Turnstile(FakeClock):
+class HeldClock(StillClock):
     """A clock on which a sleep lasts until the test ends it."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(0)
         self._asleep = asyncio.Event()
         self._awake = asyncio.Event()
 
@@ -44,7 +44,7 @@ class Turnstile(FakeClock):
         self._asleep.clear()
 
     async def look_again(self) -> None:
-        """Wake who sleeps, and wait until they sleep again."""
+        """End the sleep, and wait for the next one."""
         await self._asleep.wait()
         self._asleep.clear()
         self._awake.set()
@@ -59,10 +59,10 @@ async def network() -> AsyncIterator[DiscoveryClient]:
 
 @asynccontextmanager
 async def announced(
-    addresses: Sequence[str] = ("127.0.0.1",), *, port: int = 8080, clock: Turnstile | None = None
+    addresses: Sequence[str] = ("127.0.0.1",), *, port: int = 8080, clock: HeldClock | None = None
 ) -> AsyncIterator[None]:
     """Announce a server at these addresses, which a test may change, as its machine's may."""
-    announcer = Announcer(Announcement("Tunnihind", ID, port), lambda: list(addresses), clock or Turnstile())
+    announcer = Announcer(Announcement("Tunnihind", ID, port), lambda: list(addresses), clock or HeldClock())
     async with background(announcer.run()):
         yield
 
@@ -89,7 +89,7 @@ async def test_the_announcement_is_taken_back_at_the_end(network: DiscoveryClien
 
 
 async def test_another_address_is_announced_in_place_of_the_old_one(network: DiscoveryClient) -> None:
-    addresses, clock = ["127.0.0.1"], Turnstile()
+    addresses, clock = ["127.0.0.1"], HeldClock()
     async with announced(addresses, clock=clock):
         assert await network.next_change(ID[:8]) == (ADDED, NAME)
         addresses[:] = ["127.0.0.2"]
@@ -102,7 +102,7 @@ async def test_another_address_is_announced_in_place_of_the_old_one(network: Dis
 
 
 async def test_an_address_that_stays_is_announced_once(network: DiscoveryClient, said: Said) -> None:
-    clock = Turnstile()
+    clock = HeldClock()
     async with announced(clock=clock):
         await clock.look_again()
         await clock.look_again()
@@ -113,7 +113,7 @@ async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one
     network: DiscoveryClient, said: Said
 ) -> None:
     addresses: list[str] = []
-    clock = Turnstile()
+    clock = HeldClock()
     async with announced(addresses, clock=clock):
         await clock.look_again()
         await clock.look_again()
@@ -129,7 +129,7 @@ async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one
 async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again(
     network: DiscoveryClient, said: Said
 ) -> None:
-    addresses, clock = [NOBODYS], Turnstile()
+    addresses, clock = [NOBODYS], HeldClock()
     async with announced(addresses, clock=clock):
         await clock.look_again()
         [line] = said()
@@ -151,7 +151,7 @@ async def test_two_servers_of_one_identity_are_both_found(network: DiscoveryClie
 @pytest.mark.parametrize("bound", [[("127.0.0.1", 8080)], [("127.0.0.1", 8080), ("::1", 8080, 0, 0)]])
 async def test_a_server_that_only_its_own_machine_reaches_is_not_announced(bound: list[Any]) -> None:
     async with asyncio.timeout(PATIENCE_S):
-        await announce("Tunnihind", ID, bound, Turnstile())
+        await announce("Tunnihind", ID, bound, HeldClock())
 
 
 def test_a_server_is_reached_at_the_addresses_it_listens_on() -> None:

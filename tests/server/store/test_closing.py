@@ -1,4 +1,4 @@
-"""Closing a store while its threads are at work, as a server does when it is told to stop."""
+"""Closing a store while its threads are at work, as a server does when it stops."""
 
 import shutil
 import threading
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stored_rows import CASE, DAY, whole_day
+from tests.support.stores import CASE, DAY, whole_day
 from tunnihind.errors import StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.store import Store

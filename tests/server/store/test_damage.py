@@ -1,4 +1,4 @@
-"""A damaged cell in any column of any table is named, left out and ends nothing; what can be is fetched anew."""
+"""A damaged cell in any column of any table is named and left out, and ends nothing; what can be is fetched again."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from sqlalchemy import Column, Float, LargeBinary, Table, Text
 
 from tests.support.pipelines import plain_run
 from tests.support.sources import ScriptedWeather
-from tests.support.stored_rows import CASE, DAY, run, series, whole_day
+from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.stored_rows import CASE, DAY, run, series, utc, whole_day
+from tests.support.stores import CASE, DAY, run, series, utc, whole_day
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.journal import Fact, Journal
 from tunnihind.store.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stored_rows import DAY, run, whole_day
+from tests.support.stores import DAY, run, whole_day
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.store import Store
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stored_rows import CASE, DAY, run, series, whole_day
+from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, StoreError
 from tunnihind.store.store import Store
 

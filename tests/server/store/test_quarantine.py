@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from datetime import date
 
-from tests.support.stored_rows import CASE, DAY
+from tests.support.stores import CASE, DAY
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.stored_rows import CASE, DAY, emptied, run, series, utc, whole_day
+from tests.support.stores import CASE, DAY, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
 from tunnihind.store.retention import COVARIATE_DAYS, QUARANTINE_DAYS, RUN_DAYS
 from tunnihind.store.store import Store

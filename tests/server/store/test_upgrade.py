@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 import tunnihind.store.migrations
-from tests.support.stored_rows import DAY, run, whole_day
+from tests.support.stores import DAY, run, whole_day
 from tunnihind.errors import SchemaError, StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.revision import HEAD, current, is_current
