@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
-from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.run import Forecaster, Run, issue_instant
 from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import ESTONIA, Limits, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
-
-BACKCAST_AT: Final = time(9)
-"""UTC; a back-cast run is made before each past day's auction."""
 
 BACKCAST_DAYS: Final = 14
 
@@ -74,6 +71,6 @@ def backcast_instants(instant: int) -> Iterator[int]:
     """Yield when a server would have made a run on each of the days before an instant, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
-        at = int(datetime.combine(today - timedelta(days=back), BACKCAST_AT, UTC).timestamp())
+        at = issue_instant(today - timedelta(days=back))
         if at < instant:
             yield at

@@ -14,6 +14,7 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
+from tunnihind.forecast.run import ISSUE_AT, LEADS
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
@@ -51,8 +52,8 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 @click.command()
 @option("from", "first", type=_DAY, required=True, help="First delivery day to score.")
 @option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
-@option("issue-at", type=click.DateTime(formats=["%H:%M"]), default="09:00", show_default=True, help="UTC.")
-@option("horizon-days", type=click.IntRange(1, 7), default=7, show_default=True)
+@option("issue-at", type=click.DateTime(formats=["%H:%M"]), default=f"{ISSUE_AT:%H:%M}", show_default=True, help="UTC.")
+@option("horizon-days", type=click.IntRange(1, LEADS), default=LEADS, show_default=True)
 @option("json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours Estonian.")
 @option(
     "plot",

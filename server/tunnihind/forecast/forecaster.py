@@ -17,14 +17,14 @@ from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
-from tunnihind.forecast.run import LEADS, Run
+from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.known import Floats, Known
 from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
 
 SHORT_HISTORY: Final = "short-history"
 MIN_HISTORY_DAYS: Final = 56
 """With fewer days the mean of the last weeks does better."""
-_ALL_LEADS: Final = tuple(range(1, LEADS + 1))
+_ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quant
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, classes_of, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
-from tunnihind.forecast.run import LEADS, Run
+from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.known import Floats, Known
 from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
 
@@ -127,7 +127,7 @@ def _past_errors(history: DailyPrices) -> Floats:
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
-    seen = targets - np.arange(1, LEADS + 1)[:, None]
+    seen = targets - np.array(LEAD_DAYS)[:, None]
     means, founded = _means(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
     errors[:, targets] = np.where(founded[..., None], history.eur_mwh[targets] - means, np.nan)
     return errors

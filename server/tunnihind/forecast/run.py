@@ -2,18 +2,31 @@
 
 import json
 from dataclasses import dataclass
+from datetime import date, time
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from tunnihind.known import Floats, Known
-from tunnihind.market import HOUR_S, Zone
+from tunnihind.market import HOUR_S, Zone, utc_midnight
 
 LEADS: Final = 7
+LEAD_DAYS: Final = range(1, LEADS + 1)
 """Lead days of a run: 1 to 7 days past the newest delivery day that a forecast may use."""
 
-ISSUE_CLOCK_S: Final = 9 * HOUR_S
-"""When past days are looked at, seconds after midnight UTC: before the auction, in winter and in summer."""
+LEVELS: Final = (0.1, 0.5, 0.9)
+"""Levels of the quantiles p10, p50 and p90."""
+OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
+
+ISSUE_AT: Final = time(9)
+"""UTC; forecasts of past days are made at this time of each day: before the auction, in winter and in summer."""
+ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
+"""The same in seconds after midnight UTC."""
+
+
+def issue_instant(day: date) -> int:
+    """Return the instant of a UTC day at which forecasts of past days are made."""
+    return utc_midnight(day) + ISSUE_CLOCK_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ once: 8 of Previous Runs and 1 of ENTSO-E's archive. The quarantine takes 4 MB a
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, select, type_coerce
 from sqlalchemy.types import NullType
 
-from tunnihind.forecast.run import ISSUE_CLOCK_S
+from tunnihind.forecast.run import issue_instant
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
@@ -56,8 +56,7 @@ def looks_at_runs(day: date) -> tuple[int, ...]:
 
 def looks_at_covariates(day: date) -> tuple[int, ...]:
     """Return the model's clock for past days, and the close of the next day's auction."""
-    midnight = int(datetime.combine(day, time.min, UTC).timestamp())
-    return (midnight + ISSUE_CLOCK_S, *looks_at_runs(day))
+    return (issue_instant(day), *looks_at_runs(day))
 
 
 def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:

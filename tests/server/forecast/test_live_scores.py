@@ -5,8 +5,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.live_scores import LEADS, WINDOWS_DAYS, live_scores, morning_runs
+from tunnihind.forecast.run import LEAD_DAYS, Run
+from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, live_scores, morning_runs
 from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.price_series import PriceSeries
 
@@ -43,10 +43,10 @@ def test_each_window_and_distance_is_scored_on_whole_delivery_days() -> None:
     scores = live_scores(every_morning(100.0), history())
     assert tuple(window.days for window in scores) == WINDOWS_DAYS
     for window in scores:
-        assert set(window.by_days_ahead) == set(LEADS)
+        assert set(window.by_days_ahead) == set(LEAD_DAYS)
         hours = (day_end(NEWEST) - day_start(NEWEST - timedelta(days=window.days - 1))) // HOUR_S
         assert {lead.n for lead in window.by_days_ahead.values()} == {hours}
-        assert window.overall.n == hours * len(LEADS)
+        assert window.overall.n == hours * len(LEAD_DAYS)
 
 
 def test_the_error_and_the_baseline_are_those_of_the_hours() -> None:

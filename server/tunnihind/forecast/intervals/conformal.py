@@ -11,16 +11,18 @@ import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.point.ridge import clock_smoother
+from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.known import Floats
 from tunnihind.market import Limits
 
 BANK_DAYS: Final = 250
 
 _SCALE_EUR_MWH: Final = 80.0
+"""Widths are measured on a scale of their own, not on that in which prices are modelled."""
 _HALF_LIFE_DAYS: Final = 90.0
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
-_LEVELS: Final = (0.1, 0.9)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
 """Days before the bank by which the volatility is warmed up, and those from which it starts."""
@@ -43,12 +45,12 @@ def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Fl
     row is the newest day that a forecast may use. Leads count from `first_lead`.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
-    residual = to_scale(actual[-days:]) - to_scale(issued[:, -days:])
+    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, first_lead + k) for k, (r, s) in enumerate(zip(residual, scale, strict=True))])
     values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    low, high = weighted_quantiles(values, weights, _LEVELS)
+    low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
     grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     now = scale[:, -1] * grow[:, None]
     unknown = (known_days < _FEWEST_DAYS)[:, None]
@@ -58,16 +60,10 @@ def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Fl
     )
 
 
-def to_scale(eur_mwh: Floats) -> Floats:
-    """Return prices in the scale in which widths are measured."""
-    scaled: Floats = np.arcsinh(eur_mwh / _SCALE_EUR_MWH)
-    return scaled
-
-
 def band(p50: Floats, low: Floats, high: Floats, limits: Limits) -> Floats:
     """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing."""
-    centre = to_scale(p50)
-    edges = [np.sinh(centre + side) * _SCALE_EUR_MWH for side in (low, high)]
+    centre = to_scale(p50, _SCALE_EUR_MWH)
+    edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
     return np.clip(np.stack([np.minimum(edges[0], p50), p50, np.maximum(edges[1], p50)]), limits.floor, limits.cap)
 
 

@@ -10,14 +10,13 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.run import LEADS
+from tunnihind.forecast.run import LEADS, OUTER_LEVELS
 from tunnihind.known import Floats
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
 _HOUR_WEIGHTS: Final = (1.0,) * 5
 """Two hours on either side count like the hour itself."""
-_LEVELS: Final = (0.1, 0.9)
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
 """Errors to expect where none has been measured: about the 8 and 94 % quantiles, over Estonia's prices of 2024
@@ -41,7 +40,7 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
     trust = known_days / (known_days + _PRIOR_DAYS)
-    lower, upper = trust * weighted_quantiles(values, weights, _LEVELS) + (1 - trust) * _prior()
+    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior()
     widening = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
     widening[0, :LEADS] = np.minimum.accumulate(np.minimum(lower, 0.0), axis=0)
     widening[1, :LEADS] = np.maximum.accumulate(np.maximum(upper, 0.0), axis=0)

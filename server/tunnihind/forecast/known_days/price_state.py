@@ -21,15 +21,15 @@ BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
 """How far, in asinh units, a forecast may leave the range of the last `RANGE_DAYS`."""
 
 
-def to_scale(eur_mwh: Floats) -> Floats:
-    """Return prices in the scale in which they are modelled."""
-    scaled: Floats = np.arcsinh(eur_mwh / SCALE_EUR_MWH)
+def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
+    """Return prices in asinh scale, by default in that in which they are modelled."""
+    scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
-def to_eur(scaled: Floats) -> Floats:
-    """Return EUR/MWh from the scale in which prices are modelled."""
-    eur_mwh: Floats = np.sinh(scaled) * SCALE_EUR_MWH
+def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
+    """Return EUR/MWh from the same scale."""
+    eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.run import ISSUE_AT, LEADS, Forecaster, Run
 from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Archive, Floats, Instants, Known
@@ -23,9 +23,6 @@ from tunnihind.price_series import PriceSeries
 type Progress = Callable[[int, int], None]
 """Told after every forecast how many of how many are done."""
 
-ISSUE_AT: Final = time(9)
-"""UTC; before the auction's results, in winter and in summer."""
-HORIZON_DAYS: Final = 7
 SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 ENOUGH_HOURS: Final = 28 * 24
@@ -111,7 +108,7 @@ def backtest(
     *,
     market: Market = ESTONIA,
     issue_at: time = ISSUE_AT,
-    horizon_days: int = HORIZON_DAYS,
+    horizon_days: int = LEADS,
     progress: Progress | None = None,
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC and keep the hours of the delivery days from `first` to `last`.

@@ -11,15 +11,14 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
 from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
-LEADS: Final = range(1, 8)
-MEMORY_DAYS: Final = max(WINDOWS_DAYS) + max(LEADS)
+MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
 """How far back runs are needed."""
 
 type Hours = tuple[Floats, Floats, Floats, Floats, Floats]
@@ -56,7 +55,7 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
 
 def _window(planned_on: Mapping[date, Run], truth: PriceSeries, newest: date, days: int) -> WindowScores:
     targets = [newest - timedelta(days=back) for back in range(days)]
-    by_lead = {lead: [_hours(planned_on, truth, day, lead) for day in targets] for lead in LEADS}
+    by_lead = {lead: [_hours(planned_on, truth, day, lead) for day in targets] for lead in LEAD_DAYS}
     return WindowScores(
         days=days,
         by_days_ahead={lead: _scores(hours) for lead, hours in by_lead.items()},

@@ -10,9 +10,10 @@ from typing import Final, Self
 
 import numpy as np
 
+from tunnihind.forecast.run import LEVELS
 from tunnihind.known import Floats
 
-_ALPHA: Final = 0.2
+_ALPHA: Final = 2 * LEVELS[0]
 """What an 80 % interval leaves outside."""
 
 
@@ -70,7 +71,9 @@ class Scores:
         actual, baseline, p10, p50, p90 = (values[known] for values in (actual, baseline, p10, p50, p90))
         mae = mean_absolute_error(actual, p50)
         baseline_mae = mean_absolute_error(actual, baseline)
-        losses = [pinball_loss(actual, quantile, level) for quantile, level in ((p10, 0.1), (p50, 0.5), (p90, 0.9))]
+        losses = [
+            pinball_loss(actual, quantile, level) for quantile, level in zip((p10, p50, p90), LEVELS, strict=True)
+        ]
         return cls(
             n=int(actual.size),
             mae=mae,
