@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -11,6 +12,10 @@ from tunnihind.errors import TunnihindError
 from tunnihind.service.check import Checked, check_sources
 from tunnihind.settings import Settings
 from tunnihind.sources.upstream import RecordedAnswer
+
+_WRONG_ANSWER: Final = 1
+_NO_ANSWER: Final = 3
+"""Exit statuses; 2 is a wrong option."""
 
 
 @click.command()
@@ -24,7 +29,8 @@ from tunnihind.sources.upstream import RecordedAnswer
 def check(settings: Settings, *, save: Path | None) -> None:
     """Ask each source one small question, and tell what is wrong. Needs no database, and keeps nothing in one.
 
-    The exit status is 0 where all is well, and 1 where something is wrong.
+    The exit status is 0 where all is well, 1 where an answer is not as expected, and 3 where the only fault is a source
+    that gives no answer.
     """
     click.echo("asking the sources, which takes up to two minutes where one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []
@@ -34,8 +40,9 @@ def check(settings: Settings, *, save: Path | None) -> None:
     if save:
         _save(save, report, recorded)
         click.echo(f"{len(recorded)} answers are in {save}, without the token", err=True)
-    if any(one.faults for one in found):
-        click.get_current_context().exit(1)
+    if wrong := [one for one in found if one.faults]:
+        is_answer_wrong = any(one.has_answered for one in wrong)
+        click.get_current_context().exit(_WRONG_ANSWER if is_answer_wrong else _NO_ANSWER)
 
 
 def _described(one: Checked) -> str:
@@ -43,7 +50,8 @@ def _described(one: Checked) -> str:
     if not one.faults:
         return f"{head}good, in {one.seconds:.1f} s: {one.reach}"
     reach = f"; it has {one.reach}" if one.reach else ""
-    return f"{head}WRONG, after {one.seconds:.1f} s{reach}" + "".join(f"\n  - {fault}" for fault in one.faults)
+    verdict = "WRONG" if one.has_answered else "NO ANSWER"
+    return f"{head}{verdict}, after {one.seconds:.1f} s{reach}" + "".join(f"\n  - {fault}" for fault in one.faults)
 
 
 def _not_asked(settings: Settings) -> list[str]:

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from http import HTTPStatus
 from time import perf_counter
 from typing import Final, override
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import SourceError
+from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.known import IssuedSeries
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, Limits, delivery_day, late_from, market_time_unit
 from tunnihind.price_checks.gate import Refused, judge
@@ -28,12 +29,16 @@ _FORECAST_ZONES: Final = (ESTONIA.zone,)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one source said to one question: how far its data reach, and what is not as expected."""
+    """What one source said to one question: how far its data reach, and what is not as expected.
+
+    `has_answered` is False where the source can't be reached or says that it can't serve now.
+    """
 
     question: str
     seconds: float
     reach: str
     faults: tuple[str, ...]
+    has_answered: bool = True
 
 
 class _UnpacedClock(SystemClock):
@@ -131,6 +136,12 @@ async def _ask[Content](
     try:
         content = await ask()
     except SourceError as error:
-        return Checked(question, perf_counter() - started, "", (error.problem,))
+        return Checked(question, perf_counter() - started, "", (error.problem,), _has_answered(error))
     seconds = perf_counter() - started
     return Checked(question, seconds, *examine(content))
+
+
+def _has_answered(error: SourceError) -> bool:
+    if isinstance(error, SourceRefused):
+        return not isinstance(error, RateLimited) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return not isinstance(error, SourceUnreachable)

@@ -51,6 +51,12 @@ async def test_what_is_wrong_is_told_in_words_and_by_the_exit_status(check: Chec
     assert "1 of 1 questions went wrong." in result.stdout
 
 
+async def test_a_source_out_of_reach_has_a_word_and_an_exit_status_of_its_own(check: Check) -> None:
+    result = await check("--elering-url", "http://127.0.0.1:9")
+    assert result.exit_code == 3
+    assert "elering: NO ANSWER, after " in result.stdout
+
+
 async def test_the_answers_are_kept_for_a_report(check: Check, elering: FakeElering, tmp_path: Path) -> None:
     elering.say(b"<html>new</html>")
     folder = tmp_path / "for" / "report"

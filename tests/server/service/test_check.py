@@ -123,6 +123,16 @@ async def test_a_source_that_has_changed_is_wrong_and_the_others_are_not(
     assert told in "; ".join(found["elering"])
 
 
+@pytest.mark.parametrize(
+    ("status", "has_answered"), [(200, True), (401, True), (404, True), (429, False), (503, False)]
+)
+async def test_a_source_that_can_not_serve_now_is_told_from_one_that_has_changed(
+    world: World, status: int, has_answered: bool
+) -> None:
+    world.elering.say(b"what?", status=status)
+    assert (await world.check())["elering"].has_answered is has_answered
+
+
 async def test_a_redirect_to_another_host_is_told(world: World) -> None:
     world.open_meteo.fail(times=2, status=301, headers={"Location": "https://new.example/v1/forecast"})
     found = faults(await world.check())
@@ -138,7 +148,9 @@ async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.Mon
 
 async def test_a_source_that_is_not_there_is_told(world: World) -> None:
     settings = replace(world.settings, elering_url="http://127.0.0.1:9")
-    assert "the connection failed" in faults(await world.check(settings=settings))["elering"][0]
+    elering = (await world.check(settings=settings))["elering"]
+    assert "the connection failed" in elering.faults[0]
+    assert not elering.has_answered
 
 
 async def test_series_that_are_missing_are_named(world: World) -> None:
