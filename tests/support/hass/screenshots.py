@@ -2,7 +2,7 @@
 
 python -m tests.support.hass.screenshots FOLDER
 
-The one named `home-assistant.png` is the README's.
+The one named `home-assistant.png` is for docs/home-assistant.md.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.support.shifted_clock import ShiftedClock, library
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 
 # As far down as the chart reaches.
-README_SIZE: ViewportSize = {"width": 1280, "height": 935}
+DOCS_SIZE: ViewportSize = {"width": 1280, "height": 935}
 # Icons and lists are drawn one after the other; there is no last one to wait for.
 _REST_MS = 5000
 
@@ -81,7 +81,7 @@ async def take(real_home: RealHome, folder: Path) -> None:
         async with owner_s_browser(real_home, theme=theme) as context:
             for name, path in pages.items():
                 await picture(context, real_home, path, folder / f"{name}-{theme}.png")
-    async with owner_s_browser(real_home, size=README_SIZE) as context:
+    async with owner_s_browser(real_home, size=DOCS_SIZE) as context:
         await picture(context, real_home, pages["dashboard"], folder / "home-assistant.png")
     async with owner_s_browser(real_home, size=PHONE) as context:
         await picture(context, real_home, pages["dashboard"], folder / "dashboard-phone.png")
