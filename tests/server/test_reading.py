@@ -144,7 +144,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     assert len(set(versions)) == 4
     # Repeated prices, a refresh and a failure do not.
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
-    store.journal.refreshed(NOW)
+    store.state.refreshed(NOW)
     store.health.failed("first", NOW, "down")
     assert version() == versions[-1]
     assert read_served_data(store, NOW).last_refresh == NOW

@@ -36,7 +36,7 @@ def say(text: object) -> None:
 def open_new(url: str) -> None:
     """Open a database that others open at the same time."""
     with Store(url) as store:
-        say(store.journal.instance_id())
+        say(store.state.instance_id())
 
 
 def add_days(url: str, days: str) -> None:

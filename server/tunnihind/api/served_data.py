@@ -61,11 +61,11 @@ def read_served_data(store: Store, now: int) -> ServedData:
     runs = store.runs.since(since, as_of=now)
     doubt = store.confirmation.doubt()
     return ServedData(
-        version=str(store.journal.version()),
+        version=str(store.state.version()),
         settled=served(prices.of(zone), now),
         issued=as_issued(runs),
         run=runs[0] if runs else store.runs.newest(as_of=now),
-        last_refresh=store.journal.last_refresh(),
+        last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         accuracy=store.runs.accuracy(),
         unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",

@@ -48,7 +48,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         database_bytes=path.stat().st_size if path is not None and path.exists() else None,
         prices=store.prices.count(),
         settled_until=None if settled is None else settled + HOUR_S,
-        last_refresh=_until(store.journal.last_refresh(), now),
+        last_refresh=_until(store.state.last_refresh(), now),
         forecast_made_at=None if run is None else run.made_at,
         forecast_until=None if run is None else run.end_ts,
         forecast_tier=None if run is None else run.tier,

@@ -1,6 +1,6 @@
 """Back-fill: which years of prices and which months of covariates the store has, and which are still to be asked for.
 
-The store's journal holds, for each calendar year or month, when it was last filled.
+The store's state says, for each calendar year or month, when it was last filled.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +10,8 @@ from typing import Final
 from tunnihind.market import DAY_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource
-from tunnihind.store.journal import Journal
 from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
+from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
 YEARS_FILLED: Final = "years of prices filled"
@@ -28,7 +28,7 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
 def months_filled(source: str) -> str:
-    """Return the journal's key for the months of a source of covariates that are filled."""
+    """Return the state's key for the months of a source of covariates that are filled."""
     return f"months of {source} filled"
 
 
@@ -37,33 +37,33 @@ def first_month(source: CovariateSource, history_start: date) -> date:
     return max(source.history_since, history_start).replace(day=1)
 
 
-def note_filled(journal: Journal, key: str, part: str, at: int) -> None:
+def note_filled(state: StateBook, key: str, part: str, at: int) -> None:
     """Note that a year or month was filled at an instant. Raises StoreError."""
-    journal.write(key, {**filled(journal, key), part: at})
+    state.write(key, {**filled(state, key), part: at})
 
 
-def forget_filled(journal: Journal, key: str, since_ts: int) -> None:
+def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
     """Forget which years or months were filled from an instant on: they are filled again. Raises StoreError."""
-    journal.write(key, {part: at for part, at in filled(journal, key).items() if at < since_ts})
+    state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 
-def filled(journal: Journal, key: str) -> dict[str, int]:
+def filled(state: StateBook, key: str) -> dict[str, int]:
     """Return when each year or month was last filled."""
-    found: dict[str, int] | None = journal.read(key, dict[str, Instant])
+    found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
 
-def missing_years(journal: Journal, first_year: int, now: int) -> tuple[int, ...]:
+def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
     """Return the calendar years to be filled, the newest first: the forecast needs these most."""
-    filled_at = filled(journal, YEARS_FILLED)
+    filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
     return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
 
 
-def missing_months(journal: Journal, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to be filled, the newest first."""
-    filled_at = filled(journal, months_filled(source.name))
+    filled_at = filled(state, months_filled(source.name))
     first = first_month(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
@@ -99,8 +99,8 @@ def _forget_damaged(
     kept: dict[str, int] = {}
     if all(isinstance(instant, int) and instant in _HOURS for instant in instants):
         lost = {part_of(instant) for instant in instants}
-        kept = {part: at for part, at in filled(store.journal, key).items() if part not in lost}
-    store.journal.write(key, kept)
+        kept = {part: at for part, at in filled(store.state, key).items() if part not in lost}
+    store.state.write(key, kept)
 
 
 def _year(ts: int) -> str:

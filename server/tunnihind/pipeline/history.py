@@ -31,8 +31,8 @@ class _State:
     @classmethod
     def of(cls, store: Store) -> _State:
         """Return a store's present state. Raises StoreError."""
-        prices = store.prices.count(), store.journal.prices_stored_at()
-        return cls(store.journal.instance_id(), str(store.database), prices, store.covariates.changes())
+        prices = store.prices.count(), store.state.prices_stored_at()
+        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
 class History:

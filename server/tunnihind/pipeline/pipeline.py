@@ -243,7 +243,7 @@ class Pipeline:
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         last = min(date(year, 12, 31), next_day(now))
         await self._fetch(date(year, 1, 1), last)
-        await asyncio.to_thread(note_filled, self._store.journal, YEARS_FILLED, str(year), now)
+        await asyncio.to_thread(note_filled, self._store.state, YEARS_FILLED, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
@@ -253,7 +253,7 @@ class Pipeline:
         month = _next(missing, situation.of(task))
         today = datetime.fromtimestamp(now, UTC).date()
         await self._covariates.fill_month(source, month, today)
-        await asyncio.to_thread(note_filled, self._store.journal, months_filled(source.name), str(month), now)
+        await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(month), now)
         first = first_month(source, self._history_start)
         total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)

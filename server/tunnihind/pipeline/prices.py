@@ -172,7 +172,7 @@ class PriceIngest:
         return [round_.answers[source.name] for source in self._sources if source.name in round_.answers]
 
     async def _advice(self) -> str:
-        has_prices = await asyncio.to_thread(self._store.journal.prices_stored_at) is not None
+        has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None
         return "" if has_prices else _NOTHING_YET
 
     def _now(self) -> int:

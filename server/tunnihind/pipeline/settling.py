@@ -122,7 +122,7 @@ class Settling:
             dispute = Doubt("disputed", doubt.source, now, answer.source, how)
             self._hold(answer, str(dispute), now)
             self._store.confirmation.withdraw(dispute, doubt.since_ts, now)
-            forget_filled(self._store.journal, YEARS_FILLED, doubt.since_ts)
+            forget_filled(self._store.state, YEARS_FILLED, doubt.since_ts)
             raise BadAnswer(answer.source, str(dispute))
         problem = f"its prices stand {how}, compared with what is settled; the whole answer is held back"
         self._hold(answer, problem, now)
@@ -147,7 +147,7 @@ class Settling:
             added += self._store.prices.add(prices, source=source, seen_ts=now)
         self._keep_refused(judged, outcome.refused, known, now)
         self._note_doubt(speaking, added, is_unknown=is_unknown, now=now)
-        self._store.journal.refreshed(now)
+        self._store.state.refreshed(now)
         return added
 
     def _known(self, first: date, last: date) -> _Known:
@@ -226,7 +226,7 @@ class Settling:
         """Add the corrections that are allowed now to the outcome's prices, and hold back the others."""
         mine = {key: verdicts[0] for key, verdicts in judged.items() if verdicts[0].sheet.source == self._sources[0]}
         answered = {day for (_, day), one in mine.items() if isinstance(one.verdict, Settled)}
-        pending = Pending.of(self._store.journal.read(_PENDING))
+        pending = Pending.of(self._store.state.read(_PENDING))
         decision = decide(outcome.changes, outcome.agreed, answered, pending, now)
         for key, changes in outcome.changes.items():
             verdict = mine[key].verdict
@@ -237,7 +237,7 @@ class Settling:
             else:
                 outcome.refused.append(_held_correction(verdict, decision))
         if decision.pending != pending:
-            self._store.journal.write(_PENDING, None if decision.pending is None else decision.pending.fact())
+            self._store.state.write(_PENDING, None if decision.pending is None else decision.pending.fact())
 
     def _hold(self, answer: PriceAnswer, problem: str, now: int) -> None:
         """Put a whole answer into quarantine. The caller raises the error that says why."""

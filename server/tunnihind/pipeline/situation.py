@@ -43,13 +43,13 @@ def read_situation(
     run = store.runs.newest(as_of=now)
     return Situation(
         settled_through=settled_through(settled, recent, next_day(now), excused),
-        stored_ts=store.journal.prices_stored_at(),
+        stored_ts=store.state.prices_stored_at(),
         run_made_at=None if run is None else run.made_at,
         scored_ts=store.backtests.scored_at(model),
         held_days=_to_retry((case.day for case in held), today),
-        missing_years=missing_years(store.journal, history_start.year, now),
+        missing_years=missing_years(store.state, history_start.year, now),
         covariates={
-            source.name: CovariateNeeds(source.cadence, missing_months(store.journal, source, history_start, now))
+            source.name: CovariateNeeds(source.cadence, missing_months(store.state, source, history_start, now))
             for source in covariate_sources
         },
         tries=tries,

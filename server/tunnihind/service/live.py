@@ -156,7 +156,7 @@ async def _served(
             settings,
             snapshot,
             clock,
-            instance_id=store.journal.instance_id(),
+            instance_id=store.state.instance_id(),
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,

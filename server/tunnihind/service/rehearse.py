@@ -62,7 +62,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             replace(settings, announce=False),
             snapshot,
             clock,
-            instance_id=store.journal.instance_id(),
+            instance_id=store.state.instance_id(),
             metrics=Metrics(),
             pipeline_expected=False,
             mode="rehearsal",

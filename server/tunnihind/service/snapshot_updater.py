@@ -75,6 +75,6 @@ class SnapshotUpdater:
 
     def _read(self, now: int) -> tuple[tuple[int, ...], ServedData | None]:
         """Return the state of the store, and the data to serve, None if they are served already."""
-        journal = self._store.journal
-        seen = journal.version(), journal.last_refresh() or 0, floor_hour(now)
+        state = self._store.state
+        seen = state.version(), state.last_refresh() or 0, floor_hour(now)
         return seen, None if seen == self._shown else read_served_data(self._store, now)

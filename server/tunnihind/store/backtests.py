@@ -13,10 +13,10 @@ from sqlalchemy import Connection, delete, insert
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.market import DAY_S
 from tunnihind.store.database import Database
-from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_percentiles
 from tunnihind.store.rows import Cells, Hour, Instant, Rows
 from tunnihind.store.schema import backtest_forecasts as table
+from tunnihind.store.state import StateBook
 
 _SCORED: Final = "backtest scored"
 _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
@@ -26,9 +26,9 @@ _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
 class BacktestBook:
     """The forecasts of past days of a store."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
-        self._journal = journal
+        self._state = state
         self.rows = Rows(table, _forecast, database.damage)
 
     def kept(self, model: str) -> dict[int, NextDay]:
@@ -40,7 +40,7 @@ class BacktestBook:
     def state_of_past(self) -> int:
         """Return a number that grows with everything that becomes known. Raises StoreError."""
         with self._database.reading() as connection:
-            return self._journal.knowledge_changes(connection)
+            return self._state.knowledge_changes(connection)
 
     def add(self, model: str, forecasts: Sequence[NextDay], *, past: int) -> bool:
         """Keep a model's forecasts and drop other models'; return whether they were kept. Raises StoreError.
@@ -59,7 +59,7 @@ class BacktestBook:
             for forecast in forecasts
         ]
         with self._database.writing() as connection:
-            if not rows or self._journal.knowledge_changes(connection) != past:
+            if not rows or self._state.knowledge_changes(connection) != past:
                 return False
             instants = [row["issued_ts"] for row in rows]
             oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
@@ -70,13 +70,13 @@ class BacktestBook:
 
     def scored_at(self, model: str) -> int | None:
         """Return when a model was last scored, None where it never was or another one was since. Raises StoreError."""
-        found = self._journal.read(_SCORED)
+        found = self._state.read(_SCORED)
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
         return at if isinstance(at, int) else None
 
     def note_scored(self, model: str, at: int) -> None:
         """Note that a model has been scored. Raises StoreError."""
-        self._journal.write(_SCORED, {"model": model, "at": at})
+        self._state.write(_SCORED, {"model": model, "at": at})
 
 
 class _Row(msgspec.Struct):

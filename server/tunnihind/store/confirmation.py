@@ -6,8 +6,8 @@ from typing import Final, Literal
 from sqlalchemy import delete
 
 from tunnihind.store.database import Database
-from tunnihind.store.journal import Fact, Journal
 from tunnihind.store.schema import backtest_forecasts, prices, runs
+from tunnihind.store.state import Fact, StateBook
 
 _KEY: Final = "price_doubt"
 
@@ -37,18 +37,18 @@ class Doubt:
 class Confirmation:
     """The doubt about a store's prices, if there is any."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
-        self._journal = journal
+        self._state = state
 
     def doubt(self) -> Doubt | None:
         """Return the doubt about the prices. Raises StoreError."""
-        return _doubt(self._journal.read(_KEY))
+        return _doubt(self._state.read(_KEY))
 
     def doubted(self, doubt: Doubt | None) -> None:
         """Replace the doubt, None when it is over. Raises StoreError."""
         if doubt != self.doubt():
-            self._journal.write_served(_KEY, _fact(doubt))
+            self._state.write_served(_KEY, _fact(doubt))
 
     def withdraw(self, doubt: Doubt, since_ts: int, at: int) -> int:
         """Delete what the doubted source gave from `since_ts` on, and the forecasts made of it; return how many prices.
@@ -61,8 +61,8 @@ class Confirmation:
             count = connection.execute(withdrawn).rowcount
             connection.execute(delete(runs).where(runs.c.made_at >= since_ts))
             connection.execute(delete(backtest_forecasts))
-            self._journal.put(connection, _KEY, _fact(doubt))
-            self._journal.stored_prices(connection, at)
+            self._state.put(connection, _KEY, _fact(doubt))
+            self._state.stored_prices(connection, at)
         return count
 
 

@@ -13,11 +13,11 @@ from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.journal import Journal
 from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, unpack_covariate
 from tunnihind.store.retention import lasting
 from tunnihind.store.rows import EARLIEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import covariates as table
+from tunnihind.store.state import StateBook
 
 type _Rows = Rows[tuple[str, IssuedSeries]]
 
@@ -30,9 +30,9 @@ _HIGHEST: Final = 1e6
 class CovariateBook:
     """The covariates of a store."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
-        self._journal = journal
+        self._state = state
         self._rows = Rows(table, _series, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
@@ -56,7 +56,7 @@ class CovariateBook:
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
         added = sum(_add(connection, name, issues, self._rows) for name, issues in series.items())
         if added:
-            self._journal.stored_covariates(connection)
+            self._state.stored_covariates(connection)
         return added
 
     def archive(self, since_ts: int | None = None) -> CovariateArchive:
@@ -78,7 +78,7 @@ class CovariateBook:
         Raises StoreError.
         """
         with self._database.reading() as connection:
-            return self._journal.covariate_changes(connection), connection.execute(
+            return self._state.covariate_changes(connection), connection.execute(
                 select(func.count()).select_from(table)
             ).scalar_one()
 
@@ -98,7 +98,7 @@ class CovariateBook:
         with self._database.writing() as connection:
             removed = self._rows.remove_damaged(connection)
             if removed:
-                self._journal.stored_covariates(connection)
+                self._state.stored_covariates(connection)
             return removed
 
 

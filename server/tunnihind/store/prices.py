@@ -15,9 +15,9 @@ from tunnihind.known import PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.journal import Journal
 from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import prices as table
+from tunnihind.store.state import StateBook
 
 _SPAN_S: Final = 400 * DAY_S
 """How much is compared at a time while adding: a back-fill's chunk, so that memory stays small."""
@@ -65,9 +65,9 @@ class Added:
 class PriceBook:
     """The prices of a store."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
-        self._journal = journal
+        self._state = state
         self._rows = Rows(table, _stored, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
@@ -82,7 +82,7 @@ class PriceBook:
             with self._database.writing() as connection:
                 part = self._add(connection, list(span), source, seen_ts)
                 if part.stored:
-                    self._journal.stored_prices(connection, seen_ts)
+                    self._state.stored_prices(connection, seen_ts)
             added += part
         return added
 
@@ -136,7 +136,7 @@ class PriceBook:
         with self._database.writing() as connection:
             removed = [cells for where in suspects for cells in self._rows.remove_damaged(connection, *where)]
             if removed:
-                self._journal.stored_prices(connection, int(time.time()))
+                self._state.stored_prices(connection, int(time.time()))
             return removed
 
     def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> Added:

@@ -13,10 +13,10 @@ from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import HOUR_S, Zone
 from tunnihind.store.database import Database
-from tunnihind.store.journal import Journal
 from tunnihind.store.packing import pack_prices, unpack_percentiles
 from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
 from tunnihind.store.schema import runs as table
+from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
@@ -31,16 +31,16 @@ class RunArchive:
     Most hourly runs say what the one before said. Of those is kept that they were made, and which one they repeat.
     """
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
-        self._journal = journal
+        self._state = state
         self.rows = Rows(table, _row, database.damage)
 
     def add(self, run: Run) -> None:
         """Keep a run. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
-            self._journal.advance(connection)
+            self._state.advance(connection)
 
     def newest(self, as_of: int | None = None, *, step_s: int = HOUR_S) -> Run | None:
         """Return the newest run of a step, made at `as_of` or earlier. Raises StoreError."""
@@ -63,20 +63,20 @@ class RunArchive:
 
     def keep_score(self, score: BacktestScore | None) -> None:
         """Keep the model's newest backtest in place of the last one. Raises StoreError."""
-        self._journal.write_served(_SCORE, None if score is None else asdict(score))
+        self._state.write_served(_SCORE, None if score is None else asdict(score))
 
     def score(self) -> BacktestScore | None:
         """Return the model's newest backtest. Raises StoreError."""
-        found: BacktestScore | None = self._journal.read(_SCORE, BacktestScore | None)
+        found: BacktestScore | None = self._state.read(_SCORE, BacktestScore | None)
         return found
 
     def keep_accuracy(self, windows: Sequence[WindowScores]) -> None:
         """Keep how the runs have done in place of what was kept last. Raises StoreError."""
-        self._journal.write_served(_ACCURACY, msgspec.to_builtins(tuple(windows)))
+        self._state.write_served(_ACCURACY, msgspec.to_builtins(tuple(windows)))
 
     def accuracy(self) -> tuple[WindowScores, ...]:
         """Return how the runs have done, nothing where they were never scored. Raises StoreError."""
-        found: tuple[WindowScores, ...] | None = self._journal.read(_ACCURACY, tuple[WindowScores, ...])
+        found: tuple[WindowScores, ...] | None = self._state.read(_ACCURACY, tuple[WindowScores, ...])
         return found or ()
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:

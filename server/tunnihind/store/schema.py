@@ -110,4 +110,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts, each a JSON value under a name of `journal`."""
+"""Single facts, each a JSON value under a name of `state`."""

@@ -12,13 +12,13 @@ from tunnihind.store.confirmation import Confirmation
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
-from tunnihind.store.journal import Journal
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
 from tunnihind.store.revision import HEAD, current, is_current, require_current
 from tunnihind.store.runs import RunArchive
+from tunnihind.store.state import StateBook
 
 
 class Store:
@@ -31,18 +31,18 @@ class Store:
         """
         self._url = url
         self.database = Database(url, read_only=read_only)
-        self.journal = Journal(self.database)
+        self.state = StateBook(self.database)
         try:
             self._make_ready()
         except TunnihindError:
             self.close()
             raise
-        self.prices = PriceBook(self.database, self.journal)
-        self.covariates = CovariateBook(self.database, self.journal)
-        self.runs = RunArchive(self.database, self.journal)
-        self.backtests = BacktestBook(self.database, self.journal)
+        self.prices = PriceBook(self.database, self.state)
+        self.covariates = CovariateBook(self.database, self.state)
+        self.runs = RunArchive(self.database, self.state)
+        self.backtests = BacktestBook(self.database, self.state)
         self.quarantine = Quarantine(self.database)
-        self.confirmation = Confirmation(self.database, self.journal)
+        self.confirmation = Confirmation(self.database, self.state)
         self.health = HealthBook(self.database)
 
     def archive(self, since_ts: int | None = None) -> Archive:
@@ -92,11 +92,11 @@ class Store:
                 from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
 
                 upgrade(self.database)
-            self.journal.make_instance_id()
-        instance_id = self.journal.instance_id()
+            self.state.make_instance_id()
+        instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
-            if current(connection) != HEAD or self.journal.instance_id_in(connection) != instance_id:
+            if current(connection) != HEAD or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
         self.database.go_on_only_if(recognise)

@@ -49,7 +49,7 @@ async def test_with_all_well_one_pass_ends_and_says_so(
 ) -> None:
     changes: list[int] = []
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
-    assert await pipeline.catch_up(lambda: changes.append(store.journal.version()))
+    assert await pipeline.catch_up(lambda: changes.append(store.state.version()))
     # Prices, weather, forecast, backtest, thinning: a word after each, and one as soon as the prices are in.
     assert len(changes) == 6
     assert changes[0] < changes[-1]
@@ -63,7 +63,7 @@ async def test_a_first_start_with_the_upstream_down_waits_and_begins_when_it_is_
     source.is_down = DOWN
     pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
     await live(pipeline, clock, NOW + 3 * HOUR_S)
-    assert (hourly(store), store.journal.last_refresh(), modeller.made_at) == ({}, None, [])
+    assert (hourly(store), store.state.last_refresh(), modeller.made_at) == ({}, None, [])
     waits = [late - early for early, late in pairwise(source.asked_at)]
     assert waits == sorted(waits)
     assert waits[-1] == 15 * MINUTE
@@ -81,15 +81,15 @@ async def test_with_the_upstream_down_later_forecasts_go_on_and_the_refresh_stay
     modeller = StubModeller()
     pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
     await live(pipeline, clock, NOW + 300)
-    refreshed = store.journal.last_refresh()
+    refreshed = store.state.last_refresh()
     source.is_down = DOWN
     await live(pipeline, clock, NOW + 3 * HOUR_S)
     assert refreshed is not None
-    assert store.journal.last_refresh() == refreshed
+    assert store.state.last_refresh() == refreshed
     assert [at for at in modeller.made_at if at > NOW] == [NOW + HOUR_S, NOW + 2 * HOUR_S, NOW + 3 * HOUR_S]
     source.is_down = None
     await live(pipeline, clock, clock.instant + 15 * MINUTE)
-    assert (store.journal.last_refresh() or 0) > NOW + 3 * HOUR_S
+    assert (store.state.last_refresh() or 0) > NOW + 3 * HOUR_S
 
 
 async def test_one_pass_with_a_source_down_ends_too_and_says_that_not_all_is_well(
@@ -195,7 +195,7 @@ async def test_a_full_disk_is_outlived_and_told_once(
     disk.fill_up()
     await live(pipeline, clock, NOW + HOUR_S)
     assert hourly(store) == {}
-    assert store.journal.last_refresh() is None
+    assert store.state.last_refresh() is None
     told = [line for line in warnings(caplog) if "full" in line]
     assert len(told) == 1
     disk.make_room()
@@ -234,7 +234,7 @@ async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
     # At most once more at once, and then every hour: it is the middle of the morning.
     assert 2 <= len(source.asked) - asked <= 3
     assert 2 <= len(modeller.made_at) - made <= 3
-    assert (store.journal.last_refresh() or 0) <= clock.instant
+    assert (store.state.last_refresh() or 0) <= clock.instant
     run = store.runs.newest(as_of=int(clock.instant))
     assert run is not None
     assert run.made_at > jumped

@@ -24,17 +24,17 @@ async def test_what_passes_is_kept_by_the_quarter_with_all_zones(store: Store, s
     assert added == Added(new=2 * 96 * 4)
     for zone in ZONES:
         assert hourly(store, zone) == pytest.approx(hourly_prices(quotes[zone]))
-    assert store.journal.last_refresh() == NOW
+    assert store.state.last_refresh() == NOW
 
 
 async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as server:
         trial = IngestTrial(store, elering(session, server))
         await trial.ingest()
-        version = store.journal.version()
+        version = store.state.version()
         assert await trial.ingest(after_s=60) == Added(unchanged=2 * 96 * 4)
-    assert (store.journal.version(), store.journal.last_refresh()) == (version, NOW + 60)
-    assert store.journal.prices_stored_at() == NOW
+    assert (store.state.version(), store.state.last_refresh()) == (version, NOW + 60)
+    assert store.state.prices_stored_at() == NOW
 
 
 async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: Store, session: ClientSession) -> None:
@@ -113,7 +113,7 @@ async def test_a_longer_burst_is_an_error_and_no_refresh(store: Store, session: 
         server.fail(times=4)
         with pytest.raises(SourceRefused, match="503"):
             await IngestTrial(store, elering(session, server)).ingest()
-    assert store.journal.last_refresh() is None
+    assert store.state.last_refresh() is None
     assert hourly(store) == {}
 
 
@@ -129,12 +129,12 @@ async def test_a_malformed_answer_is_an_error_and_nothing_is_kept(
         server.say(body)
         with pytest.raises(BadAnswer, match="elering"):
             await IngestTrial(store, elering(session, server)).ingest()
-    assert (hourly(store), store.journal.last_refresh()) == ({}, None)
+    assert (hourly(store), store.state.last_refresh()) == ({}, None)
 
 
 async def test_an_answer_without_a_price_is_a_refresh_all_the_same(store: Store) -> None:
     await IngestTrial(store, ScriptedPrices({"ee": {}})).ingest()
-    assert store.journal.last_refresh() == NOW
+    assert store.state.last_refresh() == NOW
 
 
 @pytest.mark.parametrize(("day", "hours"), [(date(2026, 3, 29), 23), (date(2025, 10, 26), 25)])
@@ -161,7 +161,7 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
     archive = store.prices.archive()
     before, after = (archive.as_of(at).of("ee")[hour] for at in (NOW + 7199, NOW + 7200))
     assert after == pytest.approx(before + 7.0)
-    assert store.journal.prices_stored_at() == NOW + 7200
+    assert store.state.prices_stored_at() == NOW + 7200
 
 
 async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> None:

@@ -336,16 +336,16 @@ async def test_unconfirmed_prices_are_withdrawn_when_the_second_source_contradic
     second.is_down = DOWN
     trial = IngestTrial(store, first, second)
     await trial.ingest(FIRST, TOMORROW)
-    note_filled(store.journal, YEARS_FILLED, "2025", NOW)
+    note_filled(store.state, YEARS_FILLED, "2025", NOW)
     assert hourly(store)
     # The second source is back and contradicts: prices and the note of the filled year are gone.
-    version = store.journal.version()
+    version = store.state.version()
     second.is_down = None
     with pytest.raises(BadAnswer, match="withdrawn until two sources agree"):
         await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     assert hourly(store) == {}
-    assert store.journal.version() > version
-    assert store.journal.read(YEARS_FILLED) == {}
+    assert store.state.version() > version
+    assert store.state.read(YEARS_FILLED) == {}
     # Both agree: as of no instant were the withdrawn prices ever known.
     first.quotes = right()
     await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
@@ -369,6 +369,6 @@ async def test_the_same_answers_again_write_nothing_and_change_no_version(store:
     quotes = deepcopy(right())
     trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
     await trial.ingest(FIRST, TOMORROW)
-    version = store.journal.version()
+    version = store.state.version()
     assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
-    assert store.journal.version() == version
+    assert store.state.version() == version

@@ -59,7 +59,7 @@ async def test_with_the_first_source_down_the_second_fills_in(store: Store, sess
         added = await IngestTrial(store, elering(session, first), entsoe(session, second)).ingest()
     assert added.new == 2 * 96 * 4
     assert sources_of(store) == {"entsoe"}
-    assert store.journal.last_refresh() == NOW
+    assert store.state.last_refresh() == NOW
 
 
 async def test_where_the_first_source_is_refused_or_has_nothing_the_second_fills_in(store: Store) -> None:
@@ -75,7 +75,7 @@ async def test_with_both_sources_down_the_first_ones_error_is_told(store: Store)
     first.is_down, second.is_down = DOWN, SourceUnreachable("second", "no answer")
     with pytest.raises(SourceError, match="first"):
         await IngestTrial(store, first, second).ingest()
-    assert store.journal.last_refresh() is None
+    assert store.state.last_refresh() is None
 
 
 async def test_a_fallback_corrects_nothing_that_is_settled(store: Store) -> None:

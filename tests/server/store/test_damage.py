@@ -68,9 +68,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.runs.keep_score(None)
         store.runs.keep_accuracy(())
         store.lease().claim(NOW - DAY_S)
-        store.journal.refreshed(NOW)
-        note_filled(store.journal, YEARS_FILLED, str(DAY.year), NOW)
-        note_filled(store.journal, months_filled("weather"), "2025-12-01", NOW)
+        store.state.refreshed(NOW)
+        note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
+        note_filled(store.state, months_filled("weather"), "2025-12-01", NOW)
         day_of_ones = tuple(unpacked.tobytes() for unpacked in (np.ones(24, "<f8"),) * 3)
         with store.database.writing() as connection:
             for day in range(DAYS):
@@ -141,7 +141,7 @@ def look_at_everything(store: Store) -> None:
     assert make_run(store, NOW) is not None
     accuracy(store, NOW)
     store.backtests.kept("m")
-    assert len(store.journal.instance_id()) == 32
+    assert len(store.state.instance_id()) == 32
 
 
 def work_with(store: Store) -> None:
@@ -150,7 +150,7 @@ def work_with(store: Store) -> None:
     assert store.lease().claim(NOW)
     refill_damaged(store, [ScriptedWeather()])
     store.thin(NOW)
-    store.journal.refreshed(NOW)
+    store.state.refreshed(NOW)
     store.runs.add(run(NOW))
     store.quarantine.put(CASE)
     store.health.succeeded("elering", NOW)
@@ -190,13 +190,13 @@ def test_facts_of_which_there_is_one_begin_anew(
         look_at_everything(reader)
     with Store(url) as store:
         work_with(store)
-        assert store.journal.last_refresh() == NOW
+        assert store.state.last_refresh() == NOW
         if table == "state":
-            assert store.journal.version() > 10**9
-            assert filled(store.journal, YEARS_FILLED) == {}
-        identity = store.journal.instance_id()
+            assert store.state.version() > 10**9
+            assert filled(store.state, YEARS_FILLED) == {}
+        identity = store.state.instance_id()
     with Store(url) as store:
-        assert store.journal.instance_id() == identity
+        assert store.state.instance_id() == identity
     assert f"the row of {table} with " in caplog.text
 
 
@@ -222,10 +222,10 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(path: Path, column: str,
         connection.execute(change, (value, ts))
     with Store(f"sqlite:///{path}") as store:
         refill_damaged(store, [])
-        assert filled(store.journal, YEARS_FILLED) == {}
-        note_filled(store.journal, YEARS_FILLED, "2025", NOW)
+        assert filled(store.state, YEARS_FILLED) == {}
+        note_filled(store.state, YEARS_FILLED, "2025", NOW)
         refill_damaged(store, [])
-        assert filled(store.journal, YEARS_FILLED) == {"2025": NOW}
+        assert filled(store.state, YEARS_FILLED) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
 
 

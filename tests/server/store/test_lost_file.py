@@ -30,7 +30,7 @@ def copy(store: Store, path: Path, tmp_path: Path) -> Path:
 
 
 def assert_lost(store: Store, reason: str) -> None:
-    for access in (store.journal.version, lambda: store.journal.refreshed(SEEN)):
+    for access in (store.state.version, lambda: store.state.refreshed(SEEN)):
         with pytest.raises(StoreLost) as caught:
             access()
         assert reason in caught.value.reason

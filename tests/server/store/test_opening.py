@@ -51,7 +51,7 @@ def read_all(store: Store) -> None:
     assert store.quarantine.held() == [CASE]
     assert store.health.all()["elering"].failures == 1
     assert store.lease().holder() is None
-    assert store.journal.version() == 2
+    assert store.state.version() == 2
 
 
 WRITES: list[Callable[[Store], object]] = [
@@ -63,7 +63,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.health.succeeded("elering", SEEN),
     lambda store: store.lease().claim(SEEN),
     lambda store: store.lease().release(),
-    lambda store: store.journal.refreshed(SEEN),
+    lambda store: store.state.refreshed(SEEN),
     lambda store: store.thin(SEEN),
 ]
 

@@ -50,7 +50,7 @@ def test_processes_that_make_the_same_database_at_once_agree_on_it(url: str) -> 
     with worker("open_new", url) as first, worker("open_new", url) as second, worker("open_new", url) as third:
         said = answers(first, second, third)
     with Store(url) as store:
-        assert said == [[store.journal.instance_id()]] * 3
+        assert said == [[store.state.instance_id()]] * 3
 
 
 def test_of_what_two_processes_add_at_once_nothing_is_lost_or_doubled(url: str, store: Store) -> None:
@@ -60,7 +60,7 @@ def test_of_what_two_processes_add_at_once_nothing_is_lost_or_doubled(url: str, 
     assert added == [30 * 24 * 4, 0, 30 * 24 * 4]
     assert store.prices.count() == 30 * 24 * 4
     assert len(settled_days(store)) == 30
-    assert store.journal.version() == 30
+    assert store.state.version() == 30
 
 
 def test_after_a_kill_in_the_middle_of_a_write_nothing_is_lost_or_doubled(url: str) -> None:
@@ -69,7 +69,7 @@ def test_after_a_kill_in_the_middle_of_a_write_nothing_is_lost_or_doubled(url: s
     assert process.returncode < 0
     with Store(url) as store:
         assert [str(one) for one in settled_days(store)] == said == ["2024-01-01", "2024-01-02", "2024-01-03"]
-        assert store.journal.version() == 3
+        assert store.state.version() == 3
         assert [add_day(store, number).new for number in range(5)] == [0, 0, 0, 96, 96]
         assert store.prices.count() == 5 * 96
 

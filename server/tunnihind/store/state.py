@@ -27,7 +27,7 @@ type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 
 
-class Journal:
+class StateBook:
     """Facts by key, each a JSON value."""
 
     def __init__(self, database: Database) -> None:

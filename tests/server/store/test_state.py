@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.stores import CASE, DAY, run, series, utc, whole_day
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.store.journal import Fact, Journal
+from tunnihind.store.state import Fact, StateBook
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-15T10:00")
@@ -33,8 +33,8 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "a failure": lambda store: store.health.failed("elering", NOW, "no answer"),
     "a good answer": lambda store: store.health.succeeded("elering", NOW),
     "a claim": lambda store: store.lease().claim(NOW),
-    "notes": lambda store: store.journal.write("a note", [1, "two"]),
-    "refresh": lambda store: store.journal.refreshed(NOW),
+    "notes": lambda store: store.state.write("a note", [1, "two"]),
+    "refresh": lambda store: store.state.refreshed(NOW),
     "thinning": lambda store: store.thin(NOW),
     "reading": lambda store: (store.archive(), store.runs.newest(), store.quarantine.held()),
 }
@@ -43,54 +43,54 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
 @pytest.mark.parametrize("change", SERVED.values(), ids=SERVED)
 def test_what_clients_see_changing_makes_the_version_grow(store: Store, change: Callable[[Store], object]) -> None:
     add(store)
-    before = store.journal.version()
+    before = store.state.version()
     change(store)
-    assert store.journal.version() > before
+    assert store.state.version() > before
 
 
 @pytest.mark.parametrize("change", NOT_SERVED.values(), ids=NOT_SERVED)
 def test_what_clients_do_not_see_leaves_the_version(store: Store, change: Callable[[Store], object]) -> None:
     add(store)
-    before = store.journal.version()
+    before = store.state.version()
     change(store)
-    assert store.journal.version() == before
+    assert store.state.version() == before
 
 
 def test_the_version_and_the_facts_outlive_a_restart(url: str, store: Store) -> None:
     add(store)
-    store.journal.refreshed(NOW)
+    store.state.refreshed(NOW)
     with Store(url) as again:
-        assert again.journal.version() == store.journal.version() > 0
-        assert again.journal.instance_id() == store.journal.instance_id()
-        assert again.journal.last_refresh() == again.journal.prices_stored_at() == NOW
+        assert again.state.version() == store.state.version() > 0
+        assert again.state.instance_id() == store.state.instance_id()
+        assert again.state.last_refresh() == again.state.prices_stored_at() == NOW
 
 
 def test_only_new_versions_count_as_prices_stored(store: Store) -> None:
-    assert store.journal.prices_stored_at() is None
+    assert store.state.prices_stored_at() is None
     add(store)
     store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="a", seen_ts=NOW + 60)
-    assert store.journal.prices_stored_at() == NOW
+    assert store.state.prices_stored_at() == NOW
 
 
 def test_every_installation_has_an_identity_of_its_own(store: Store) -> None:
     with Store("sqlite://") as other:
-        assert len({store.journal.instance_id(), other.journal.instance_id()}) == 2
-        assert len(other.journal.instance_id()) == 32
+        assert len({store.state.instance_id(), other.state.instance_id()}) == 2
+        assert len(other.state.instance_id()) == 32
 
 
 def test_a_process_that_was_late_to_name_a_new_store_keeps_the_name_it_has(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = store.journal.instance_id()
+    name = store.state.instance_id()
     with monkeypatch.context() as before_the_other_wrote:
-        before_the_other_wrote.setattr(Journal, "read", lambda *_: None)
-        store.journal.make_instance_id()
-    assert store.journal.instance_id() == name
+        before_the_other_wrote.setattr(StateBook, "read", lambda *_: None)
+        store.state.make_instance_id()
+    assert store.state.instance_id() == name
 
 
 def test_facts_keep_their_json_shape(store: Store) -> None:
     facts: list[Fact] = [None, False, 0, -1.5, "õ", ["a", 1], {"a": [None]}]
     for fact in facts:
-        store.journal.write("fact", fact)
-        assert store.journal.read("fact") == fact
-    assert store.journal.read("never written") is None
+        store.state.write("fact", fact)
+        assert store.state.read("fact") == fact
+    assert store.state.read("never written") is None
