@@ -73,7 +73,7 @@ class Table:
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows; blank lines are passed over. Raises ImportFileError."""
+        """Yield the rows; blank lines are skipped. Raises ImportFileError."""
         for cells in self._lines:
             if not cells:
                 continue

@@ -104,7 +104,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the same inputs some hours later: covariates are older by so much, and reach less far ahead."""
+    """Return the same inputs some hours later: covariates are that much older, and reach that much less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [

@@ -1,7 +1,7 @@
 """Forecasts of past days, kept so that the model's score costs only the new ones.
 
-They follow from what counts as known at their instant. So whatever is stored later but counts as known by then
-deletes them, in its own transaction, and they are made again.
+Each depends on what counts as known at its instant. When something is stored later that counts as known by then, the
+same transaction deletes these forecasts, and they are made again.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ _KEY: Final = "price_doubt"
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Prices that nobody has confirmed are served, or two sources differ by a shift and nothing is.
+    """Either unconfirmed prices are served, or two sources differ by a shift and none is served.
 
     `source` gave the prices, `other` is the source that contradicts them; since `since_ts`.
     """

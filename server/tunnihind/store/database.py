@@ -146,10 +146,10 @@ class Database:
             raise StoreError(f"can't read the database {self}: {error}", reason=f"it can't be read: {error}") from error
 
     def _let_go(self) -> None:
-        """Close a file that is not at its path any more, with all that was written to it.
+        """Close a file that is no longer at its path, with all that was written to it.
 
-        SQLite would leave its write-ahead log behind, and take that for the log of whatever file comes there next. So
-        the log is emptied first into the file that it belongs to, by a connection that surely has that one.
+        SQLite would leave the write-ahead log behind, and read it as the log of the next file at that path. So the log
+        is first written into its own file, by a connection that is certain to have that file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):

@@ -55,7 +55,7 @@ class DatabaseFile:
         return self._found() == self._opened
 
     def has_log(self) -> bool:
-        """Return whether there is anything in a write-ahead log beside the file: somebody writes, or was killed."""
+        """Return whether the write-ahead log beside the file has content: a process is writing, or was killed."""
         log = Path(f"{self.path}-wal")
         return log.exists() and log.stat().st_size > 0
 

@@ -16,7 +16,7 @@ from tunnihind.store.rows import Instant, Rows
 from tunnihind.store.schema import leases as table
 
 EXPIRES_AFTER_S: Final = 120
-"""A holder that has been silent for so long is taken for dead."""
+"""A holder that has not answered for this long counts as dead."""
 _HIGHEST_PID: Final = 2**31 - 1
 
 

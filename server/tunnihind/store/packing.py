@@ -61,7 +61,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_prices(one) for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles are not of the same hours")
-    # Compared before anything is reckoned: what is not finite fails here too.
+    # Compared before any arithmetic: values that are not finite fail here too.
     if not ((p10 >= -_HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= _HIGHEST_PRICE)).all():
         raise ValueError("a percentile is no price, or they cross")
     return p10, p50, p90

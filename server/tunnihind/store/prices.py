@@ -47,7 +47,7 @@ class _Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of the prices that were handed over."""
+    """How many of the given prices were new, corrected or unchanged."""
 
     new: int = 0
     corrected: int = 0

@@ -1,10 +1,10 @@
-"""What is kept for how long.
+"""How long each kind of row is kept.
 
-Of old forecast runs and covariate issues those stay that somebody may still want: of each day the last one before gate
-closure, which is what a forecast of the next day could have used, and the day's last one; of covariates also the last
-one at the clock at which the model looks at past days, so that it is trained on weather as fresh as it is served with.
-Previous Runs stay for good: they are the only trace of what had been forecast. What a source's archive gives for old
-days is held to the same rule before it is kept: otherwise thinning and back-fill would undo each other every day.
+Recent runs and covariate issues are all kept. Of older ones, each day keeps the last one before gate closure, which a
+forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
+model's issue time: the model is trained on weather that is as fresh as what it forecasts from. Previous Runs are never
+deleted, because nothing else shows what was forecast then. A source's archive is filtered by the same rule before it
+is stored. Without that, back-fill would add each day what thinning deletes.
 
 In SQLite a year takes 43 MB: 7 of prices (140,000 quarters of four zones), 9 of runs, 22 of weather (42 series) and 5
 of ENTSO-E's forecasts (21 series). What is kept in full takes 8 MB more. Each past year that is filled in takes 9 MB,
@@ -28,15 +28,15 @@ from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import covariates, quarantine, runs
 
 RUN_DAYS: Final = 60
-"""For so long every run is kept."""
+"""Every run of the last 60 days is kept."""
 COVARIATE_DAYS: Final = 14
-"""For so long every issue of a covariate is kept: they are large, and all are in the model's memory."""
+"""Every issue of a covariate of the last 14 days is kept. Issues are large, and the model reads all of them."""
 QUARANTINE_DAYS: Final = 400
 QUARANTINE_CASES: Final = 1000
-"""So many days of sources and zones are held at most, those last seen: a source may be wrong for good."""
+"""At most so many held days are kept, the last seen ones: a source may stay wrong for ever."""
 
 type Looks = Callable[[date], tuple[int, ...]]
-"""The instants of a delivery day, in order, at which somebody may ask what was the newest by then."""
+"""The instants of a delivery day, in order, at which a forecast may need the newest issue."""
 
 
 def thin(database: Database, now: int) -> int:

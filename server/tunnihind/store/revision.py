@@ -18,7 +18,7 @@ _STEP: Final = re.compile("[0-9]{4}")
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step a database has reached, None for an empty one. Raises SchemaError where nobody can tell."""
+    """Return the step a database has reached, None for an empty one. Raises SchemaError where that is unclear."""
     noted = _noted(connection)
     if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
         return noted[0]

@@ -1,6 +1,6 @@
-"""The one door through which rows are read: one that makes no sense is named, left out, and ends nothing.
+"""All rows are read here. A damaged row is named and left out; it ends neither a task nor the start.
 
-SQLite keeps any value in any column, disks and people damage files, and each row here stands for itself.
+SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
 """
 
 import json
@@ -47,7 +47,7 @@ _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A row that makes no sense: its table, the values of its primary key, and what is wrong with it."""
+    """A damaged row: its table, the values of its primary key, and what is wrong with it."""
 
     table: str
     key: str
@@ -114,7 +114,7 @@ class Rows[Found]:
             return next(found, None)
 
     def note(self, key: str, problem: str) -> None:
-        """Note a row that makes no sense beside others."""
+        """Note a row that contradicts others."""
         self._damage.note(Damaged(self._table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:

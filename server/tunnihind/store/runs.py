@@ -22,13 +22,13 @@ _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _ACCURACY: Final = "live scores"
 _AT_ONCE: Final = 1000
-"""So many runs are deleted by one statement: SQLite takes only so many values."""
+"""One statement deletes at most so many runs: SQLite limits the values of a statement."""
 
 
 class RunArchive:
     """The forecast runs of a store; append-only.
 
-    Most hourly runs say what the one before said. Of those is kept that they were made, and which one they repeat.
+    Most hourly runs repeat the one before. For those only the time and the repeated run are stored.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:

@@ -39,7 +39,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
     """Test the losses of a forecast against a benchmark's for the same hours; all arrays of shape (n,).
 
     `days` numbers the delivery day of each hour. Hours where either loss is unknown (NaN) are left out, and days
-    without any other hour are passed over as if their neighbours touched.
+    without any other hour are skipped, as if the days around them were consecutive.
     """
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
