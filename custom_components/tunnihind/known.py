@@ -14,6 +14,8 @@ from .prices.timeline import HOUR_S
 
 # A window that began before midnight still needs yesterday's prices; nothing needs older ones.
 KEEP_S: Final = 48 * HOUR_S
+# The market settles the next day only. Prices of later hours came from a server whose clock was ahead.
+SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # Polls come a minute apart, but not to the second.
 _MARGIN_S: Final = 30
 
@@ -23,7 +25,8 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
     What is more than two days old at `now` (UTC seconds, the household's clock) is dropped; the server's clock does not
     matter. A server forecasts future periods only, so older forecasts stay for periods that have begun by either
-    clock. If the server's clock is behind, all older forecasts stay.
+    clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that by both clocks can't be
+    settled yet are dropped.
     """
     if older and older.step_s != newer.step_s:
         older = None  # hours and quarters do not mix
@@ -31,7 +34,9 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
     known = replace(newer, forecast={start: forecast[start] for start in sorted(forecast) if start >= now - KEEP_S})
-    return with_settled(known, {**(older.settled if older else {}), **newer.settled}, now)
+    ahead = max(now, newer.now) + SETTLED_AHEAD_S
+    facts = {start: price for start, price in older.settled.items() if start < ahead} if older else {}
+    return with_settled(known, {**facts, **newer.settled}, now)
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:

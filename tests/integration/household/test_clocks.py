@@ -98,6 +98,22 @@ async def test_a_server_whose_clock_is_days_off_erases_nothing_and_is_told(
     assert ir.async_get(hass).async_get_issue(DOMAIN, "server_clock_entry") is None
 
 
+async def test_prices_that_a_server_told_with_its_clock_ahead_do_not_hide_that_later_ones_are_late(
+    make_home: MakeHome,
+) -> None:
+    home = await make_home()
+    await home.add()
+    home.settled_until += 10 * DAY_S
+    await home.move_server_clock(10 * DAY_S)
+    home.settled_until -= 10 * DAY_S
+    await home.move_server_clock(0)
+    assert instant(home.value("settled_until")) == home.settled_until
+    await home.at(instant("2026-01-14T16:00:00+02:00"))
+    home.serve()
+    await home.poll()
+    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["prices_late"]
+
+
 @pytest.mark.parametrize(
     ("ahead_s", "told"), [(HOUR_S, False), (HOUR_S + 1, True), (-HOUR_S, False), (-2 * HOUR_S, True)]
 )

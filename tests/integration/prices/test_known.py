@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.known import KEEP_S, merged, with_settled
+from custom_components.tunnihind.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.prices_now import timeline_of
@@ -41,7 +42,8 @@ def test_settled_prices_stay_for_two_days_of_the_households_clock(
 ) -> None:
     now = newer.now - ahead_s
     known = with_settled(merged(older, newer, now), history, now)
-    told = older.settled.keys() | history.keys() | newer.settled.keys()
+    facts = {start for start in older.settled if start < max(now, newer.now) + SETTLED_AHEAD_S}
+    told = facts | history.keys() | newer.settled.keys()
     assert known.settled.keys() == {start for start in told if start >= now - KEEP_S}
 
 
@@ -65,6 +67,14 @@ def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> No
 def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: dict[int, float]) -> None:
     settled = list(with_settled(merged(None, newer, NOW), history, NOW).settled)
     assert settled == sorted(settled)
+
+
+@pytest.mark.parametrize(("home_ahead_s", "stays"), [(0, False), (-10 * DAY_S, False), (10 * DAY_S, True)])
+def test_a_price_that_can_not_be_settled_yet_by_either_clock_goes(home_ahead_s: int, stays: bool) -> None:
+    later = NOW + 10 * DAY_S
+    before = answer(now=later, settled={later: 50.0})
+    known = merged(before, answer(settled={NOW: 60.0}), NOW + home_ahead_s)
+    assert (later in known.settled) is stays
 
 
 def test_an_answer_of_a_server_that_lost_its_data_leaves_settled_prices_known() -> None:
