@@ -140,10 +140,16 @@ class Client:
 
 
 def _in_plain_words(error: aiohttp.ClientError) -> str:
-    """Return why a connection failed, in the words of the operating system."""
+    """Return why a request failed. The library's own words may repeat what the server sent."""
     if isinstance(error, aiohttp.ClientConnectorError):
         number = error.errno or 0
         return os.strerror(number) if number > 0 else error.strerror or str(error)
+    if isinstance(error, aiohttp.RedirectClientError):
+        return "it redirects to something that is no web address"
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "the answer broke off or can't be unpacked"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "the answer is not proper HTTP"
     return str(error) or type(error).__name__
 
 

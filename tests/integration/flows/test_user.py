@@ -1,5 +1,6 @@
 """Adding a server by its address."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -84,6 +85,7 @@ FAILURES = [
     pytest.param({"forecast": web.HTTPTooManyRequests()}, "rate_limited", "HTTP 429", id="asked-too-often"),
     pytest.param({"forecast": web.HTTPNotFound()}, "not_tunnihind", "HTTP 404", id="no-such-page"),
     pytest.param({"forecast": web.HTTPFound("/api/v1/forecast")}, "redirect_loop", "redirects", id="in-a-circle"),
+    pytest.param({"forecast": web.HTTPFound("ftp://x/")}, "cannot_connect", "no web address", id="to-nowhere"),
     pytest.param({"forecast": "<html>"}, "not_tunnihind", "not JSON", id="a-page"),
     pytest.param({"forecast": '{"prices": []}'}, "not_tunnihind", "price document", id="other-json"),
     pytest.param({"forecast": MALFORMED}, "invalid_response", "currency", id="another-currency"),
@@ -99,6 +101,27 @@ async def test_what_is_wrong_is_told_apart_with_the_address_and_the_reason(
     assert form["errors"] == {"url": error}
     assert placeholders_of(form)["url"] == address
     assert reason in placeholders_of(form)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (b"SSH-2.0-OpenSSH_10.0\r\n", "the answer is not proper HTTP"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "the answer broke off or can't be unpacked"),
+    ],
+)
+async def test_what_is_no_http_is_told_in_words_without_what_was_sent(
+    hass: HomeAssistant, sent: bytes, reason: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(sent)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        form = await type_address(hass, f"127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert form["errors"] == {"url": "cannot_connect"}
+    assert placeholders_of(form)["reason"] == reason
 
 
 async def test_an_address_where_nothing_listens_can_not_be_connected(hass: HomeAssistant) -> None:
