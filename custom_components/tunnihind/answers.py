@@ -13,6 +13,8 @@ from .prices.timeline import HOUR_S
 # Larger prices and later instants are errors, for instance a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800  # the year 2100
+# The credit is an attribute of every entity.
+_LONGEST_TEXT: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ def _mode_from(value: object) -> Mode:
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        raise vol.Invalid(f"expected a text of at most {_LONGEST_TEXT} characters")
+    return value
+
+
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise vol.Invalid("expected a number")
@@ -178,10 +186,10 @@ _FORECAST_HOUR: Final = vol.All(_record({"ts": _hour_start, "p10": _price, "p50"
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
-        "version": str,
-        "instanceId": vol.All(str, vol.Length(min=1)),
+        "version": _text,
+        "instanceId": vol.All(_text, vol.Length(min=1)),
         "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
-        "attribution": str,
+        "attribution": _text,
     }
 )
 _FORECAST: Final = _record(

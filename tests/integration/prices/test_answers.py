@@ -181,13 +181,16 @@ def test_the_servers_description_of_itself_is_read() -> None:
     [
         ("version", None),
         ("version", 1),
+        ("version", 301 * "1"),
         ("instanceId", ""),
         ("instanceId", None),
+        ("instanceId", 301 * "a"),
         ("vatRate", -0.01),
         ("vatRate", 1),
         ("vatRate", 24),
         ("vatRate", "0.24"),
         ("attribution", None),
+        ("attribution", 301 * "a"),
     ],
 )
 def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:  # noqa: ANN401
