@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, SourceError
+from tunnihind.errors import BadAnswer, RateLimited, SourceError
 from tunnihind.market import Limits
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.settling import PriceAnswer, Settling, Window
@@ -72,8 +72,8 @@ class PriceIngest:
         """Ask all sources for the delivery days from `first` to `last`, and store what passes the checks.
 
         Calls `on_change` after every answer that is stored. Returns how many prices came in before the round was over.
-        Raises the first source's SourceError where no source gave a usable answer or they contradict each other, and
-        StoreError.
+        Raises SourceError where no source gave a usable answer or they contradict each other, and StoreError. Of several
+        sources' errors it is the one that asks for the shortest pause: each source's own pause is kept to anyway.
         """
         round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -87,7 +87,7 @@ class PriceIngest:
             await self.close()
             raise
         if failures and (not round_.has_usable or await self._is_disputed()):
-            raise failures[0]
+            raise min(failures, key=_asked_pause_s)
         return round_.added
 
     async def finish(self) -> None:
@@ -177,3 +177,7 @@ class PriceIngest:
 
     def _now(self) -> int:
         return int(self._clock.now())
+
+
+def _asked_pause_s(error: SourceError) -> float:
+    return error.retry_after_s if isinstance(error, RateLimited) else 0.0

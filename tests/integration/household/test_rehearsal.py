@@ -197,6 +197,19 @@ async def test_prices_of_a_past_day_do_not_count_before_the_server_has_said_what
     assert proxied_home.entry.runtime_data.last_update_success is False
 
 
+async def test_a_server_that_never_said_who_it_is_is_not_lost_when_its_clock_is_set(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    """The specification does not ask it to: what stands before it may answer for it with any status."""
+    proxy.answer(paths.ABOUT, status=404)
+    await proxied_home.add()
+    data = {**proxied_home.entry.data, "instance_id": None}
+    hass.config_entries.async_update_entry(proxied_home.entry, data=data)
+    proxy.answer(paths.ABOUT, status=502)
+    await proxied_home.move_server_clock(HOUR_S // 2)
+    assert proxied_home.entry.runtime_data.last_update_success is True
+
+
 async def test_a_rehearsal_keeps_its_day_when_its_server_shows_today(
     hass: HomeAssistant, make_home: MakeHome, proxy: RecordingProxy
 ) -> None:
