@@ -85,13 +85,16 @@ async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(
 async def test_the_recorder_keeps_the_price_and_none_of_the_lists(
     real_home: RealHome, expected: ExpectedStates
 ) -> None:
+    price = await real_home.entity("current_price")
+
     def recorded() -> list[tuple[str, str]]:
         file = real_home.hass.process.folder / "home-assistant_v2.db"
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             rows = database.execute(
                 "select states.state, state_attributes.shared_attrs from states"
                 " join states_meta using (metadata_id) join state_attributes using (attributes_id)"
-                " where states_meta.entity_id = 'sensor.tunnihind_current_price'"
+                " where states_meta.entity_id = ?",
+                (price,),
             )
             return rows.fetchall()
 
