@@ -188,8 +188,8 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(now)
             case Job.HELD_DAYS:
-                for day in situation.held_days:
-                    await self._fetch(day, day)
+                # One question for all of them, at most a month: day by day, a slow source would delay urgent tasks.
+                await self._fetch(situation.held_days[0], situation.held_days[-1])
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
             case Job.COVARIATE_HISTORY:

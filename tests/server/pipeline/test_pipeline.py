@@ -241,7 +241,7 @@ async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
     assert unsettled_days(store, TODAY - timedelta(days=12), TODAY - timedelta(days=1)) == []
 
 
-async def test_held_days_are_asked_for_again_one_by_one_until_they_pass(store: Store, source: ScriptedPrices) -> None:
+async def test_a_held_day_is_asked_for_again_until_it_passes(store: Store, source: ScriptedPrices) -> None:
     clock = JumpingClock(NOW, nap_s=300)
     held = TODAY - timedelta(days=5)
     good = dict(source.quotes["ee"])
@@ -257,6 +257,17 @@ async def test_held_days_are_asked_for_again_one_by_one_until_they_pass(store: S
     assert source.asked.count((held - timedelta(days=1), held)) == 2
     await live(pipeline, clock, NOW + 13 * HOUR_S)
     assert source.asked.count((held - timedelta(days=1), held)) == 2
+
+
+async def test_all_held_days_take_one_question(store: Store, source: ScriptedPrices) -> None:
+    clock = JumpingClock(NOW, nap_s=300)
+    held = [TODAY - timedelta(days=days) for days in (9, 8, 5)]
+    for day in held:
+        del source.quotes["ee"][local(f"{day} 12:00")]
+    await live(pipeline_of(store, clock, prices=[source]), clock, NOW + HOUR_S)
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == held
+    days_asked = [(last - first).days for first, last in source.asked if last == held[-1]]
+    assert days_asked == [4]
 
 
 async def test_a_cancelled_pipeline_stops_at_once(store: Store, clock: JumpingClock, source: ScriptedPrices) -> None:
