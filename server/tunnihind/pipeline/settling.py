@@ -12,7 +12,17 @@ from tunnihind.market import ESTONIA, ZONES, Limits, Zone, day_end, day_start, h
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.price_checks.correction import Decision, Pending, decide, is_agreed, split
-from tunnihind.price_checks.gate import Reason, Refused, Ruling, Settled, Verdict, contradiction, judge, reconcile
+from tunnihind.price_checks.gate import (
+    Reason,
+    Refused,
+    Ruling,
+    Settled,
+    Verdict,
+    contradiction,
+    is_doubtful,
+    judge,
+    reconcile,
+)
 from tunnihind.price_checks.shift import ZonePrices, answer_prices, fit, in_words
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.confirmation import Doubt
@@ -69,11 +79,12 @@ class _Judged:
 class _Outcome:
     """What an answer comes to: prices to store, by source; changes of settled prices; and days that are held back.
 
-    `agreed` are the days whose changes a second source confirms.
+    `changed` are the days that the changes come from, `agreed` those whose changes a second source confirms.
     """
 
     prices: dict[str, list[Price]] = field(default_factory=lambda: defaultdict(list))
     changes: dict[_Day, dict[int, float]] = field(default_factory=dict)
+    changed: dict[_Day, Settled] = field(default_factory=dict)
     agreed: set[_Day] = field(default_factory=set)
     refused: list[Refused] = field(default_factory=list)
 
@@ -200,23 +211,29 @@ class Settling:
         return judged
 
     def _outcome(self, judged: Mapping[_Day, list[_Judged]], rulings: Mapping[_Day, Ruling], known: _Known) -> _Outcome:
-        """Separate what fills gaps from what changes settled prices. Only the first source may change them."""
+        """Separate what fills gaps from what changes settled prices.
+
+        Only the first source may change them, except where the gate would not have believed them from one source.
+        """
         outcome = _Outcome()
         for (zone, day), ruling in rulings.items():
-            outcome.refused += ruling.refused
+            settled = known[zone].between(day_start(day), day_end(day))
+            outcome.refused += [case for case in ruling.refused if not _is_settled(case, settled)]
             if ruling.settled is None:
                 continue
-            settled = known[zone].between(day_start(day), day_end(day))
             parts = split(ruling.settled, settled)
             outcome.prices[ruling.settled.source] += _prices(ruling.settled, parts.fills)
             if not parts.changes:
                 continue
             if ruling.only_fills:
                 outcome.refused += [one.verdict for one in judged[zone, day] if isinstance(one.verdict, Refused)]
-            elif ruling.settled.source == self._sources[0]:
+            elif ruling.settled.source == self._sources[0] or is_doubtful(settled):
                 outcome.changes[zone, day] = parts.changes
-                others = [one.verdict for one in judged[zone, day][1:2] if isinstance(one.verdict, Settled)]
-                if any(is_agreed(parts.changes, ruling.settled, other) for other in others):
+                outcome.changed[zone, day] = ruling.settled
+                others = [one.verdict for one in judged[zone, day][:2] if one.verdict is not ruling.settled]
+                if any(
+                    is_agreed(parts.changes, ruling.settled, other) for other in others if isinstance(other, Settled)
+                ):
                     outcome.agreed.add((zone, day))
             elif refused := contradiction(ruling.settled, settled.hours(), "what is settled"):
                 outcome.refused.append(refused)
@@ -224,18 +241,19 @@ class Settling:
 
     def _correct(self, judged: Mapping[_Day, list[_Judged]], outcome: _Outcome, now: int) -> None:
         """Add the corrections that are allowed now to the outcome's prices, and hold back the others."""
-        mine = {key: verdicts[0] for key, verdicts in judged.items() if verdicts[0].sheet.source == self._sources[0]}
-        answered = {day for (_, day), one in mine.items() if isinstance(one.verdict, Settled)}
+        answered = {
+            day
+            for (_, day), verdicts in judged.items()
+            if isinstance(verdicts[0].verdict, Settled) and verdicts[0].sheet.source == self._sources[0]
+        }
         pending = Pending.of(self._store.state.read(_PENDING))
         decision = decide(outcome.changes, outcome.agreed, answered, pending, now)
         for key, changes in outcome.changes.items():
-            verdict = mine[key].verdict
-            if not isinstance(verdict, Settled):
-                continue
+            day = outcome.changed[key]
             if key in decision.allowed:
-                outcome.prices[verdict.source] += _prices(verdict, changes)
+                outcome.prices[day.source] += _prices(day, changes)
             else:
-                outcome.refused.append(_held_correction(verdict, decision))
+                outcome.refused.append(_held_correction(day, decision))
         if decision.pending != pending:
             self._store.state.write(_PENDING, None if decision.pending is None else decision.pending.fact())
 
@@ -298,6 +316,11 @@ def _held_correction(day: Settled, decision: Decision) -> Refused:
 def _case(sheet: DaySheet, case: Refused, now: int) -> Quarantined:
     quotes = tuple((quote.ts, quote.eur_mwh) for quote in sheet.quotes)
     return Quarantined(sheet.source, sheet.zone, sheet.day, case.reason, case.detail, quotes, now, now)
+
+
+def _is_settled(case: Refused, settled: ZonePrices) -> bool:
+    """Return whether a refused day says what is settled: zeros that both sources have agreed on."""
+    return case.doubted is not None and _is_whole(settled, case.day) and not split(case.doubted, settled).changes
 
 
 def _is_whole(known: ZonePrices, day: date) -> bool:

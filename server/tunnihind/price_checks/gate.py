@@ -192,6 +192,14 @@ def _unbelievable(prices: Iterable[float], step_s: int) -> tuple[Reason, str] | 
     return None
 
 
+def is_doubtful(prices: ZonePrices) -> bool:
+    """Return whether a day's prices are such as are believed only when two sources say them: zeros, or a flat day."""
+    return any(
+        values and _unbelievable(values.values(), step_s) is not None
+        for values, step_s in ((prices.quarters, QUARTER_S), (prices.whole_hours, HOUR_S))
+    )
+
+
 def contradiction(day: Settled, hours: dict[int, float], whose: str) -> Refused | None:
     """Refuse a day that differs in too many hours from hourly prices that are trusted more."""
     given = day.hours()

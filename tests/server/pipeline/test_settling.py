@@ -183,6 +183,37 @@ async def test_doubted_prices_fill_a_gap_but_never_replace_a_settled_day(
     assert {case[:3] for case in held(store)} == {(s, z, TODAY) for s in ("elering", "entsoe") for z in ZONES}
 
 
+async def test_zeros_that_two_sources_agreed_on_are_not_held_back_when_they_are_repeated(
+    store: Store, session: ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    settle(store, until(right(), TODAY))
+    doubted = on(right(), TOMORROW, change=zero)
+    async with FakeElering(doubted) as first, FakeEntsoe(doubted) as second:
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second))
+        await trial.ingest()
+        caplog.clear()
+        caplog.set_level("INFO", "tunnihind.pipeline.settling")
+        for _ in range(3):
+            await trial.ingest(after_s=HOUR_S)
+    assert caplog.messages == []
+    assert held(store) == set()
+
+
+async def test_zeros_that_two_sources_agreed_on_give_way_to_prices_of_either_that_stand_for_an_hour(
+    store: Store,
+) -> None:
+    settle(store, until(right(), TODAY))
+    zeros = on(right(), TOMORROW, change=zero)
+    first, second = ScriptedPrices(zeros, name="elering"), ScriptedPrices(zeros, name="entsoe")
+    trial = IngestTrial(store, first, second)
+    await trial.ingest()
+    second.quotes = right()
+    assert (await trial.ingest(after_s=HOUR_S)).corrected == 0
+    assert (await trial.ingest(after_s=HOUR_S)).corrected == 4 * 96
+    assert hourly(store) == pytest.approx(hourly_prices(right(last=TOMORROW)["ee"]))
+    assert {case[0] for case in held(store)} == {"elering"}
+
+
 async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, session: ClientSession) -> None:
     quotes = right()
     broken: Quotes = {**quotes, "fi": {ts * 1000: p for ts, p in quotes["fi"].items()}}
