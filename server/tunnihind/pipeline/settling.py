@@ -100,6 +100,7 @@ class Settling:
         self._sources = sources
         self._limits = limits
         self._observer = observer
+        self._logged_dispute = ""
 
     def window(self, first: date, last: date) -> Window:
         """Return the days to ask for. One more day is added where only that one is settled, so that a shift is seen.
@@ -180,9 +181,14 @@ class Settling:
             shift_s = fit(answer_prices(first.sheets), answer_prices(second.sheets)).shift_s
             if shift_s == 0:
                 self._store.confirmation.doubted(None)
+                self._logged_dispute = ""
                 return
             dispute = Doubt("disputed", first.source, now, second.source, in_words(shift_s))
             self._store.confirmation.doubted(dispute)
+            # Neither source has failed, so that nobody else logs this.
+            if str(dispute) != self._logged_dispute:
+                self._logged_dispute = str(dispute)
+                _LOG.warning("%s; both will be asked again", dispute)
         elif answers and doubt is not None and doubt.kind == "disputed":
             dispute = doubt
             if not {doubt.source, doubt.other} <= set(self._sources):

@@ -337,7 +337,7 @@ async def test_one_source_alone_has_nobody_to_be_confirmed_by(store: Store) -> N
 
 
 async def test_a_first_fill_with_a_shift_between_two_sources_waits_until_they_agree(
-    store: Store, session: ClientSession
+    store: Store, session: ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with FakeElering(late(right())) as first, FakeEntsoe(right()) as second:
         trial = IngestTrial(store, elering(session, first), entsoe(session, second))
@@ -345,6 +345,8 @@ async def test_a_first_fill_with_a_shift_between_two_sources_waits_until_they_ag
             with pytest.raises(BadAnswer, match="an hour too early beside those of elering"):
                 await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
         assert hourly(store) == {}
+        (told,) = [line for line in caplog.messages if "withdrawn" in line]
+        assert told.endswith("stand an hour too early beside those of elering; both will be asked again")
         # The second source goes down: the first alone is not believed either.
         second.fail(times=100)
         with pytest.raises(BadAnswer, match="until two sources agree"):
