@@ -17,6 +17,7 @@ from tunnihind.market import DAY_S, ESTONIA, WEEK_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
 from tunnihind.price_series import PriceSeries
+from tunnihind.store.rows import DamageLog
 from tunnihind.store.store import Store
 
 SLICE_S: Final = 1.0
@@ -201,6 +202,10 @@ async def process_modeller(database_url: str, limits: Limits = ESTONIA.limits) -
         modeller.close()
 
 
+_DAMAGE: Final = DamageLog()
+"""The damaged rows that this process has named: every piece of work opens the store anew."""
+
+
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
-    with Store(database_url, read_only=True) as store:
+    with Store(database_url, read_only=True, damage=_DAMAGE) as store:
         return work(store, as_of)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final
+from typing import Any, Final, override
 
 from tunnihind.errors import TunnihindError, WorkerError
 
@@ -26,6 +26,8 @@ _NICENESS: Final = 10
 
 type _Outcome = tuple[Any, Exception | None]
 """What a piece of work returned, or raised."""
+
+type _Sent = _Outcome | logging.LogRecord
 
 
 class Worker:
@@ -116,7 +118,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for its answers and for its end."""
+    """One running process. A thread waits for its answers, for what it logs, and for its end."""
 
     def __init__(self, niceness: int, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
         self.has_worked = False
@@ -159,7 +161,11 @@ class _Process:
         """Pass on the process's answers until it ends."""
         with self._connection, suppress(EOFError, OSError):
             while True:
-                self._tell(self._answered, self._connection.recv())
+                match self._connection.recv():
+                    case logging.LogRecord() as record:
+                        _log(record)
+                    case outcome:
+                        self._tell(self._answered, outcome)
         self._process.join()
         self._tell(self._ended, _DiedError(self._process.exitcode))
 
@@ -184,9 +190,33 @@ def _ignore(_process: _Process, _error: _DiedError) -> None:
     """Do nothing."""
 
 
-def _work_through(connection: Connection[_Outcome, Callable[[], object]], niceness: int) -> None:
+def _log(record: logging.LogRecord) -> None:
+    """Log in the server, in its format and at its level, what the process has logged."""
+    logger = logging.getLogger(record.name)
+    if logger.isEnabledFor(record.levelno):
+        logger.handle(record)
+
+
+class _ToServer(logging.Handler):
+    """Sends what the process logs to the server, which knows how to write it."""
+
+    def __init__(self, connection: Connection[_Sent, Callable[[], object]]) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(message)s"))
+        self._connection = connection
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        # As text, because arguments and tracebacks may not be picklable.
+        record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
+        with suppress(OSError):
+            self._connection.send(record)
+
+
+def _work_through(connection: Connection[_Sent, Callable[[], object]], niceness: int) -> None:
     """Do the work that comes through the connection until the server ends. Runs in the process itself."""
     _settle_in(niceness)
+    logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(connection)])
     with suppress(EOFError):
         while True:
             connection.send(_done(connection.recv()))

@@ -37,13 +37,13 @@ class Database:
     has no name any more, and lose all that it writes.
     """
 
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
         """Prepare to connect. Raises SettingsError for an address that is none, StoreError."""
         self.url = _parsed(url)
         self.read_only = read_only
         path = self.path
         self._file = None if path is None else DatabaseFile(path)
-        self.damage = DamageLog()
+        self.damage = damage or DamageLog()
         self._engine = self._open()
         self._recognise: Recognise | None = None
         self._anchor: sqlite3.Connection | None = None

@@ -58,7 +58,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that were met since a database was opened, each named once."""
+    """The damaged rows that were met since a database was first opened, each named once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}

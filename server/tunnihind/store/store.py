@@ -17,6 +17,7 @@ from tunnihind.store.prices import PriceBook
 from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
 from tunnihind.store.revision import HEAD, current, is_current, require_current
+from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
 from tunnihind.store.state import StateBook
 
@@ -24,13 +25,14 @@ from tunnihind.store.state import StateBook
 class Store:
     """All that is known, and when it became known. Safe to use from several threads and processes."""
 
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
+        Damaged rows that `damage` has met are not named again.
         Raises SettingsError for an address that is none, StoreError and SchemaError.
         """
         self._url = url
-        self.database = Database(url, read_only=read_only)
+        self.database = Database(url, read_only=read_only, damage=damage)
         self.state = StateBook(self.database)
         try:
             self._make_ready()

@@ -3,9 +3,11 @@
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.support.stores import store_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay
+from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
 from tunnihind.store.store import Store
@@ -79,6 +82,20 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
         assert again.p50.tobytes() == here.p50.tobytes()
         last = child_of(modeller)
     assert wait_for_end(last)
+
+
+async def test_a_damaged_row_that_a_run_meets_is_named_once(
+    filled: Store, database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    filled.covariates.add({"wind_speed_100m@ee_west": [IssuedSeries(NOW - 60, NOW, np.ones(48, np.float32))]})
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("update covariates set series = substr(series, 1, 5)")
+    async with process_modeller(f"sqlite:///{database}") as modeller:
+        for instant in (NOW, NOW + HOUR_S):
+            assert await modeller.run(instant) is not None
+    named = [line for line in caplog.messages if "wind_speed_100m@ee_west" in line]
+    assert len(named) == 1
+    assert named[0].startswith("the row of covariates")
 
 
 async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled: Store, database: Path) -> None:

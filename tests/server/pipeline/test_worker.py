@@ -73,6 +73,15 @@ def wait_for_good() -> None:
     signal.pause()
 
 
+def warn() -> None:
+    log = logging.getLogger("tunnihind.pipeline.worker")
+    log.warning("row %d is damaged", 7)
+    try:
+        _ = 1 // 0
+    except ZeroDivisionError:
+        log.exception("it failed")
+
+
 async def test_all_work_is_done_in_one_process_that_is_not_this_one(worker: Worker) -> None:
     pids = [await worker.do(os.getpid) for _ in range(3)]
     assert pids == [worker.pid] * 3
@@ -145,6 +154,12 @@ async def test_what_goes_wrong_comes_out_and_the_process_lives_on(worker: Worker
         await worker.do(stumble)
     assert "in stumble" in "".join(failure.value.__notes__)
     assert await worker.do(os.getpid) == first
+
+
+async def test_what_the_process_logs_is_logged_by_the_server_in_its_format(worker: Worker, said: Said) -> None:
+    await worker.do(warn)
+    assert await said.next() == ("WARNING", "row 7 is damaged")
+    assert "ZeroDivisionError" in (await said.next())[1]
 
 
 async def test_cancelled_work_ends_its_process_and_is_no_answer_to_the_next(worker: Worker) -> None:
