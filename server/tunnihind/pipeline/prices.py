@@ -72,9 +72,8 @@ class PriceIngest:
         """Ask all sources for the delivery days from `first` to `last`, and store what passes the checks.
 
         Calls `on_change` after every answer that is stored. Returns how many prices came in before the round was over.
-        Raises SourceError where no source gave a usable answer or they contradict each other, and StoreError.
-        Of several sources' errors it is the one that asks for the shortest pause: each source's own pause is kept to
-        anyway.
+        Raises StoreError. Raises SourceError where no source gave a usable answer or they contradict each other: of
+        several errors the one that asks for the shortest pause. Each source's own pause is kept to anyway.
         """
         round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

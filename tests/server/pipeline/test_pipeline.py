@@ -134,6 +134,19 @@ async def test_a_pause_that_one_of_two_sources_asks_for_is_kept_to_in_the_watch(
     assert second.asked_at[1] == local("2025-12-15 14:00")
 
 
+async def test_a_pause_that_one_source_asks_for_does_not_silence_another_that_failed(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    second = ScriptedPrices(source.quotes, name="second", clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[source, second], modeller=StubModeller())
+    await pipeline.catch_up()
+    source.errors.append(RateLimited("first", "HTTP 429", status=429, retry_after_s=100 * MINUTE))
+    second.errors.append(SourceUnreachable("second", "no answer within 60 s"))
+    await live(pipeline, clock, NOW + HOUR_S + 10 * MINUTE)
+    assert [at for at in source.asked_at if at > NOW] == [NOW + HOUR_S]
+    assert [at for at in second.asked_at if at > NOW] == [NOW + HOUR_S, NOW + HOUR_S + MINUTE]
+
+
 async def test_a_bug_in_one_job_stops_no_other(
     store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
 ) -> None:
