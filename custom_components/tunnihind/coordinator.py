@@ -19,6 +19,7 @@ from .clock import EntryClock, QuarterTimer, home_now
 from .const import (
     ATTRIBUTION,
     CONF_CHEAP_HOURS,
+    CONF_INSTANCE_ID,
     CONF_REHEARSAL,
     DEFAULT_CHEAP_HOURS,
     DEFAULT_VAT_RATE,
@@ -231,18 +232,24 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
 
         If the server's clock has been set, it may have become a rehearsal, or no longer be one. Then it is asked at
-        once, and its prices wait for the answer. Raises CannotConnect in that case only.
+        once, and its prices wait for the answer, unless it has never given one: it need not. Raises CannotConnect in
+        that case only.
         """
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
         try:
             self.about = await self._client.about() or self.about
         except CannotConnect as error:
-            if at_once:
+            if at_once and self._is_known_to_tell:
                 raise
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
             self._about_asked_at = home_now()
+
+    @property
+    def _is_known_to_tell(self) -> bool:
+        """Whether the server has said who it is, now or when it was added."""
+        return self.about is not None or self.config_entry.data[CONF_INSTANCE_ID] is not None
 
     def _update_if_due(self) -> None:
         """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""
