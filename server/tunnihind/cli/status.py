@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from tunnihind.forecast.known_days.quantities import unknown_names
@@ -41,11 +42,10 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
     prices = store.prices.archive(zones=(ESTONIA.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
     run = store.runs.newest(as_of=now)
-    path = store.database.path
     return Status(
         now=now,
         database=str(store.database),
-        database_bytes=path.stat().st_size if path is not None and path.exists() else None,
+        database_bytes=None if store.database.path is None else _bytes(store.database.path),
         prices=store.prices.count(),
         settled_until=None if settled is None else settled + HOUR_S,
         last_refresh=_until(store.state.last_refresh(), now),
@@ -60,6 +60,12 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         doubt="" if is_past or (doubt := store.confirmation.doubt()) is None else str(doubt),
         damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
+
+
+def _bytes(path: Path) -> int:
+    """Return the size of a SQLite database; what was written lately is still in the log beside it."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def describe(status: Status) -> Iterator[str]:

@@ -203,7 +203,7 @@ async def process_modeller(database_url: str, limits: Limits = ESTONIA.limits) -
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has named: every piece of work opens the store anew."""
+"""The damaged rows that this process has named: every piece of work opens the store again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

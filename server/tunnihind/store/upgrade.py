@@ -28,7 +28,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
         if revision is not None and revision not in steps:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
-            _LOG.warning("the row of alembic_version is damaged; the tables are today's, which is noted anew")
+            _LOG.warning("the row of alembic_version is damaged; the tables are today's, so it is written again")
             note_current(connection)
             return
         config.attributes["connection"] = connection

@@ -1,4 +1,4 @@
-"""What flows change while the integration runs: only another address lets it start anew."""
+"""What flows change while the integration runs: only another address lets it start again."""
 
 from collections.abc import Iterator
 

@@ -159,7 +159,7 @@ async def test_an_address_is_added_only_once_whatever_its_server_now_says_it_is(
     hass: HomeAssistant, imitate: Imitate
 ) -> None:
     address = await imitate(forecast=FORECAST)
-    entry_of(address, "set up anew since").add_to_hass(hass)
+    entry_of(address, "set up again since").add_to_hass(hass)
     assert (await type_address(hass, address))["reason"] == "already_configured"
 
 

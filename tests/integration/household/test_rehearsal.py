@@ -155,7 +155,7 @@ async def test_a_rehearsal_that_begins_again_knows_nothing_of_the_last_time(rehe
 
 
 async def turn(home: Home, proxy: RecordingProxy, mode: str, ahead_s: int) -> None:
-    """Let the server be started anew, to show another day."""
+    """Let the server be started again, to show another day."""
     proxy.answer(paths.ABOUT, data={**ABOUT, "instanceId": "test", "vatRate": 0.22, "mode": mode})
     await home.move_server_clock(ahead_s)
 

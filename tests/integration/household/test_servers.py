@@ -279,7 +279,7 @@ async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_p
 
 
 async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home, proxy: RecordingProxy) -> None:
-    """It may be the same one, set up anew after a loss of its data."""
+    """It may be the same one, set up again after a loss of its data."""
     await proxied_home.add()
 
     def told(request: web.Request) -> web.Response | None:
