@@ -67,7 +67,8 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Let the devices have the names that their plans now have."""
     registry = dr.async_get(hass)
-    for plan in entry.subentries.values():
-        device = registry.async_get_device(identifiers={(DOMAIN, plan.subentry_id)})
-        if device and device.name != plan.title:
-            registry.async_update_device(device.id, name=plan.title)
+    titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
+    for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
+        title = next((titles[one] for one in device.identifiers if one in titles), device.name)
+        if device.name != title:
+            registry.async_update_device(device.id, name=title)

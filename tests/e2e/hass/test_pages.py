@@ -12,7 +12,7 @@ async def test_the_pages_of_the_devices_show_prices_and_the_window(real_home: Re
     pages = await device_pages(real_home)
     price = (await real_home.shows("current_price")).state
     async with owner_s_browser(real_home) as context:
-        async with opened(context, real_home, pages["Tunnihind"]) as page:
+        async with opened(context, real_home, pages["Tunnihind demo"]) as page:
             await page.get_by_text(f"{price} EUR/kWh").first.wait_for()
             await page.get_by_text("Tomorrow's prices known").wait_for()
         async with opened(context, real_home, pages["Cheapest 3 hours"]) as page:
