@@ -89,7 +89,7 @@ def test_every_attribute_level_and_problem_is_told_with_the_entities(language: s
 
 @both_languages
 def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
-    codes = documents.codes(documents.section("If something is wrong", language))
+    codes = documents.codes(documents.section("Troubleshooting", language))
     assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
 
 
@@ -133,7 +133,7 @@ def test_sensors_that_the_text_points_to_have_their_names(language: str) -> None
     said = texts(language)["entity"]["binary_sensor"]
     conditions = {said[key]["name"] for key in ("cheap_hour", "negative_price", "tomorrow_known")}
     assert conditions <= bold(documents.section("Automations", language))
-    assert said["data_problem"]["name"] in bold(documents.section("If something is wrong", language))
+    assert said["data_problem"]["name"] in bold(documents.section("Troubleshooting", language))
 
 
 async def answered(hass: HomeAssistant, action: str, **data: Any) -> set[str]:  # noqa: ANN401  an action's own
@@ -186,7 +186,7 @@ def test_every_name_in_the_integrations_domain_is_one_of_its_own(language: str) 
 @both_languages
 def test_messages_that_are_quoted_are_those_of_the_form(language: str) -> None:
     messages = texts(language)["config"]["error"].values()
-    quoted = re.findall('["„]([^"“]*…[^"“]*)["“]', documents.section("If something is wrong", language))
+    quoted = re.findall('["„]([^"“]*…[^"“]*)["“]', documents.section("Troubleshooting", language))
     assert quoted
     for quote in quoted:
         pattern = ".*".join(map(re.escape, quote.split("…")))

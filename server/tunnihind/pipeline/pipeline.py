@@ -176,7 +176,9 @@ class Pipeline:
         now = self._now()
         not_before = asked_pause_end(now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        if isinstance(error, TunnihindError) and not isinstance(error, SourceError) and before.failures == 0:
+        # What asks a source, and what opens the database, have logged their failures already.
+        logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost)
+        if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
 
     async def _do(self, task: Task, situation: Situation, now: int) -> None:

@@ -17,7 +17,7 @@ from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quot
 from tests.support.stores import hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
-from tunnihind.errors import RateLimited, SourceUnreachable, StoreError
+from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
@@ -181,6 +181,17 @@ async def test_a_crash_of_the_model_is_retried_and_told_once(
     assert modeller.made_at == [NOW, NOW + 60, NOW + 180, NOW + 420]
     assert store.runs.newest() is not None
     assert warnings(caplog) == ["forecast: the process that makes forecasts has died; it will be tried again"]
+
+
+async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The database has said so itself."""
+    modeller = StubModeller()
+    modeller.errors.append(StoreLost("the database file has been deleted"))
+    await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
+    assert store.runs.newest() is not None
+    assert warnings(caplog) == []
 
 
 class Disk:
