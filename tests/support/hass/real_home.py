@@ -70,7 +70,7 @@ class RealHome:
         await self.until_shows("current_price", lambda state: state.state not in {"unavailable", "unknown"})
 
     async def reload(self) -> None:
-        """Let the integration start again, its timers too: those that ran while a clock was set keep to the old time."""
+        """Let the integration start again, its timers too: those that ran while a clock was set keep the old time."""
         entry = await self.entry()
         await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
 
