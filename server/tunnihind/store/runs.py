@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, update
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import HOUR_S, Zone
+from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_prices, unpack_percentiles
 from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
@@ -19,7 +19,7 @@ from tunnihind.store.schema import runs as table
 from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
-_SCORE: Final = "backtest"
+_SCORE: Final = {HOUR_S: "backtest", QUARTER_S: "backtest of quarters"}
 _ACCURACY: Final = "live scores"
 _AT_ONCE: Final = 1000
 """One statement deletes at most so many runs: SQLite limits the values of a statement."""
@@ -36,10 +36,11 @@ class RunArchive:
         self._state = state
         self.rows = Rows(table, _row, database.damage)
 
-    def add(self, run: Run) -> None:
-        """Keep a run. Raises StoreError."""
+    def add(self, *runs: Run) -> None:
+        """Keep runs, all of them or none: those of hours and of quarters that were made together. Raises StoreError."""
         with self._database.writing() as connection:
-            connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
+            for run in runs:
+                connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
             self._state.advance(connection)
 
     def newest(self, as_of: int | None = None, *, step_s: int = HOUR_S) -> Run | None:
@@ -61,13 +62,13 @@ class RunArchive:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
-    def keep_score(self, score: BacktestScore | None) -> None:
-        """Keep the model's newest backtest in place of the last one. Raises StoreError."""
-        self._state.write_served(_SCORE, None if score is None else asdict(score))
+    def keep_score(self, score: BacktestScore | None, *, step_s: int = HOUR_S) -> None:
+        """Keep the model's newest backtest of a step in place of the last one. Raises StoreError."""
+        self._state.write_served(_SCORE[step_s], None if score is None else asdict(score))
 
-    def score(self) -> BacktestScore | None:
-        """Return the model's newest backtest. Raises StoreError."""
-        found: BacktestScore | None = self._state.read(_SCORE, BacktestScore | None)
+    def score(self, *, step_s: int = HOUR_S) -> BacktestScore | None:
+        """Return the model's newest backtest of a step. Raises StoreError."""
+        found: BacktestScore | None = self._state.read(_SCORE[step_s], BacktestScore | None)
         return found
 
     def keep_accuracy(self, windows: Sequence[WindowScores]) -> None:

@@ -104,6 +104,26 @@ def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Sto
     assert store.runs.score() is None
 
 
+def test_the_scores_of_hours_and_of_quarters_are_kept_apart(store: Store) -> None:
+    hours, quarters = BacktestScore(1.0, 2.0, 0.5, 24), BacktestScore(3.0, 4.0, 0.25, 24)
+    store.runs.keep_score(hours)
+    assert store.runs.score(step_s=QUARTER_S) is None
+    store.runs.keep_score(quarters, step_s=QUARTER_S)
+    assert store.runs.score() == hours
+    assert store.runs.score(step_s=QUARTER_S) == quarters
+
+
+def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> None:
+    hours = run(MADE)
+    broken = replace(hours, step_s=QUARTER_S, inputs={"not JSON": object()})
+    with pytest.raises(TypeError):
+        store.runs.add(hours, broken)
+    assert store.runs.newest() is None
+    store.runs.add(hours, replace(hours, step_s=QUARTER_S))
+    assert store.runs.newest() is not None
+    assert store.runs.newest(step_s=QUARTER_S) is not None
+
+
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
