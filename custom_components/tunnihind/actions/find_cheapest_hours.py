@@ -1,0 +1,104 @@
+"""`find_cheapest_hours`: the cheapest time for a job that is no plan."""
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.core import ServiceCall, ServiceResponse, callback
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import config_validation as cv
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..plans.outcome import NoWindow, Outcome
+from ..plans.plan import window_in
+from ..plans.saving import Saving
+from ..plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
+from ..plans.spans import Span
+from .call import SERVER_FIELD, coordinator_of, range_asked, rehearsal_mark, times
+
+ATTR_DURATION: Final = "duration"
+ATTR_SPLIT: Final = "split"
+ATTR_MIN_PIECE: Final = "min_piece"
+ATTR_EARLIEST: Final = "earliest"
+ATTR_DEADLINE: Final = "deadline"
+ATTR_HORIZON: Final = "horizon"
+ATTR_PRICE_CAP: Final = "price_cap"
+
+
+def _finite(cents: float) -> float:
+    if not math.isfinite(cents):
+        raise vol.Invalid("expected a price in cents per kWh")
+    return cents
+
+
+SCHEMA: Final = vol.Schema(
+    {
+        **SERVER_FIELD,
+        vol.Required(ATTR_DURATION): cv.positive_time_period,
+        vol.Optional(ATTR_SPLIT, default=False): cv.boolean,
+        vol.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
+        vol.Optional(ATTR_EARLIEST): cv.datetime,
+        vol.Optional(ATTR_DEADLINE): cv.datetime,
+        vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),
+        vol.Optional(ATTR_PRICE_CAP): vol.All(vol.Coerce(float), _finite),
+    }
+)
+
+
+@callback
+def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
+    """Return the cheapest time for a job, or why there is none."""
+    coordinator = coordinator_of(call)
+    prices = coordinator.prices
+    span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
+    window = _window(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
+    return {**window, **rehearsal_mark(coordinator)}
+
+
+def _job(data: Mapping[str, Any]) -> PlanSettings:
+    """Read the job as a plan for once."""
+    duration = _minutes(data, ATTR_DURATION, LONGEST_DURATION_MIN)
+    wanted: dict[str, Any] = {
+        ATTR_DURATION: duration,
+        ATTR_SPLIT: data[ATTR_SPLIT],
+        ATTR_HORIZON: data[ATTR_HORIZON],
+        ATTR_PRICE_CAP: data.get(ATTR_PRICE_CAP),
+    }
+    if ATTR_MIN_PIECE in data:
+        wanted[ATTR_MIN_PIECE] = _minutes(data, ATTR_MIN_PIECE, duration)
+    return PlanSettings.from_mapping(wanted)
+
+
+def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
+    minutes: float = data[field] / timedelta(minutes=1)
+    if minutes % QUARTER_MIN or not QUARTER_MIN <= minutes <= most:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key="invalid_length",
+            translation_placeholders={"field": field, "given": f"{minutes:g}", "most": f"{most:g}"},
+        )
+    return minutes
+
+
+def _window(outcome: Outcome) -> JsonObjectType:
+    if isinstance(outcome, NoWindow):
+        return {"found": False, "reason": outcome.reason}
+    return {
+        "found": True,
+        **times(outcome.start, outcome.end),
+        "pieces": [times(start, end) for start, end in outcome.pieces],
+        "average": outcome.average,
+        "forecast_share": outcome.forecast_share,
+        "shortened": outcome.shortened,
+        **(_saving(outcome.saving) if outcome.saving else {}),
+    }
+
+
+def _saving(saving: Saving) -> JsonObjectType:
+    return {
+        "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
+        "chance": saving.chance,
+    }
