@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, served
+from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, in_quarters, served, served_quarters
 from tunnihind.forecast.run import Forecaster, Run, issue_instant
 from tunnihind.known import Archive, PriceHistory
-from tunnihind.market import ESTONIA, Limits, delivery_day
+from tunnihind.market import ESTONIA, QUARTER_S, Limits, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
@@ -48,12 +48,19 @@ class Rehearsal:
 
     def served_data(self, at: int, runs: tuple[Run, ...]) -> ServedData:
         """Return what was known at an instant; `runs` are those made in this rehearsal."""
-        known_since = self.known_since(at)
+        known_since, prices = self.known_since(at), self.prices(at)
+        settled = served(prices.of(ESTONIA.zone), at)
+        quarters = served_quarters(settled, prices.of(ESTONIA.zone, QUARTER_S))
+        all_runs = (*self.earlier_runs, *runs)
         return ServedData(
             version=f"{known_since}-{runs[-1].made_at if runs else None}",
-            settled=served(self.prices(at).of(ESTONIA.zone), at),
-            issued=as_issued((*self.earlier_runs, *runs)),
+            settled=settled,
+            quarters=quarters.prices,
+            known_by_hour=quarters.known_by_hour,
+            issued=as_issued(all_runs),
+            issued_quarters=as_issued(in_quarters(all_runs, ())),
             run=runs[-1] if runs else None,
+            quarter_run=in_quarters(runs[-1:], ())[0] if runs else None,
             last_refresh=known_since,
         )
 

@@ -35,6 +35,7 @@ class Settings:
     announce: bool = True
     vat_rate: float = DEFAULT_VAT_RATE
     attribution: str = ""
+    full_horizon: bool = False
     rate_limit: float = 0.0
     trust_proxy: bool = False
     metrics: bool = True

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.pipelines import plain_run
+from tests.support.pipelines import plain_run, quarters_of
 from tests.support.sources import estonian_quotes
 from tests.support.stores import day_range, store_quotes
-from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data
+from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served, served_quarters
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start, floor_hour, hourly_prices
+from tunnihind.known import KnownPrice, PriceArchive
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour, hourly_prices
 from tunnihind.store.store import Store
 
 HOUR = 1_765_792_800
@@ -82,6 +83,68 @@ def test_only_estonian_hours_are_shown_and_only_whole_ones(store: Store) -> None
     assert read_served_data(store, NOW).settled == {HOUR: 15.0}
 
 
+def test_each_settled_hour_has_its_four_quarters(store: Store) -> None:
+    quotes = estonian_quotes(TODAY - timedelta(days=3), TODAY + timedelta(days=1), QUARTER_S)["ee"]
+    store_quotes(store, {"ee": quotes}, NOW)
+    view = read_served_data(store, NOW)
+    assert view.quarters == quotes
+    assert view.known_by_hour == frozenset()
+    assert view.quarters.hourly() == view.settled
+
+
+def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> None:
+    midnight = day_start(QUARTERS_SINCE)
+    days = (QUARTERS_SINCE - timedelta(days=1), QUARTERS_SINCE)
+    quotes = {step_s: estonian_quotes(day, day, step_s) for step_s, day in zip((HOUR_S, QUARTER_S), days, strict=True)}
+    for one in quotes.values():
+        store_quotes(store, one, midnight)
+    view = read_served_data(store, midnight + 60)
+    hours = quotes[HOUR_S]["ee"]
+    assert view.known_by_hour == {ts + n * QUARTER_S for ts in hours for n in range(4)}
+    assert {ts: view.quarters[ts] for ts in view.known_by_hour} == {
+        ts: hours[floor_hour(ts)] for ts in view.known_by_hour
+    }
+    assert {ts: price for ts, price in view.quarters.items() if ts >= midnight} == quotes[QUARTER_S]["ee"]
+
+
+def test_quarters_of_an_hour_that_is_not_settled_are_held_back_with_it(store: Store) -> None:
+    store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
+    assert read_served_data(store, NOW).quarters == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)}
+
+
+def test_an_hour_is_never_made_up_of_its_own_price_and_of_quarters(store: Store) -> None:
+    store_quotes(store, {"ee": {HOUR: 90.0, HOUR + HOUR_S: 70.0}}, NOW)
+    store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
+    view = read_served_data(store, NOW)
+    assert view.settled == {HOUR: 15.0, HOUR + HOUR_S: 70.0}
+    later = {HOUR + n * QUARTER_S: 70.0 for n in range(4, 8)}
+    assert view.quarters == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)} | later
+    assert view.known_by_hour == later.keys()
+
+
+HOURS_AND_QUARTERS = st.tuples(
+    st.dictionaries(st.integers(0, 12), st.integers(-500, 4000)),
+    st.dictionaries(st.integers(0, 51), st.integers(-500, 4000)),
+)
+
+
+@given(HOURS_AND_QUARTERS)
+def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int], dict[int, int]]) -> None:
+    hours, quarters = known
+    archive = PriceArchive.of(
+        [
+            *(KnownPrice("ee", HOUR + n * HOUR_S, HOUR_S, NOW, price) for n, price in hours.items()),
+            *(KnownPrice("ee", HOUR + n * QUARTER_S, QUARTER_S, NOW, price) for n, price in quarters.items()),
+        ]
+    )
+    prices = archive.everything()
+    settled = served(prices.of("ee"), NOW)
+    found = served_quarters(settled, prices.of("ee", QUARTER_S))
+    assert found.prices.hourly() == pytest.approx(settled)
+    unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
+    assert found.known_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
+
+
 def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=42), TODAY - timedelta(days=40), QUARTER_S)["ee"]
     last = max(quotes)
@@ -110,6 +173,41 @@ def test_two_weeks_of_hours_have_the_forecast_that_was_made_before_them(store: S
 def test_what_was_issued_comes_back_to_the_last_bit(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S, median=0.1 + 0.2, hours=1))
     assert read_served_data(store, NOW).issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
+
+
+def test_each_quarter_has_what_the_newest_run_before_it_said(store: Store) -> None:
+    older, newer = plain_run(NOW - HOUR_S, median=1.0), plain_run(NOW, median=2.0)
+    for run in (older, newer):
+        store.runs.add(run, quarters_of(run))
+    view = read_served_data(store, NOW)
+    assert [view.issued_quarters[HOUR + n * QUARTER_S].p50 for n in range(8)] == [-2, 0, 2, 4, -1, 1, 3, 5]
+    assert view.quarter_run is not None
+    assert (view.quarter_run.made_at, view.quarter_run.step_s) == (NOW, QUARTER_S)
+    assert view.quarter_run.p50.tolist()[:4] == [-1, 1, 3, 5]
+
+
+def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> None:
+    # The first was made by this version, the second by one that made no quarters, the third by this one again.
+    for n, median in enumerate((1.0, 2.0, 3.0)):
+        run = plain_run(NOW - (2 - n) * HOUR_S, median=median)
+        store.runs.add(*([run] if median == 2.0 else [run, quarters_of(run)]))
+    view = read_served_data(store, NOW)
+    first = HOUR - HOUR_S
+    assert [view.issued_quarters[first + n * QUARTER_S].p50 for n in range(12)] == [-2, 0, 2, 4, 2, 2, 2, 2, 0, 2, 4, 6]
+    earlier = read_served_data(store, NOW - HOUR_S).quarter_run
+    assert earlier is not None
+    assert earlier.p50.tolist() == [2.0] * 96
+
+
+def test_runs_of_hours_alone_are_shown_as_ever_beside_runs_of_quarters(store: Store) -> None:
+    run = plain_run(NOW - 30 * DAY_S)
+    store.runs.add(run, quarters_of(run))
+    view = read_served_data(store, NOW)
+    assert view.run is not None
+    assert view.run.step_s == HOUR_S
+    assert view.quarter_run is not None
+    assert view.quarter_run.p50.tolist()[:4] == [47.0, 49.0, 51.0, 53.0]
+    assert view.issued_quarters == {}
 
 
 def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: Store) -> None:

@@ -13,7 +13,7 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import HOUR_S, Limits, floor_hour
+from tunnihind.market import HOUR_S, QUARTER_S, Limits, floor_hour
 from tunnihind.pipeline.modelling import ScoreSlice, accuracy, make_run, score, score_slice
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -105,6 +105,20 @@ def plain_run(made_at: int, *, median: float = 50.0, hours: int = 24) -> Run:
         start_ts=floor_hour(made_at) + HOUR_S,
         percentiles=percentiles,
         inputs={},
+    )
+
+
+def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> Run:
+    """Return a run of quarters that goes with a run of hours; `within` is by how much each is off its hour."""
+    shape = np.tile(within, run.p50.size)
+    return Run.of(
+        made_at=run.made_at,
+        tier=run.tier,
+        zone=run.zone,
+        step_s=QUARTER_S,
+        start_ts=run.start_ts,
+        percentiles=np.array([run.p10, run.p50, run.p90]).repeat(len(within), axis=1) + shape,
+        inputs=run.inputs,
     )
 
 

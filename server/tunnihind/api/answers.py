@@ -18,6 +18,7 @@ from tunnihind.api.models import (
     SeriesForecastPoint,
     SeriesResponse,
 )
+from tunnihind.api.periods import run_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores
@@ -103,15 +104,10 @@ def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
     return iter(data.settled.between(start, data.settled.end_ts).items())
 
 
-def _periods_of(run: Run) -> Iterator[tuple[int, Percentiles]]:
-    rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
-    return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)
-
-
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
     """Yield the strictly future hours of the newest run that are served publicly."""
     if run is not None:
-        yield from ((ts, hour) for ts, hour in _periods_of(run) if now < ts <= limit)
+        yield from ((ts, hour) for ts, hour in run_periods(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:

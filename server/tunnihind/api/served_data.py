@@ -1,13 +1,16 @@
 """What the API answers from: settled prices, forecasts and their ages, as the store has them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 
@@ -25,19 +28,28 @@ class ServedData:
     """The data behind every answer, as of the moment it was read from the store.
 
     `settled` holds the zone's hours in full precision: 14 days back, all that is known ahead, and the newest
-    known one however old. `issued` holds for each hour, past or to come, the freshest
-    forecast made before that hour, exactly as issued. `run` is the newest forecast run,
-    `accuracy` how the runs of the last weeks did. `unconfirmed` and `withdrawn` say in words that no second source
-    has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
-    any of them does.
+    known one however old. `quarters` holds the four quarters of each of these hours; those in `known_by_hour` carry
+    the price of their hour, because only that is known. `issued` holds for each hour, past or to come, the freshest
+    forecast made before that hour, exactly as issued, and `issued_quarters` the same for each quarter. `run` is the
+    newest forecast run, `quarter_run` the run of quarters that goes with it. Where there is none, the percentiles of
+    an hour count for its four quarters.
+
+    `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
+    last weeks did. `unconfirmed` and `withdrawn` say in words that no second source has confirmed the prices, or that
+    two contradict each other and none is served. `version` changes whenever any of them does.
     """
 
     version: str
     settled: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, HOUR_S, {}))
+    quarters: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, QUARTER_S, {}))
+    known_by_hour: frozenset[int] = frozenset()
     issued: Mapping[int, Percentiles] = field(default_factory=dict)
+    issued_quarters: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
+    quarter_run: Run | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
+    quarter_backtest: BacktestScore | None = None
     accuracy: tuple[WindowScores, ...] = ()
     unconfirmed: str = ""
     withdrawn: str = ""
@@ -58,15 +70,24 @@ def read_served_data(store: Store, now: int) -> ServedData:
     zone = ESTONIA.zone
     newest = store.prices.newest(zone) or since
     prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
+    settled = served(prices.of(zone), now)
+    quarters = served_quarters(settled, prices.of(zone, QUARTER_S))
     runs = store.runs.since(since, as_of=now)
+    run = runs[0] if runs else store.runs.newest(as_of=now)
+    quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=now, step_s=QUARTER_S)
     doubt = store.confirmation.doubt()
     return ServedData(
         version=str(store.state.version()),
-        settled=served(prices.of(zone), now),
+        settled=settled,
+        quarters=quarters.prices,
+        known_by_hour=quarters.known_by_hour,
         issued=as_issued(runs),
-        run=runs[0] if runs else store.runs.newest(as_of=now),
+        issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
+        run=run,
+        quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
+        quarter_backtest=store.runs.score(step_s=QUARTER_S),
         accuracy=store.runs.accuracy(),
         unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
         withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
@@ -82,13 +103,57 @@ def served(prices: PriceSeries, now: int) -> PriceSeries:
     return prices.between(since if newest is None else min(since, newest), prices.end_ts)
 
 
+class ServedQuarters(NamedTuple):
+    """The quarters of settled hours, and the starts of those of which only the hour is known."""
+
+    prices: PriceSeries
+    known_by_hour: frozenset[int]
+
+
+def served_quarters(hours: PriceSeries, quarters: PriceSeries) -> ServedQuarters:
+    """Return the four quarters of each settled hour.
+
+    They have their own prices where all four are known, else all four have that of the hour. So an hour is never made
+    up of both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either, though
+    some of them may be known: what the hourly answers hold back is held back here too.
+    """
+    own = quarters.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // QUARTER_S)
+    by_hour = np.isnan(own).any(axis=1, keepdims=True)
+    prices = np.where(by_hour, hours.eur_mwh[:, np.newaxis], own).ravel()
+    served_prices = PriceSeries(hours.zone, QUARTER_S, hours.start_ts, prices)
+    only_hour = np.repeat(by_hour.ravel(), own.shape[1]) & ~np.isnan(prices)
+    return ServedQuarters(served_prices, frozenset(served_prices.starts[only_hour].tolist()))
+
+
+def in_quarters(runs: Iterable[Run], quarter_runs: Sequence[Run]) -> list[Run]:
+    """Return for each run of hours the run of quarters that was made with it; `quarter_runs` come newest first.
+
+    Runs that were made before there were runs of quarters have none. The percentiles of their hours then count for
+    the four quarters of each.
+    """
+    made_with = {run.made_at: run for run in reversed(quarter_runs)}
+    return [made_with.get(run.made_at) or _flat(run) for run in runs]
+
+
+def _flat(run: Run) -> Run:
+    """Return the run that says of each quarter what this one says of its hour."""
+    p10, p50, p90 = (np.repeat(values, HOUR_S // QUARTER_S) for values in (run.p10, run.p50, run.p90))
+    return replace(run, step_s=QUARTER_S, p10=p10, p50=p50, p90=p90)
+
+
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return for each period what the newest run made before it said, exactly as issued."""
-    periods: dict[int, Percentiles] = {}
-    # Newest first, and of two made in the same second the one that comes first: so the store gives them.
-    for run in sorted(runs, key=lambda run: run.made_at, reverse=True):
-        values = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
-        for ts, p10, p50, p90 in values:
-            if ts > run.made_at:
-                periods.setdefault(ts, Percentiles(p10, p50, p90))
-    return dict(sorted(periods.items()))
+    """Return for each period what the newest run made before it said, exactly as issued; all runs are of one step."""
+    # Oldest first, and of two made in the same second the one that comes first last: so newer ones go over older ones.
+    ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
+    if not ordered:
+        return {}
+    step_s, start_ts = ordered[0].step_s, min(run.start_ts for run in ordered)
+    starts = np.arange(start_ts, max(run.end_ts for run in ordered), step_s)
+    percentiles = np.full((len(starts), len(Percentiles._fields)), np.nan)
+    for run in ordered:
+        begun = min(max(0, (run.made_at - run.start_ts) // step_s + 1), run.p50.size)
+        first = (run.start_ts - start_ts) // step_s
+        said = np.stack([run.p10, run.p50, run.p90], axis=1)
+        percentiles[first + begun : first + run.p50.size] = said[begun:]
+    known = ~np.isnan(percentiles[:, 0])
+    return dict(zip(starts[known].tolist(), starmap(Percentiles, percentiles[known].tolist()), strict=True))

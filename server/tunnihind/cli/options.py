@@ -98,6 +98,7 @@ SERVER: Final = (
         "vat-rate", "VAT in consumer prices, 0.22 by specification; the law says 0.24 since 2025-07-01.", type=float
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
+    _setting("full-horizon", "Serve the forecast past the public limit too, for a server of your own.", is_switch=True),
     _setting("rate-limit", "Requests a second that one client may make; 0 for no limit.", type=float),
     _setting("trust-proxy", "Believe X-Forwarded-For, as behind a reverse proxy of yours.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),

@@ -1,0 +1,67 @@
+"""The periods that answers list, by the hour or by the quarter: settled prices, and the forecast beside them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.forecast.run import Run
+from tunnihind.market import HOUR_S, floor_hour, free_until
+from tunnihind.settings import Settings
+
+
+class SettledPeriod(NamedTuple):
+    """A settled price, EUR/MWh without VAT; `hourly` is true for a quarter of which only the hour is known."""
+
+    ts: int
+    eur_mwh: float
+    hourly: bool
+
+
+class ForecastPeriod(NamedTuple):
+    """What the forecast says of a period."""
+
+    ts: int
+    percentiles: Percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPeriods:
+    """What is served of one step at an instant, each in order of time; where both have a period, it is settled."""
+
+    settled: tuple[SettledPeriod, ...]
+    forecast: tuple[ForecastPeriod, ...]
+
+
+def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
+    """Return the periods of a step from `since` on, the start of one, to the end of what is served at `now`.
+
+    Those that have begun have the freshest forecast made before them, exactly as issued. So have the quarters ahead
+    that begin before the newest run does. All others have what the newest run says of them, for as many hours as are
+    public (`free_until`), or for all where the settings serve the full horizon.
+    """
+    if step_s == HOUR_S:
+        prices, issued, run = data.settled, data.issued, data.run
+    else:
+        prices, issued, run = data.quarters, data.issued_quarters, data.quarter_run
+    settled = prices.between(since, prices.end_ts)
+    known = zip(settled.starts.tolist(), settled.eur_mwh.tolist(), strict=True)
+    ahead = [(ts, said) for ts, said in run_periods(run) if ts > now] if run else []
+    run_since = ahead[0][0] if ahead else now + 1
+    begun = sorted((ts, said) for ts, said in issued.items() if since <= ts < run_since)
+    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    return ServedPeriods(
+        tuple(SettledPeriod(ts, price, ts in data.known_by_hour) for ts, price in known if not math.isnan(price)),
+        tuple(
+            ForecastPeriod(ts, said)
+            for ts, said in (*begun, *ahead)
+            if ts >= since and (limit is None or floor_hour(ts) <= limit)
+        ),
+    )
+
+
+def run_periods(run: Run) -> Iterator[tuple[int, Percentiles]]:
+    """Yield the periods of a run."""
+    rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+    return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)

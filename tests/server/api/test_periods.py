@@ -1,0 +1,119 @@
+"""Which settled and forecast periods are served, by the hour and by the quarter."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.pipelines import quarters_of
+from tunnihind.api.answers import forecast_response
+from tunnihind.api.periods import ServedPeriods, served_periods
+from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
+from tunnihind.forecast.run import Run
+from tunnihind.market import HOUR_S, QUARTER_S, floor_hour
+from tunnihind.price_series import PriceSeries
+from tunnihind.settings import Settings
+
+SETTINGS = Settings()
+NOTHING = PriceSeries.of("ee", QUARTER_S, {})
+
+
+def view_of(settled: dict[int, float], *runs: Run, quarter_runs: tuple[Run, ...] = ()) -> ServedData:
+    """Return a view of settled hours and of runs, oldest first."""
+    view = make_view(settled, runs[-1] if runs else None, issued=as_issued(runs))
+    quarters = served_quarters(view.settled, NOTHING)
+    newest_first = runs[::-1], quarter_runs[::-1]
+    return replace(
+        view,
+        quarters=quarters.prices,
+        known_by_hour=quarters.known_by_hour,
+        issued_quarters=as_issued(in_quarters(*newest_first)),
+        quarter_run=next(iter(in_quarters(*newest_first)), None),
+    )
+
+
+def quarters_at(view: ServedData, now: int, *, since: int | None = None, full: bool = False) -> ServedPeriods:
+    start = now - now % QUARTER_S if since is None else since
+    return served_periods(view, now, Settings(full_horizon=full), step_s=QUARTER_S, since=start)
+
+
+def medians(periods: ServedPeriods) -> dict[int, float]:
+    return {ts: percentiles.p50 for ts, percentiles in periods.forecast}
+
+
+OLDER = make_run([1.0, 2.0, 3.0], start=HOUR, made_at=HOUR - 300)
+NEWER = make_run([20.0, 30.0], start=HOUR + HOUR_S, made_at=HOUR + 300)
+
+
+def test_quarters_of_the_hour_that_runs_are_forecast_as_the_last_run_before_it_said() -> None:
+    view = view_of({HOUR: 5.0}, OLDER, NEWER, quarter_runs=(quarters_of(OLDER), quarters_of(NEWER)))
+    now = HOUR + QUARTER_S
+    found = {ts: p50 for ts, p50 in medians(quarters_at(view, now)).items() if ts > now}
+    assert list(found) == list(range(now + QUARTER_S, HOUR + 3 * HOUR_S, QUARTER_S))
+    assert list(found.values())[:6] == [2.0, 4.0, 17.0, 19.0, 21.0, 23.0]
+
+
+def test_without_an_earlier_run_the_forecast_begins_with_the_newest() -> None:
+    view = view_of({HOUR: 5.0}, NEWER)
+    assert next(iter(medians(quarters_at(view, HOUR + 600)))) == HOUR + HOUR_S
+
+
+@pytest.mark.parametrize("late", [0, 612], ids=["at the hour", "within the hour"])
+def test_all_four_quarters_of_the_last_public_hour_are_served(late: int) -> None:
+    now = HOUR + late
+    # Settled so far ahead that the public window ends 72 h from now, within an hour.
+    for settled, last_hour in (({HOUR: 1.0}, HOUR + 48 * HOUR_S), ({HOUR + 35 * HOUR_S: 1.0}, HOUR + 72 * HOUR_S)):
+        view = view_of(settled, make_run([9.0] * 120))
+        assert forecast_response(view, now, SETTINGS).forecast[-1].ts == last_hour
+        assert max(medians(quarters_at(view, now))) == last_hour + 3 * QUARTER_S
+
+
+def test_the_full_horizon_reaches_to_the_end_of_the_run() -> None:
+    view = view_of({HOUR: 1.0}, make_run([9.0] * 120))
+    public, full = (medians(quarters_at(view, HOUR, full=full)) for full in (False, True))
+    assert max(public) < forecast_response(view, HOUR, SETTINGS).free_until + HOUR_S
+    assert full.items() > public.items()
+    assert max(full) == HOUR + 120 * HOUR_S + 3 * QUARTER_S
+
+
+@given(
+    st.integers(0, 3 * HOUR_S),
+    st.lists(st.integers(-300, 900), min_size=1, max_size=90),
+    st.dictionaries(st.integers(-30, 30), st.integers(-500, 4000), min_size=1),
+    st.booleans(),
+)
+def test_hours_and_their_quarters_are_served_together(
+    later: int, levels: list[int], offsets: dict[int, int], has_quarters: bool
+) -> None:
+    now = HOUR + later
+    run = make_run(map(float, levels), start=HOUR + HOUR_S, made_at=HOUR + 60)
+    settled = {HOUR + n * HOUR_S: float(price) for n, price in offsets.items()}
+    view = view_of(settled, run, quarter_runs=(quarters_of(run),) if has_quarters else ())
+    answer = forecast_response(view, now, SETTINGS)
+    found = quarters_at(view, now, since=floor_hour(now))
+    by_hour: dict[int, list[float]] = {}
+    for ts, p50 in medians(found).items():
+        by_hour.setdefault(floor_hour(ts), []).append(p50)
+    assert {ts: pytest.approx(sum(four) / 4, abs=0.01) for ts, four in by_hour.items() if ts > now} == {
+        hour.ts: hour.p50 for hour in answer.forecast
+    }
+    assert [ts for ts, *_ in found.settled] == [hour.ts + n * QUARTER_S for hour in answer.day_ahead for n in range(4)]
+    hours = served_periods(view, now, SETTINGS, step_s=HOUR_S, since=floor_hour(now))
+    assert [(ts, round(price, 2)) for ts, price, _ in hours.settled] == [(h.ts, h.eur_mwh) for h in answer.day_ahead]
+    assert [(ts, said.p50) for ts, said in hours.forecast if ts > now] == [(h.ts, h.p50) for h in answer.forecast]
+
+
+@given(st.integers(-HOUR_S, 4 * HOUR_S), st.integers(-8, 8))
+def test_periods_ascend_from_the_first_that_is_asked_for(later: int, first: int) -> None:
+    view = view_of({HOUR + n * HOUR_S: 1.0 for n in range(4)}, OLDER, NEWER, quarter_runs=(quarters_of(NEWER),))
+    since = HOUR + first * QUARTER_S
+    found = quarters_at(view, HOUR + later, since=since)
+    for starts in ([ts for ts, *_ in found.settled], [ts for ts, _ in found.forecast]):
+        assert starts == sorted(set(starts))
+        assert all(ts >= since for ts in starts)
+
+
+def test_with_nothing_known_there_is_nothing() -> None:
+    assert quarters_at(ServedData("empty"), HOUR + 60) == ServedPeriods((), ())
