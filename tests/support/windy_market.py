@@ -59,13 +59,18 @@ def archive_of(
     last: date,
     price: Callable[[NDArray[np.int64]], Floats],
     covariates: dict[str, tuple[IssuedSeries, ...]] | None = None,
+    *,
+    by_quarter: bool = False,
 ) -> Archive:
-    """Return the archive of a market whose zones differ by little; prices are known when published, NaN never."""
+    """Return the archive of a market whose zones differ by little; prices are known when published, NaN never.
+
+    The quarters of an hour have its price, or `by_quarter` each its own.
+    """
     parts: list[tuple[NDArray[np.int64], Floats, int, int]] = []
     for day in days_between(first, last):
         step = market_time_unit(day)
         ts = np.arange(day_start(day), day_end(day), step, dtype=np.int64)
-        parts.append((ts, price(ts // HOUR_S * HOUR_S), step, publication_time(day)))
+        parts.append((ts, price(ts if by_quarter else ts // HOUR_S * HOUR_S), step, publication_time(day)))
     ts = np.concatenate([part[0] for part in parts])
     eur = np.concatenate([part[1] for part in parts])
     steps = np.concatenate([np.full(part[0].size, part[2]) for part in parts])

@@ -17,7 +17,10 @@ _LIBRARIES: Final = ("numpy", "holidays")
 
 
 def model_identity(limits: Limits) -> str:
-    """Return a word that changes with the model's code, the libraries that it rests on, and the price limits."""
+    """Return a word that changes with the code of the models, the libraries that they rest on, and the price limits.
+
+    It is the same for hours and quarters: what is kept of both is told apart by its step.
+    """
     return f"{_code()}:{limits.floor:g}:{limits.cap:g}"
 
 

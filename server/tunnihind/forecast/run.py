@@ -127,3 +127,14 @@ class Forecaster(Protocol):
         The prices of a delivery day never enter the forecast for that day, settled or not. None where
         nothing at all is known.
         """
+
+
+class QuarterForecaster(Forecaster, Protocol):
+    """Makes runs of hours, and a run of quarters to go with each."""
+
+    def forecast_quarters(self, known: Known, hourly: Run) -> Run:
+        """Return the quarters of a run that `forecast` made from the same `known`: step 900 s, exactly its span.
+
+        The mean of the four medians of an hour is the hour's p50 within 0.01 EUR/MWh. The prices of a delivery day
+        never enter the forecast for that day. Raises ValueError where `hourly` was made at another instant.
+        """

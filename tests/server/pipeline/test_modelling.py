@@ -100,7 +100,7 @@ async def test_a_damaged_row_that_a_run_meets_is_named_once(
 
 async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled: Store, database: Path) -> None:
     def note_made(first: int) -> None:
-        made = [NextDay(ts, ts, *[np.empty(0)] * 3) for ts in instants if ts >= first]
+        made = [NextDay(ts, ts, np.empty(0), np.empty(0), np.empty(0)) for ts in instants if ts >= first]
         assert filled.backtests.add(model_identity(ESTONIA.limits), made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)

@@ -133,7 +133,8 @@ def backtest(
 class NextDay:
     """What a forecast said of the 24 hours that followed the newest settled one, EUR/MWh.
 
-    Arrays have shape (hours,), the first for the hour at `start_ts`; they are empty where nothing could be forecast.
+    Arrays have shape (periods,), hours or quarters by `step_s`, the first for the one at `start_ts`; they are empty
+    where nothing could be forecast.
     """
 
     issued_ts: int
@@ -141,21 +142,31 @@ class NextDay:
     p10: Floats
     p50: Floats
     p90: Floats
+    step_s: int = HOUR_S
 
     @classmethod
     def made_by(cls, make: Forecaster, known: Known, market: Market = ESTONIA) -> Self:
-        """Forecast from what was known at an instant."""
-        run, targets = make.forecast(known), _next_hours(known.prices.of(market.zone))
+        """Forecast the hours from what was known at an instant."""
+        return cls.of(make.forecast(known), known, market)
+
+    @classmethod
+    def of(cls, run: Run | None, known: Known, market: Market = ESTONIA, step_s: int = HOUR_S) -> Self:
+        """Cut the next 24 hours out of a run that was made from what was `known`: hours or quarters, as it has them.
+
+        `step_s` says which of them are missing where there is no run.
+        """
+        step_s = step_s if run is None else run.step_s
+        targets = _next_day(known.prices.of(market.zone), step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)] if run is not None else targets[:0]
         if run is None or not covered.size:
             nothing = np.empty(0)
-            return cls(known.as_of, known.as_of, nothing, nothing, nothing)
-        hours = (covered - run.start_ts) // HOUR_S
-        return cls(known.as_of, int(covered[0]), run.p10[hours], run.p50[hours], run.p90[hours])
+            return cls(known.as_of, known.as_of, nothing, nothing, nothing, step_s)
+        rows = (covered - run.start_ts) // step_s
+        return cls(known.as_of, int(covered[0]), run.p10[rows], run.p50[rows], run.p90[rows], step_s)
 
     def targets(self) -> Instants:
-        """Return the starts of the hours."""
-        return _hours(self.start_ts, self.start_ts + self.p50.size * HOUR_S)
+        """Return the starts of the periods."""
+        return _periods(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
@@ -173,7 +184,9 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours that followed the newest settled hour.
 
-    None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at all.
+    `truth` has the step of the forecasts: for quarters pass the stored quarters, `prices.of(zone, QUARTER_S)`. A
+    quarter counts where its price and that of the same quarter a week earlier are known as quarters. None where
+    fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at all.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -182,7 +195,7 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestSc
     )
     actual, baseline = truth.at(targets), truth.at(targets - WEEK_S)
     scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
-    if scores.n < ENOUGH_HOURS or scores.baseline_mae == 0:
+    if scores.n * truth.step_s < ENOUGH_HOURS * HOUR_S or scores.baseline_mae == 0:
         return None
     return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, SCORE_HORIZON_H)
 
@@ -239,12 +252,12 @@ def _unpublished(prices: PriceSeries, first: date, last: date) -> Instants:
     return unpublished
 
 
-def _next_hours(prices: PriceSeries) -> Instants:
+def _next_day(prices: PriceSeries, step_s: int) -> Instants:
     newest = prices.newest
     if newest is None:
         return np.empty(0, np.int64)
-    return _hours(newest + HOUR_S, newest + (1 + SCORE_HORIZON_H) * HOUR_S)
+    return _periods(newest + HOUR_S, newest + (1 + SCORE_HORIZON_H) * HOUR_S, step_s)
 
 
-def _hours(start_ts: int, end_ts: int) -> Instants:
-    return np.arange(start_ts, end_ts, HOUR_S, dtype=np.int64)
+def _periods(start_ts: int, end_ts: int, step_s: int) -> Instants:
+    return np.arange(start_ts, end_ts, step_s, dtype=np.int64)

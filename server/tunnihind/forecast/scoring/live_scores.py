@@ -35,7 +35,10 @@ class WindowScores:
 
 
 def live_scores(runs: Iterable[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
-    """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled."""
+    """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled.
+
+    Runs and `truth` have one step: runs of quarters are scored by the stored quarters.
+    """
     newest = truth.newest_day
     if newest is None:
         return ()

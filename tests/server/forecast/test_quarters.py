@@ -1,0 +1,137 @@
+"""What holds of every run of quarters, whatever has been learnt."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from tests.support.quarter_market import quarter_archive
+from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.quarters.known_quarters import KnownQuarters
+from tunnihind.forecast.quarters.quarters import quarters_of
+from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, Floats
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
+
+type Utc = Callable[..., int]
+
+LIMITS = ESTONIA.limits
+FIRST, LAST = date(2025, 7, 20), date(2025, 11, 21)
+PRICES = st.floats(LIMITS.floor, LIMITS.cap, allow_subnormal=False)
+
+
+@pytest.fixture(scope="module")
+def archive() -> Archive:
+    return quarter_archive(FIRST, LAST)
+
+
+def both_runs(archive: Archive, as_of: int) -> tuple[Run, Run]:
+    forecaster, known = TieredForecaster(), archive.as_of(as_of)
+    hourly = forecaster.forecast(known)
+    assert hourly is not None
+    return hourly, forecaster.forecast_quarters(known, hourly)
+
+
+def hourly_run(percentiles: Floats, start_ts: int) -> Run:
+    return Run.of(
+        made_at=start_ts - HOUR_S,
+        tier="prices",
+        zone="ee",
+        step_s=HOUR_S,
+        start_ts=start_ts,
+        percentiles=np.sort(percentiles, axis=0),
+        inputs={},
+    )
+
+
+def assert_goes_with(quarters: Run, hourly: Run) -> None:
+    """Assert what is promised of every run of quarters."""
+    assert (quarters.made_at, quarters.tier, quarters.zone) == (hourly.made_at, hourly.tier, hourly.zone)
+    assert (quarters.step_s, quarters.start_ts, quarters.end_ts) == (QUARTER_S, hourly.start_ts, hourly.end_ts)
+    assert np.abs(quarters.p50.reshape(-1, 4).mean(axis=1) - hourly.p50).max() <= 0.01
+    assert (quarters.p10 <= quarters.p50).all()
+    assert (quarters.p50 <= quarters.p90).all()
+    assert quarters.p10.min() >= LIMITS.floor
+    assert quarters.p90.max() <= LIMITS.cap
+
+
+@given(
+    percentiles=npst.arrays(np.float64, (3, 60), elements=PRICES),
+    prices=npst.arrays(np.float64, 96 * 5, elements=PRICES | st.just(np.nan)),
+    start=st.integers(0, 23),
+)
+def test_quarters_go_with_any_hours_after_any_prices(percentiles: Floats, prices: Floats, start: int) -> None:
+    first = date(2025, 11, 3)
+    hourly = hourly_run(percentiles, day_start(date(2025, 11, 8)) + start * HOUR_S)
+    known = KnownQuarters.laid(prices.reshape(-1, 4), first)
+    assert_goes_with(quarters_of(hourly, known, date(2025, 11, 7), LIMITS), hourly)
+
+
+@pytest.mark.parametrize("issue", [(2025, 11, 20, 9), (2025, 11, 20, 15), (2025, 11, 20, 22, 59)])
+def test_the_quarters_of_a_forecast_go_with_its_hours(archive: Archive, utc: Utc, issue: tuple[int, ...]) -> None:
+    hourly, quarters = both_runs(archive, utc(*issue))
+    assert_goes_with(quarters, hourly)
+    assert np.abs(quarters.p50 - np.repeat(hourly.p50, 4)).max() > 1
+
+
+@pytest.mark.parametrize(("day", "quarters"), [(date(2025, 10, 26), 100), (date(2026, 3, 29), 92)])
+def test_days_of_92_and_100_quarters_are_forecast_whole(day: date, quarters: int, utc: Utc) -> None:
+    before = day - timedelta(days=3)
+    archive = quarter_archive(before - timedelta(days=70), before)
+    hourly, run = both_runs(archive, utc(before.year, before.month, before.day, 9))
+    assert_goes_with(run, hourly)
+    assert sum(day_start(day) <= ts < day_end(day) for ts in run.starts()) == quarters
+
+
+@pytest.mark.parametrize("first", [date(2025, 11, 19), date(2025, 11, 1)])
+def test_after_few_days_quarters_go_with_their_hours_too(first: date, utc: Utc) -> None:
+    hourly, quarters = both_runs(quarter_archive(first, LAST), utc(2025, 11, 20, 9))
+    assert_goes_with(quarters, hourly)
+
+
+def test_before_quarters_are_traded_they_are_a_line_through_the_hours(utc: Utc) -> None:
+    archive = quarter_archive(date(2025, 6, 1), date(2025, 9, 20))
+    hourly, quarters = both_runs(archive, utc(2025, 9, 20, 9))
+    assert_goes_with(quarters, hourly)
+    inside = quarters.p50.reshape(-1, 4)[1:-1] - hourly.p50[1:-1, None]
+    rise = hourly.p50[2:] - hourly.p50[:-2]
+    assert (np.sign(np.diff(inside[np.abs(rise) > 1], axis=1)) == np.sign(rise[np.abs(rise) > 1])[:, None]).all()
+
+
+def changed_days(before: Run, after: Run) -> set[date]:
+    pairs = [(before.p10, after.p10), (before.p50, after.p50), (before.p90, after.p90)]
+    changed = np.flatnonzero(np.any([one != other for one, other in pairs], axis=0))
+    return {delivery_day(before.start_ts + int(row) * before.step_s) for row in changed}
+
+
+@pytest.mark.parametrize("day", [date(2025, 11, 20), date(2025, 11, 21)])
+def test_a_delivery_days_own_prices_change_nothing_of_its_quarters(archive: Archive, utc: Utc, day: date) -> None:
+    as_of = utc(2025, 11, 20, 15)
+    _, quarters = both_runs(archive, as_of)
+    for zones in (range(1), range(1, 4), range(4)):
+        _, tampered = both_runs(quarter_archive(FIRST, LAST, noisy_day=day, noisy_zones=zones), as_of)
+        changed = changed_days(quarters, tampered)
+        assert day not in changed
+        assert day + timedelta(days=1) in changed
+
+
+def test_the_shape_of_a_days_quarters_changes_nothing_of_that_day(archive: Archive, utc: Utc) -> None:
+    as_of, day = utc(2025, 11, 20, 15), date(2025, 11, 20)
+    hourly, quarters = both_runs(archive, as_of)
+    same_hours, tampered = both_runs(quarter_archive(FIRST, LAST, reversed_day=day), as_of)
+    assert changed_days(hourly, same_hours) == set()
+    changed = changed_days(quarters, tampered)
+    assert day not in changed
+    assert day + timedelta(days=1) in changed
+
+
+def test_a_run_of_another_instant_is_refused(archive: Archive, utc: Utc) -> None:
+    forecaster = TieredForecaster()
+    hourly = forecaster.forecast(archive.as_of(utc(2025, 11, 20, 9)))
+    assert hourly is not None
+    with pytest.raises(ValueError, match="was not made from what is known"):
+        forecaster.forecast_quarters(archive.as_of(utc(2025, 11, 20, 10)), hourly)
