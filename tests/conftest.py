@@ -11,8 +11,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from aiohttp import web
 
-from tests.support.api_server import NOW, RunningServer, Serve, make_view
+from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
+from tunnihind.api.history import ReadPrices
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
@@ -59,13 +60,22 @@ async def serve() -> AsyncIterator[Serve]:
         access_log: logging.Logger | None = None,
         mode: Mode = "live",
         most_connections: int = MOST_CONNECTIONS,
+        read_prices: ReadPrices = no_prices,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
         snapshot = Snapshot(settings, clock)
         if not blank:
             snapshot.show(view or make_view())
-        app = create_app(settings, snapshot, clock, instance_id="test", pipeline_expected=pipeline_expected, mode=mode)
+        app = create_app(
+            settings,
+            snapshot,
+            clock,
+            instance_id="test",
+            read_prices=read_prices,
+            pipeline_expected=pipeline_expected,
+            mode=mode,
+        )
         runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)
         await runner.setup()

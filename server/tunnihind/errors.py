@@ -2,6 +2,7 @@
 
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
+├── ParameterError         a request has a parameter that makes no sense
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   └── StoreLost          its file has been deleted or replaced since it was opened
@@ -26,6 +27,10 @@ class TunnihindError(Exception):
 
 class SettingsError(TunnihindError):
     """A setting is missing, malformed or out of its range."""
+
+
+class ParameterError(TunnihindError):
+    """A request's parameter is missing, unknown, repeated or malformed; the text names it and says what to give."""
 
 
 class StoreError(TunnihindError):

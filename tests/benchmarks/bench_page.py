@@ -19,7 +19,7 @@ from aiohttp import web
 from playwright.async_api import Browser, CDPSession, Page
 
 from tests.support import sample_views
-from tests.support.api_server import NOW
+from tests.support.api_server import NOW, no_prices
 from tests.support.browser import chromium
 from tests.support.clocks import StillClock
 from tunnihind.api.server import Runner
@@ -107,7 +107,7 @@ async def served() -> AsyncIterator[str]:
     clock, settings = StillClock(NOW), Settings()
     snapshot = Snapshot(settings, clock)
     snapshot.show(sample_views.ordinary())
-    runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark"))
+    runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark", read_prices=no_prices))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     yield f"http://127.0.0.1:{runner.addresses[0][1]}"

@@ -30,6 +30,7 @@ from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.forecast.run import Run
+from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app
@@ -86,7 +87,9 @@ async def serve_ours() -> None:
     clock = RehearsalClock(HOUR + 10)
     snapshot = Snapshot(settings, clock)
     snapshot.show(largest_view())
-    app = create_app(settings, snapshot, clock, instance_id="benchmark")
+    app = create_app(
+        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {}, {})
+    )
     await _serve(Runner(app, access_log=None), OURS_PORT)
 
 

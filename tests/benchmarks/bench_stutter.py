@@ -19,6 +19,7 @@ from typing import Final
 import click
 
 from tests.benchmarks.bench_startup import fill
+from tests.support.api_server import no_prices
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
@@ -40,7 +41,15 @@ async def serve(url: str) -> None:
     snapshot = Snapshot(settings, clock)
     with Store(url) as store:
         snapshot.show(read_served_data(store, int(clock.now())))
-    site = open_site(settings, snapshot, clock, instance_id="bench", metrics=Metrics(), pipeline_expected=False)
+    site = open_site(
+        settings,
+        snapshot,
+        clock,
+        instance_id="bench",
+        read_prices=no_prices,
+        metrics=Metrics(),
+        pipeline_expected=False,
+    )
     async with site, process_modeller(url) as modeller:
         click.echo("ready")
         while await asyncio.to_thread(sys.stdin.readline):

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tests.support import documents
-from tests.support.api_server import NOW
+from tests.support.api_server import NOW, no_prices
 from tests.support.clocks import StillClock
 from tests.support.documents import PROJECT
 from tunnihind.api.answers import MAX_DAYS
@@ -199,7 +199,8 @@ def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() ->
 @both_languages
 def test_every_address_of_the_server_is_in_the_table_of_the_api(language: str) -> None:
     settings, clock = Settings(), StillClock(NOW)
-    router = create_app(settings, Snapshot(settings, clock), clock, instance_id="test").router
+    snapshot = Snapshot(settings, clock)
+    router = create_app(settings, snapshot, clock, instance_id="test", read_prices=no_prices).router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
     [table] = documents.tables(documents.section("The API", language))
     named = [code.partition("?")[0] for row in table for code in documents.codes(row[0])]

@@ -13,6 +13,7 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.run import Run
+from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S
 from tunnihind.price_series import PriceSeries
 
@@ -51,6 +52,11 @@ def make_view(
         run = make_run(50 + i % 24 for i in range(120))
     prices = PriceSeries.of("ee", HOUR_S, settled)
     return ServedData(version=version, settled=prices, issued=issued or {}, run=run, last_refresh=last_refresh)
+
+
+def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
+    """Read the history of a server that has no store."""
+    return PriceHistory(0, {}, {})
 
 
 @dataclass(frozen=True)

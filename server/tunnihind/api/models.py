@@ -6,9 +6,9 @@ Schema names, field names, order and required fields are the specification's. De
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
 _HOUR_EXAMPLE: Final = 1_765_792_800
 _INSTANT_EXAMPLE: Final = 1_765_793_412
@@ -299,6 +299,47 @@ class AccuracyResponse(Struct, frozen=True, rename="camel", kw_only=True):
     windows: Annotated[
         list[AccuracyWindow],
         Meta(description="Windows of 7, 30 and 90 delivery days; empty until forecasts have been scored."),
+    ]
+
+
+class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled price."""
+
+    ts: Annotated[
+        int,
+        Meta(
+            description="Start of the period, unix seconds UTC.",
+            multiple_of=QUARTER_S,
+            examples=[_HOUR_EXAMPLE],
+        ),
+    ]
+    eur_mwh: SettledPrice
+    hourly: Annotated[
+        bool | UnsetType,
+        Meta(
+            description="True for a quarter of which only the hour is known, and which has the hour's price: so are "
+            "all before 2025-10-01. Only at a resolution of 15m.",
+            examples=[False],
+        ),
+    ] = UNSET
+
+
+class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """The settled prices of a calendar month by the Estonian clock."""
+
+    zone: Annotated[
+        Literal["EE"],
+        Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
+    ]
+    currency: Annotated[
+        Literal["EUR"],
+        Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
+    ]
+    month: Annotated[str, Meta(description="The month that was asked for.", examples=["2025-12"])]
+    resolution: Annotated[str, Meta(description="How long each period is: 15m or 60m.", examples=["15m"])]
+    prices: Annotated[
+        list[HistoryPrice],
+        Meta(description="Settled prices, ascending by `ts`. Periods whose price isn't known are left out."),
     ]
 
 

@@ -11,14 +11,17 @@ from tunnihind import __version__
 from tunnihind.api import models
 from tunnihind.api.answers import MAX_DAYS, MIN_DAYS, accuracy_response, forecast_response, series_response
 from tunnihind.api.health import as_problem, judge
+from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
 from tunnihind.api.models import About, Health
+from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import ESTONIA, HOUR_S, consumer_price
+from tunnihind.known import PriceHistory
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -35,6 +38,8 @@ _SCHEMAS: Final = (
     models.SeriesActual,
     models.SeriesForecastPoint,
     models.AccuracyResponse,
+    models.HistoryResponse,
+    models.HistoryPrice,
     models.About,
     models.Health,
     models.Readiness,
@@ -159,6 +164,23 @@ _DAYS: Final = {
     "example": "7",
 }
 
+_MONTH: Final = {
+    "name": "month",
+    "in": "query",
+    "required": True,
+    "description": f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one.",
+    "schema": {"type": "string", "pattern": "^20(2[1-9]|[3-9][0-9])-(0[1-9]|1[0-2])$"},
+    "example": "2025-12",
+}
+
+_RESOLUTION: Final = {
+    "name": "resolution",
+    "in": "query",
+    "required": False,
+    "description": "How long each period is: a quarter of an hour or an hour.",
+    "schema": {"type": "string", "enum": [*RESOLUTIONS], "default": next(iter(RESOLUTIONS))},
+}
+
 _KNOWN_TAG: Final = {
     "name": "If-None-Match",
     "in": "header",
@@ -214,6 +236,21 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             answers=_cached(_content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW)))
             | _problems(405, 429, 500, 503),
             parameters=[_KNOWN_TAG],
+        ),
+    )
+    history = history_response(_EXAMPLE_HISTORY, Month.parse("2025-12", EXAMPLE_NOW), "15m")
+    yield (
+        "/api/v1/history",
+        _operation(
+            "getHistory",
+            "Prices",
+            "The settled prices of a month",
+            "One calendar month by the Estonian clock. A quarter of which only the hour is known has the hour's price "
+            "and is marked `hourly`; periods whose price isn't known are left out. A month that has been over for a "
+            "week and lacks nothing may be cached for good; after a correction its `ETag` is another. Parameters that "
+            "aren't known are refused. Only two months are read at a time: 503 with `Retry-After` asks for patience.",
+            answers=_cached(_content("HistoryResponse", history)) | _problems(400, 405, 429, 500, 503),
+            parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
     )
 
@@ -385,9 +422,17 @@ _SCORES: Final = Scores(
     width=101.7,
 )
 
+_SETTLED: Final = PriceSeries(ESTONIA.zone, HOUR_S, _HOUR - HOUR_S, np.array([96.02, 84.37, 71.9, -1.5]))
+
+_EXAMPLE_HISTORY: Final = PriceHistory(
+    EXAMPLE_NOW,
+    {ESTONIA.zone: _SETTLED.between(_HOUR, _HOUR + HOUR_S)},
+    {ESTONIA.zone: PriceSeries(ESTONIA.zone, QUARTER_S, _HOUR, np.array([93.5, 86.02, 80.41, 77.55]))},
+)
+
 EXAMPLE_DATA: Final = ServedData(
     version="example",
-    settled=PriceSeries(ESTONIA.zone, HOUR_S, _HOUR - HOUR_S, np.array([96.02, 84.37, 71.9, -1.5])),
+    settled=_SETTLED,
     issued={_HOUR - HOUR_S: Percentiles(61.2, 90.11, 131.0), _HOUR: Percentiles(58.4, 86.35, 127.6)},
     run=Run.of(
         made_at=_HOUR + 300,

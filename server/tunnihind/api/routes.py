@@ -1,4 +1,4 @@
-"""The handlers of the resources: they check the request and send an answer that was made ahead."""
+"""The handlers of the resources: they check the request and send an answer, made ahead but for the history's."""
 
 import re
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from tunnihind.api.answers import DEFAULT_DAYS, history_days
 from tunnihind.api.health import as_problem, judge
+from tunnihind.api.history import MONTH_ADVICE, History
 from tunnihind.api.http import (
     JSON,
     Coding,
@@ -24,8 +25,10 @@ from tunnihind.api.http import (
 )
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import Health
+from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
+from tunnihind.errors import ParameterError, StoreError
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -54,6 +57,25 @@ def series(snapshot: Snapshot, problems: Problems) -> Handler:
             return problems.answer(400, f"`days` is {given[0][:20]!r}: give one or two digits, 2 to 14.")
         days = history_days(int(given[0])) if given else DEFAULT_DAYS
         return reply(request, snapshot.series(days, accepted_coding(request)))
+
+    return handle
+
+
+def history(months: History, problems: Problems) -> Handler:
+    """Handle `GET /api/v1/history`."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            require_known(request.query, ("month", "resolution"))
+            month = required(request.query, "month", MONTH_ADVICE)
+            resolution = choice(request.query, "resolution", RESOLUTIONS)
+            if months.is_busy:
+                return problems.answer(503, "Too many months are being read: try again.", fields={"Retry-After": "1"})
+            return reply(request, await months.month(month, resolution, accepted_coding(request)))
+        except ParameterError as error:
+            return problems.answer(400, str(error))
+        except StoreError as error:
+            return problems.answer(503, f"No prices can be read: {error.reason}.", fields={"Retry-After": "5"})
 
     return handle
 

@@ -9,6 +9,7 @@ from aiohttp.typedefs import Handler
 
 from tunnihind import __version__
 from tunnihind.api import routes
+from tunnihind.api.history import History, ReadPrices
 from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import About, Mode
@@ -30,11 +31,12 @@ def create_app(
     clock: Clock,
     *,
     instance_id: str,
+    read_prices: ReadPrices,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> web.Application:
-    """Build the application that answers from `snapshot`.
+    """Build the application that answers from `snapshot`, and for the history from what `read_prices` gives.
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
     `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
@@ -49,6 +51,7 @@ def create_app(
         "/api/v1/forecast": routes.forecast(snapshot, problems),
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
+        "/api/v1/history": routes.history(History(read_prices, clock, is_lasting=mode == "live"), problems),
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id, mode),
         "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),

@@ -15,7 +15,7 @@ from tunnihind.api.models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SchemaError, StoreError
-from tunnihind.market import delivery_day
+from tunnihind.market import ESTONIA, delivery_day
 from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -157,6 +157,7 @@ async def _served(
             snapshot,
             clock,
             instance_id=store.state.instance_id(),
+            read_prices=lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,

@@ -9,7 +9,7 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
 from tunnihind.forecast.run import Run
-from tunnihind.market import floor_hour, iso_utc
+from tunnihind.market import ESTONIA, floor_hour, iso_utc
 from tunnihind.rehearsal import Rehearsal
 from tunnihind.service.background import background
 from tunnihind.service.site import open_site, until_stopped
@@ -63,6 +63,9 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             snapshot,
             clock,
             instance_id=store.state.instance_id(),
+            read_prices=lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).as_of(
+                int(clock.now())
+            ),
             metrics=Metrics(),
             pipeline_expected=False,
             mode="rehearsal",

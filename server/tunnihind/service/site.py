@@ -11,6 +11,7 @@ from typing import Final
 
 from aiohttp import web
 
+from tunnihind.api.history import ReadPrices
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import Mode
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
@@ -38,6 +39,7 @@ async def open_site(
     clock: Clock,
     *,
     instance_id: str,
+    read_prices: ReadPrices,
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",
@@ -52,6 +54,7 @@ async def open_site(
         snapshot,
         clock,
         instance_id=instance_id,
+        read_prices=read_prices,
         metrics=metrics,
         pipeline_expected=pipeline_expected,
         mode=mode,

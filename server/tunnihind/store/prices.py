@@ -86,11 +86,13 @@ class PriceBook:
             added += part
         return added
 
-    def archive(self, since_ts: int | None = None, *, zones: Sequence[Zone] = ZONES) -> PriceArchive:
-        """Return every version of the prices from `since_ts` on. Raises StoreError."""
+    def archive(
+        self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
+    ) -> PriceArchive:
+        """Return every version of the prices that begin from `since_ts` to before `before_ts`. Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         with self._database.reading() as connection:
-            columns = [self._read(connection, *_span(zone, since)) for zone in zones]
+            columns = [self._read(connection, *_span(zone, since, before_ts - 1)) for zone in zones]
         zone_of = np.concatenate(
             [np.full(len(c), ZONES.index(z), np.int8) for z, c in zip(zones, columns, strict=True)]
         )

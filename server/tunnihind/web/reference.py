@@ -55,12 +55,14 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a resource takes."""
+    """What a resource takes: any of the choices, or a text of the pattern; `value` is what to try first."""
 
     name: str
     place: str
     pattern: str
+    choices: tuple[str, ...]
     default: str
+    value: str
     description: Markup
 
 
@@ -75,10 +77,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One resource, with the answers of its own and the statuses of those problems that it shares with others."""
+    """One resource, with the answers of its own and the statuses of those problems that it shares with others.
+
+    `example_path` has the parameters that have to be given.
+    """
 
     name: str
     path: str
+    example_path: str
     summary: str
     description: Markup
     parameters: tuple[Parameter, ...]
@@ -159,12 +165,15 @@ def _rule(paragraph: str) -> tuple[str, Markup]:
 def _operation(path: str, operation: Node, components: Node, say: Translate) -> Operation:
     content = operation["responses"]["200"].get("content", {})
     example = next((media["example"] for media in content.values() if "example" in media), None)
+    parameters = operation.get("parameters", ())
+    required = [f"{given['name']}={given['example']}" for given in parameters if given["required"]]
     return Operation(
         name=operation["operationId"],
         path=path,
+        example_path=path + ("?" if required else "") + "&".join(required),
         summary=say(operation["summary"]),
         description=inline(say(operation["description"])),
-        parameters=tuple(_parameter(parameter, say) for parameter in operation.get("parameters", ())),
+        parameters=tuple(_parameter(parameter, say) for parameter in parameters),
         answers=tuple(_answers(operation["responses"], components["responses"], say)),
         problems=tuple(status for status, given in operation["responses"].items() if _is_shared_problem(status, given)),
         example="" if example is None else msgspec.json.format(msgspec.json.encode(example), indent=2).decode(),
@@ -177,7 +186,9 @@ def _parameter(parameter: Node, say: Translate) -> Parameter:
         parameter["name"],
         parameter["in"],
         schema.get("pattern", ""),
+        tuple(schema.get("enum", ())),
         schema.get("default", ""),
+        parameter["example"] if parameter["required"] else schema.get("default", ""),
         inline(say(parameter["description"])),
     )
 

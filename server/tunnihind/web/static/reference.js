@@ -30,7 +30,8 @@ async function show(box) {
 /** @param {HTMLElement} box */
 function address(box) {
   const query = new URLSearchParams();
-  for (const input of box.querySelectorAll("input")) if (input.value) query.set(input.name, input.value);
+  const fields = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (box.querySelectorAll("input, select"));
+  for (const field of fields) if (field.value) query.set(field.name, field.value);
   return `${box.dataset.try}${query.size ? `?${query}` : ""}`;
 }
 

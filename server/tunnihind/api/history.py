@@ -1,0 +1,120 @@
+"""`GET /api/v1/history`: a calendar month of settled prices, read from the store when it is asked for."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Final, Self
+
+import msgspec
+
+from tunnihind.api.http import Coding, Representation, opaque_tag, represent
+from tunnihind.api.models import HistoryPrice, HistoryResponse
+from tunnihind.api.parameters import RESOLUTIONS, shown
+from tunnihind.api.served_data import served_quarters
+from tunnihind.api.snapshot import cache_control
+from tunnihind.clock import Clock
+from tunnihind.errors import ParameterError
+from tunnihind.known import PriceHistory
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, delivery_day, market_price, market_time_unit
+
+FIRST: Final = "2021-01"
+"""The first month that is served."""
+
+MOST_READERS: Final = 2
+"""How many requests may read the store at a time."""
+
+MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
+
+_MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+_UNCHANGING: Final = "public, max-age=31536000, immutable"
+
+type ReadPrices = Callable[[int, int], PriceHistory]
+"""Returns the prices of the periods that begin from one instant on and before another. Raises StoreError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A calendar month by the Estonian clock, from the instant `start_ts` until `end_ts`."""
+
+    text: str
+    start_ts: int
+    end_ts: int
+
+    @classmethod
+    def parse(cls, text: str, now: int) -> Self:
+        """Read a month, `2025-11`. Raises ParameterError for what is none, or is too old or yet to come at `now`."""
+        if not _MONTH.fullmatch(text):
+            raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
+        current = f"{datetime.fromtimestamp(now, ESTONIA.clock):%Y-%m}"
+        if text < FIRST:
+            raise ParameterError(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
+        if text > current:
+            raise ParameterError(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
+        first = date.fromisoformat(f"{text}-01")
+        return cls(text, _midnight(first), _midnight((first + timedelta(days=31)).replace(day=1)))
+
+
+def _midnight(day: date) -> int:
+    """Return when a day begins by the Estonian clock."""
+    return int(datetime.combine(day, time(), ESTONIA.clock).timestamp())
+
+
+class History:
+    """Reads months from the store, a few at a time, beside the event loop."""
+
+    def __init__(self, read: ReadPrices, clock: Clock, *, is_lasting: bool) -> None:
+        """Read with `read`; `is_lasting` tells that what is past stays as it is, which a demo's prices don't."""
+        self._read = read
+        self._clock = clock
+        self._is_lasting = is_lasting
+        self._readers = asyncio.Semaphore(MOST_READERS)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether as many requests are reading as may."""
+        return self._readers.locked()
+
+    async def month(self, text: str, resolution: str, coding: Coding) -> Representation:
+        """Return a month's prices. Raises ParameterError for the month's text, StoreError."""
+        now = int(self._clock.now())
+        month = Month.parse(text, now)
+        async with self._readers:
+            return await asyncio.to_thread(self._answer, month, resolution, coding, now)
+
+    def _answer(self, month: Month, resolution: str, coding: Coding, now: int) -> Representation:
+        prices = self._read(month.start_ts, month.end_ts)
+        answer = history_response(prices, month, resolution)
+        is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
+        body = msgspec.json.encode(answer)
+        return represent(
+            body,
+            coding,
+            tag=opaque_tag(body),
+            cache_control=_UNCHANGING if is_over and self._is_lasting else cache_control(now),
+        )
+
+
+def history_response(prices: PriceHistory, month: Month, resolution: str) -> HistoryResponse:
+    """Return the settled prices of a month, as far as they are known."""
+    hours = prices.of(ESTONIA.zone).between(month.start_ts, month.end_ts)
+    if RESOLUTIONS[resolution] == HOUR_S:
+        items = [HistoryPrice(ts=ts, eur_mwh=market_price(price)) for ts, price in hours.items()]
+    else:
+        quarters, known_by_hour = served_quarters(hours, prices.of(ESTONIA.zone, QUARTER_S))
+        items = [
+            HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=ts in known_by_hour)
+            for ts, price in quarters.items()
+        ]
+    return HistoryResponse(
+        zone=ESTONIA.code, currency=ESTONIA.currency, month=month.text, resolution=resolution, prices=items
+    )
+
+
+def _is_whole(answer: HistoryResponse, month: Month) -> bool:
+    """Return whether nothing is missing: every price is there, by the quarter where quarters were traded."""
+    step_s = RESOLUTIONS[answer.resolution]
+    return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
+        price.hourly is True and market_time_unit(delivery_day(price.ts)) == QUARTER_S for price in answer.prices
+    )
