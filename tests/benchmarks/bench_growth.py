@@ -10,6 +10,7 @@ take some ten minutes of processor.
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,8 +52,11 @@ def add_prices(store: Store, day: date) -> None:
     store.prices.add(prices, source="elering", seen_ts=publication_time(day) + 600)
 
 
-def add_runs(store: Store, day: date) -> None:
-    """A run an hour, another one every three hours with new weather, and when the prices have come."""
+def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
+    """A run an hour, another one every three hours with new weather, and when the prices have come.
+
+    Its prices follow no pattern, so that they pack worse than any real ones.
+    """
     published = publication_time(day + timedelta(days=1)) + 600
     said: Run | None = None
     for made_at in sorted([*range(day_start(day), day_end(day), HOUR_S), published]):
@@ -60,12 +64,12 @@ def add_runs(store: Store, day: date) -> None:
         is_news = made_at // HOUR_S % WEATHER_EVERY_H == 0 or made_at == published
         run = None if is_news or said is None else said.repeated(made_at, start_ts)
         if run is None:
-            percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS)), axis=0)
+            percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS * HOUR_S // step_s)), axis=0)
             run = said = Run.of(
                 made_at=made_at,
                 tier="weather",
                 zone="ee",
-                step_s=HOUR_S,
+                step_s=step_s,
                 start_ts=start_ts,
                 percentiles=percentiles,
                 inputs=inputs(),
@@ -147,7 +151,8 @@ def _megawatts(name: str, issued_ts: int, first: date, last: date) -> IssuedSeri
 
 KINDS: Final[dict[str, Fill]] = {
     "prices, 4 zones in quarters": add_prices,
-    "forecast runs, hourly": add_runs,
+    "forecast runs of hours": add_runs,
+    "forecast runs of quarters": partial(add_runs, step_s=QUARTER_S),
     "weather, 42 series every 3 h": add_weather,
     "Previous Runs, when back-filled": add_previous_runs,
     "ENTSO-E, 21 series every 3 h": add_entsoe,

@@ -5,13 +5,13 @@ same transaction deletes these forecasts, and they are made again.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
-from tunnihind.market import DAY_S
+from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_prices, unpack_percentiles
 from tunnihind.store.rows import Cells, Hour, Instant, Rows
@@ -31,10 +31,11 @@ class BacktestBook:
         self._state = state
         self.rows = Rows(table, _forecast, database.damage)
 
-    def kept(self, model: str) -> dict[int, NextDay]:
-        """Return a model's forecasts by their instant. Raises StoreError."""
+    def kept(self, model: str, *, step_s: int = HOUR_S) -> dict[int, NextDay]:
+        """Return a model's forecasts of a step by their instant. Raises StoreError."""
+        wanted = table.c.model == model, table.c.step_s == step_s
         with self._database.reading() as connection:
-            found = self.rows.read(connection, table.c.model == model, order_by=(table.c.issued_ts,))
+            found = self.rows.read(connection, *wanted, order_by=(table.c.issued_ts,))
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
@@ -51,6 +52,7 @@ class BacktestBook:
             {
                 "model": model,
                 "issued_ts": forecast.issued_ts,
+                "step_s": forecast.step_s,
                 "start_ts": forecast.start_ts,
                 "p10": pack_prices(forecast.p10),
                 "p50": pack_prices(forecast.p50),
@@ -84,6 +86,7 @@ class _Row(msgspec.Struct):
 
     model: str
     issued_ts: Instant
+    step_s: Literal[900, 3600]
     start_ts: Hour
     p10: bytes
     p50: bytes
@@ -93,7 +96,8 @@ class _Row(msgspec.Struct):
 def _forecast(cells: Cells) -> NextDay:
     """Return the forecast that a row holds. Raises ValueError."""
     row = msgspec.convert(cells, _Row)
-    return NextDay(row.issued_ts, row.start_ts, *unpack_percentiles(row.p10, row.p50, row.p90))
+    percentiles = unpack_percentiles(row.p10, row.p50, row.p90, scale=None)
+    return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def forget_since(connection: Connection, known_ts: int) -> None:

@@ -1,6 +1,7 @@
-"""Hourly arrays as bytes: little-endian, so that a database moves between machines."""
+"""Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines."""
 
-from typing import Final
+import zlib
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,11 @@ from tunnihind.known import Floats
 
 _SINGLE: Final = np.dtype("<f4")
 _SHORT: Final = np.dtype("<i2")
+_WHOLE: Final = np.dtype("<i4")
 _DOUBLE: Final = np.dtype("<f8")
+
+_LEVEL: Final = 9
+"""zlib's best compression: a run is written once and kept for years."""
 
 SCALED_BYTES: Final = _SHORT.itemsize
 SINGLE_BYTES: Final = _SINGLE.itemsize
@@ -19,6 +24,8 @@ _SCALES: Final = (1, 10, 4, 100)
 """Forecasts come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
 _UNKNOWN: Final = -32_768
 _HIGHEST: Final = 32_767
+HUNDREDTHS: Final = 100
+"""The scale of percentiles: forecasts are rounded to 2 decimals."""
 _HIGHEST_PRICE: Final = 1e6
 """Far beyond any market's cap, EUR/MWh."""
 
@@ -56,12 +63,65 @@ def unpack_prices(packed: bytes) -> Floats:
     return np.frombuffer(packed, _DOUBLE).astype(np.float64)
 
 
-def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Undo `pack_prices` for p10, p50 and p90. Raises ValueError where they are not of the same hours, or cross."""
-    p10, p50, p90 = (unpack_prices(one) for one in packed)
+def pack_percentiles(*percentiles: Floats) -> tuple[list[bytes], Literal[100] | None]:
+    """Pack p10, p50 and p90 without loss: as whole hundredths where they are rounded to these, and that scale.
+
+    What is packed is the change from one period to the next, compressed. That takes a fifth of what `pack_prices` does,
+    which packs them where they are not rounded; there is no scale then.
+    """
+    hundredths = [_hundredths(values) for values in percentiles]
+    if any(whole is None for whole in hundredths):
+        return [pack_prices(values) for values in percentiles], None
+    return [_pack_changes(whole) for whole in hundredths if whole is not None], HUNDREDTHS
+
+
+def unpack_percentiles(*packed: bytes, scale: Literal[100] | None) -> tuple[Floats, Floats, Floats]:
+    """Undo `pack_percentiles`. Raises ValueError where they are not of the same periods, cross or are damaged."""
+    unpack = unpack_prices if scale is None else _unpack_changes
+    p10, p50, p90 = (unpack(one) for one in packed)
     if not p10.size == p50.size == p90.size:
-        raise ValueError("its percentiles are not of the same hours")
+        raise ValueError("its percentiles are not of the same periods")
     # Compared before any arithmetic: values that are not finite fail here too.
     if not ((p10 >= -_HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= _HIGHEST_PRICE)).all():
         raise ValueError("a percentile is no price, or they cross")
     return p10, p50, p90
+
+
+def pack_text(text: str) -> bytes:
+    """Compress a text."""
+    return zlib.compress(text.encode(), _LEVEL)
+
+
+def unpack_text(packed: bytes, what: str) -> str:
+    """Undo `pack_text`. Raises ValueError, which says `what` can't be unpacked."""
+    return _decompressed(packed, what).decode()
+
+
+def _decompressed(packed: bytes, what: str) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise ValueError(f"its {what} can't be unpacked: {error}") from error
+
+
+def _hundredths(values: Floats) -> NDArray[np.int32] | None:
+    """Return prices in hundredths of a euro, None where they would not come back to the last bit."""
+    if not (np.abs(values) <= _HIGHEST_PRICE).all():
+        return None
+    whole = np.rint(values * HUNDREDTHS).astype(np.int32)
+    return whole if (whole / HUNDREDTHS).tobytes() == values.tobytes() else None
+
+
+def _pack_changes(whole: NDArray[np.int32]) -> bytes:
+    changes = np.diff(whole, prepend=np.int32(0)).astype(_WHOLE)
+    # All first bytes, then all second ones: the upper ones are nearly always the same, which compresses well.
+    return zlib.compress(changes.view(np.uint8).reshape(-1, _WHOLE.itemsize).T.tobytes(), _LEVEL)
+
+
+def _unpack_changes(packed: bytes) -> Floats:
+    split = np.frombuffer(_decompressed(packed, "percentiles"), np.uint8)
+    if split.size % _WHOLE.itemsize:
+        raise ValueError(f"its percentiles can't be unpacked: they have {split.size} bytes")
+    changes = split.reshape(_WHOLE.itemsize, -1).T.copy().view(_WHOLE).ravel()
+    prices: Floats = changes.cumsum(dtype=np.int64) / HUNDREDTHS
+    return prices

@@ -13,7 +13,7 @@ from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_prices, unpack_percentiles
+from tunnihind.store.packing import pack_percentiles, pack_text, unpack_percentiles, unpack_text
 from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
 from tunnihind.store.schema import runs as table
 from tunnihind.store.state import StateBook
@@ -121,17 +121,20 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     """Return the values of a run's row, which repeats an earlier run where it can."""
     again = None if earlier is None else earlier.run.repeated(run.made_at, run.start_ts)
     is_repeat = again is not None and again.says_the_same(run)
+    (p10, p50, p90), scale = ([b""] * 3, None) if is_repeat else pack_percentiles(run.p10, run.p50, run.p90)
     return {
         "made_at": run.made_at,
         "tier": run.tier,
         "zone": run.zone,
         "step_s": run.step_s,
         "start_ts": run.start_ts,
-        "p10": b"" if is_repeat else pack_prices(run.p10),
-        "p50": b"" if is_repeat else pack_prices(run.p50),
-        "p90": b"" if is_repeat else pack_prices(run.p90),
-        "inputs": "" if is_repeat else json.dumps(run.inputs),
+        "p10": p10,
+        "p50": p50,
+        "p90": p90,
+        "inputs": "",
+        "packed_inputs": None if is_repeat else pack_text(json.dumps(run.inputs)),
         "repeats": earlier.id if is_repeat and earlier is not None else None,
+        "scale": scale,
     }
 
 
@@ -152,8 +155,9 @@ def _row(cells: Cells) -> _Row:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     if one.repeats is not None:
         return _Row(one.id, one.made_at, one.start_ts, None, one.repeats)
-    percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
-    inputs: dict[str, Any] = from_json(cells, "inputs", dict[str, Any])
+    percentiles = unpack_percentiles(one.p10, one.p50, one.p90, scale=one.scale)
+    text = cells if one.packed_inputs is None else {"inputs": unpack_text(one.packed_inputs, "inputs")}
+    inputs: dict[str, Any] = from_json(text, "inputs", dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
     return _Row(one.id, one.made_at, one.start_ts, run, None)
 
@@ -171,6 +175,8 @@ class _Fields(msgspec.Struct):
     p50: bytes
     p90: bytes
     repeats: int | None
+    scale: Literal[100] | None
+    packed_inputs: bytes | None
 
 
 def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Row]) -> dict[int, Run]:

@@ -66,15 +66,22 @@ runs: Final = Table(
     Column("repeats", Integer),
     Column("zone", Text, nullable=False, server_default="ee"),
     Column("step_s", Integer, nullable=False, server_default="3600"),
+    Column("scale", Integer),
+    Column("packed_inputs", LargeBinary),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as issued. One that `repeats` another, by its id, holds neither percentiles nor inputs."""
+"""A forecast run exactly as issued; `scale` tells how its percentiles are packed.
+
+Its inputs are compressed; an older one has them as JSON text in `inputs`. One that `repeats` another, by its id, holds
+neither percentiles nor inputs.
+"""
 
 backtest_forecasts: Final = Table(
     "backtest_forecasts",
     metadata,
     Column("model", Text, primary_key=True),
     Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("step_s", Integer, primary_key=True, autoincrement=False),
     Column("start_ts", BigInteger, nullable=False),
     Column("p10", LargeBinary, nullable=False),
     Column("p50", LargeBinary, nullable=False),

@@ -139,6 +139,37 @@ def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str
         assert np.array_equal(issue.values, values, equal_nan=True)
 
 
+def test_runs_in_double_precision_are_read_as_they_were_and_repeated(url: str) -> None:
+    database, config = Database(url), Config()
+    config.set_main_option("script_location", str(TODAY))
+    first = run(SEEN, hours=5)
+    again, later = (first.repeated(SEEN + hours * 3600, first.start_ts + hours * 3600) for hours in (1, 2))
+    assert again is not None
+    assert later is not None
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0004")
+        columns = "id, made_at, tier, start_ts, p10, p50, p90, inputs, repeats"
+        numbers = (first.p10.tobytes(), first.p50.tobytes(), first.p90.tobytes())
+        for row in [
+            (1, SEEN, "test", first.start_ts, *numbers, "{}", None),
+            (2, SEEN + 3600, "test", again.start_ts, b"", b"", b"", "", 1),
+        ]:
+            connection.exec_driver_sql(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+        past = ("m", SEEN, first.start_ts, *numbers)
+        connection.exec_driver_sql("INSERT INTO backtest_forecasts VALUES (?, ?, ?, ?, ?, ?)", past)
+    database.close()
+    with Store(url) as store:
+        store.runs.add(later)
+        found = store.runs.since(0)
+        assert [one.made_at for one in found] == [later.made_at, again.made_at, SEEN]
+        assert all(one.says_the_same(other) for one, other in zip(found, [later, again, first], strict=True))
+        with store.database.reading() as connection:
+            repeats = connection.exec_driver_sql("SELECT repeats FROM runs ORDER BY id").scalars()
+            assert list(repeats) == [None, 1, 1]
+        assert store.backtests.kept("m") == {}  # made again, as with every new model
+
+
 @pytest.mark.parametrize("more", ["op.execute('INSERT INTO nowhere VALUES (1)')", "raise MemoryError"])
 def test_an_upgrade_that_fails_half_way_leaves_all_as_it_was(
     url: str, store: Store, steps_to_come: Callable[..., str], more: str
