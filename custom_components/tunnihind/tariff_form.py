@@ -14,7 +14,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
-from .prices.tariff import DAY_RATE_ENDS, DAY_RATE_STARTS
+from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"

@@ -139,7 +139,7 @@ async def test_tomorrows_prices_are_told_when_they_are_published(make_home: Make
     calls = await automate(home, TOMORROW)
     await home.publish(instant(PUBLISHED_TOMORROW))
     [(_, told, _)] = calls
-    average = round((23 * 0.122 + 0.0122) / 24, 4)
+    average = round((23 * 0.124 + 0.0124) / 24, 4)
     assert told == {
         "title": "Electricity tomorrow",
         "message": f"On average {average} EUR/kWh, cheapest at 03:00.",

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.shared_rules import VAT_RATE
 from tunnihind.market import (
     DAY_S,
     ESTONIA,
@@ -188,16 +189,6 @@ def test_a_day_of_24_hours_is_no_calendar_day() -> None:
     assert day_start(AUTUMN) + DAY_S == day_end(AUTUMN) - HOUR_S
 
 
-@pytest.mark.parametrize(
-    ("day", "rate"),
-    [
-        (date(2000, 1, 1), 0.20),
-        (date(2023, 12, 31), 0.20),
-        (date(2024, 1, 1), 0.22),
-        (date(2025, 6, 30), 0.22),
-        (date(2025, 7, 1), 0.24),
-        (date(2030, 1, 1), 0.24),
-    ],
-)
-def test_the_vat_rate_is_the_law_s_of_the_day(day: date, rate: float) -> None:
-    assert ESTONIA.vat_rate(day) == rate
+@pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
+def test_the_vat_rate_is_the_law_s_of_the_day(day: str, rate: float) -> None:
+    assert ESTONIA.vat_rate(date.fromisoformat(day)) == rate

@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.api_server import RunningServer, make_run, make_view
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 
 DAY_S = 24 * HOUR_S
 PLAN_ID = "plan"
@@ -179,8 +179,9 @@ class Home:
         return state == "on"
 
     def consumer_price(self, start: int) -> float:
-        """Return the server's own consumer price of the hour, EUR/kWh."""
-        return round(self.price_of(start) / 1000 * 1.22, 4)
+        """Return what a household without fees pays in the hour, EUR/kWh: the market's price and the law's VAT."""
+        vat_rate = ESTONIA.vat_rate(datetime.fromtimestamp(start, ESTONIA.clock).date())
+        return round(self.price_of(start) / 1000 * (1 + vat_rate), 4)
 
 
 def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:

@@ -1,7 +1,8 @@
 """What the server, its page and the Home Assistant integration agree on.
 
 Each case is tried on all of them that apply the rule: see `test_shared_rules.py` in `tests/server/web` and in
-`tests/integration/prices`. All of them work without sharing code, so only these cases keep them from drifting apart.
+`tests/integration/prices`, and `tests/server/test_market.py`. All of them work without sharing code, so only these
+cases keep them from drifting apart.
 """
 
 from typing import Final
@@ -57,3 +58,15 @@ NIGHT_RATE: Final[dict[str, bool]] = {
     "2026-02-24T00:30:00+02:00": True,
 }
 """Starts of hours, and whether the network's night rate holds: 22 to 7, weekends and public holidays."""
+
+VAT_RATE: Final[dict[str, float]] = {
+    "2009-07-01": 0.20,
+    "2023-12-31": 0.20,
+    "2024-01-01": 0.22,
+    "2025-06-30": 0.22,
+    "2025-07-01": 0.24,
+    "2027-01-01": 0.24,
+    # Older than the first rate that is kept.
+    "2005-01-01": 0.20,
+}
+"""Days, and the law's VAT rate as a fraction."""

@@ -1,52 +1,119 @@
-"""From the market's price to what the household pays for a kilowatt-hour."""
+"""From the market's price to what the household pays for a kilowatt-hour, part by part."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cache
 from typing import Any, Final
 
-import holidays
-
-# Left to itself, the library would import it at first use: in the event loop.
-import holidays.countries.estonia
-
 from .days import local
+from .network_clock import (
+    DAY_RATE_ENDS,
+    DAY_RATE_STARTS,
+    NetworkTime,
+    is_public_holiday,
+    is_weekend,
+    is_within,
+    network_time,
+)
+from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_entry
 from .timeline import rounded
+from .vat import SPECIFICATION_VAT_RATE, legal_vat_rate, vat_rate_of_operator
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-_SATURDAY: Final = 5
-
-DAY_RATE_STARTS: Final = time(7)
-DAY_RATE_ENDS: Final = time(22)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TariffRow:
     """What comes on top of the market's price from `valid_from` on (None: from the beginning). Fees in EUR/kWh.
 
-    `vat_rate` is a fraction; None stands for the server's own rate.
+    `vat_rate` is a fraction; None stands for the law's rate, or the rate that the server's operator chose. `package`
+    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.py`, by date;
+    the figures here don't count for them.
     """
 
     valid_from: date | None = None
     vat_rate: float | None = None
+    package: Package = Package.OWN
+    from_table: frozenset[Part] = frozenset()
     margin: float = 0.0
+    balancing: float = 0.0
     network_day: float = 0.0
     network_night: float = 0.0
-    excise: float = 0.0
+    network_peak: float = 0.0
+    network_rest_day_peak: float = 0.0
     renewable: float = 0.0
+    security: float = 0.0
+    excise: float = 0.0
+
+    def typed(self, part: Part) -> float:
+        """Return the household's own figure of a part that has the same rate at all times."""
+        return {
+            Part.MARGIN: self.margin,
+            Part.BALANCING: self.balancing,
+            Part.RENEWABLE: self.renewable,
+            Part.SECURITY: self.security,
+            Part.EXCISE: self.excise,
+        }[part]
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One part of the price of an instant, EUR/kWh.
+
+    `is_known` is false where the table has no rate for the date; then it is the last rate before, or the first one.
+    """
+
+    part: Part
+    eur_kwh: float
+    includes_vat: bool
+    is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """What comes on top of the market's price at one instant. `vat_rate` is a fraction.
+
+    `is_entered` is false on dates before the household's first figures.
+    """
+
+    vat_rate: float
+    charges: tuple[Charge, ...]
+    is_entered: bool = True
+
+    def price(self, eur_mwh: float) -> float:
+        """Return the household's price, EUR/kWh to 4 decimals, at a market price in EUR/MWh."""
+        with_vat = 1 + self.vat_rate
+        taxed = sum(charge.eur_kwh for charge in self.charges if not charge.includes_vat)
+        complete = sum(charge.eur_kwh for charge in self.charges if charge.includes_vat)
+        return rounded(eur_mwh / _KWH_PER_MWH * with_vat + taxed * with_vat + complete)
+
+    def vat(self, eur_mwh: float) -> float:
+        """Return the VAT that is added, EUR/kWh: on the market's price and on all parts that don't include it."""
+        taxed = sum(charge.eur_kwh for charge in self.charges if not charge.includes_vat)
+        return (eur_mwh / _KWH_PER_MWH + taxed) * self.vat_rate
+
+    @property
+    def unknown_parts(self) -> tuple[Part, ...]:
+        """The parts for which the table has no rate on this date."""
+        return tuple(charge.part for charge in self.charges if not charge.is_known)
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the household's price of this date is known to the last part."""
+        return self.is_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """A household's contract: dated rows, and when the night rate of the network holds.
+    """A household's contract: dated rows, and when the network's night rate holds where its rates are one's own.
 
-    `rows` are in the order of their dates. `server_vat_rate` is a fraction, used where a row names none.
+    `rows` are in the order of their dates. `server_vat_rate` is a fraction. It counts only where the server's operator
+    chose it, see `vat.py`, and a row names no rate.
     """
 
-    server_vat_rate: float
+    server_vat_rate: float = SPECIFICATION_VAT_RATE
     rows: Sequence[TariffRow] = ()
     fees_include_vat: bool = False
     day_rate_starts: time = DAY_RATE_STARTS
@@ -55,30 +122,78 @@ class Tariff:
     holidays_at_night_rate: bool = True
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the household's price, EUR/kWh to 4 decimals, for the hour from `start` (UTC seconds).
+        """Return the household's price, EUR/kWh to 4 decimals, for the period from `start` (UTC seconds).
 
-        With nothing configured this is the server's consumer price, as the API's specification rounds it.
+        This is for prices of today and tomorrow, on which devices wait. Where the table has no rate of a part for the
+        date, the last one goes on: `charges(start).unknown_parts` tells which.
         """
+        return self.charges(start).price(eur_mwh)
+
+    def known_price(self, eur_mwh: float, start: int) -> float | None:
+        """Return the same where each part has a rate for the date, else None. This is for statistics."""
+        charges = self.charges(start)
+        return charges.price(eur_mwh) if charges.are_known else None
+
+    def charges(self, start: int) -> Charges:
+        """Return what comes on top of the market's price in the period from `start` (UTC seconds)."""
         wall = local(start)
-        row = self._row_of(wall.date())
-        vat = 1 + (self.server_vat_rate if row.vat_rate is None else row.vat_rate)
-        network = row.network_night if self._night_rate(wall) else row.network_day
-        fees = row.margin + network + row.excise + row.renewable
-        energy = eur_mwh / _KWH_PER_MWH * vat
-        return rounded(energy + (fees if self.fees_include_vat else fees * vat))
+        row = self.row_on(wall.date())
+        vat_rate = self._vat_rate(row, wall.date())
+        if row is None:
+            return Charges(vat_rate, (), is_entered=not self.rows)
+        return Charges(vat_rate, tuple(self._charge(part, row, wall) for part in Part))
 
-    def _row_of(self, day: date) -> TariffRow:
+    def row_on(self, day: date) -> TariffRow | None:
+        """Return the figures that hold on that day, if any are entered."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
-        return held[-1] if held else TariffRow()
+        return held[-1] if held else None
 
-    def _night_rate(self, wall: datetime) -> bool:
-        if self.weekends_at_night_rate and wall.weekday() >= _SATURDAY:
+    def _vat_rate(self, row: TariffRow | None, day: date) -> float:
+        if row is not None and row.vat_rate is not None:
+            return row.vat_rate
+        chosen = vat_rate_of_operator(self.server_vat_rate)
+        return legal_vat_rate(day) if chosen is None else chosen
+
+    def _charge(self, part: Part, row: TariffRow, wall: datetime) -> Charge:
+        if part is Part.NETWORK:
+            return self._network(row, wall)
+        if part not in row.from_table:
+            return Charge(part, row.typed(part), self.fees_include_vat)
+        entry = nearest_entry(FEES[part], wall.date())
+        return Charge(part, entry.rate / _CENTS, includes_vat=False, is_known=entry.holds_on(wall.date()))
+
+    def _network(self, row: TariffRow, wall: datetime) -> Charge:
+        if row.package is Package.OWN:
+            own = row.network_night if self._is_night_rate(wall) else row.network_day
+            return Charge(Part.NETWORK, own, self.fees_include_vat)
+        entry = nearest_entry(NETWORK[row.package], wall.date())
+        has_peaks = entry.rate.peak is not None
+        now = network_time(wall, has_peaks=has_peaks)
+        if Part.NETWORK in row.from_table:
+            rate = _rate_at(now, entry.rate) / _CENTS
+            return Charge(Part.NETWORK, rate, includes_vat=False, is_known=entry.holds_on(wall.date()))
+        typed = NetworkRates(
+            day=row.network_day,
+            night=row.network_night,
+            peak=row.network_peak,
+            rest_day_peak=row.network_rest_day_peak,
+        )
+        return Charge(Part.NETWORK, _rate_at(now, typed), self.fees_include_vat)
+
+    def _is_night_rate(self, wall: datetime) -> bool:
+        if self.weekends_at_night_rate and is_weekend(wall.date()):
             return True
-        if self.holidays_at_night_rate and wall.date() in _public_holidays():
+        if self.holidays_at_night_rate and is_public_holiday(wall.date()):
             return True
-        starts, ends, clock = self.day_rate_starts, self.day_rate_ends, wall.time()
-        in_the_day = starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
-        return not in_the_day
+        return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
+
+
+def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
+    if now is NetworkTime.PEAK and rates.peak is not None:
+        return rates.peak
+    if now is NetworkTime.REST_DAY_PEAK and rates.rest_day_peak is not None:
+        return rates.rest_day_peak
+    return rates.day if now is NetworkTime.DAY else rates.night
 
 
 def tariff_from(options: Mapping[str, Any], *, server_vat_rate: float) -> Tariff:
@@ -95,24 +210,30 @@ def tariff_from(options: Mapping[str, Any], *, server_vat_rate: float) -> Tariff
     )
 
 
+# The figures of a row, as the options name them; older rows have some of them.
+FIGURES: Final = (
+    "margin",
+    "balancing",
+    "network_day",
+    "network_night",
+    "network_peak",
+    "network_rest_day_peak",
+    "renewable",
+    "security",
+    "excise",
+)
+
+
 def _row_from(row: Mapping[str, Any]) -> TariffRow:
     vat_percent = row.get("vat_percent")
     return TariffRow(
         valid_from=date.fromisoformat(row["valid_from"]) if row.get("valid_from") else None,
         vat_rate=None if vat_percent is None else vat_percent / _PERCENT,
-        margin=row.get("margin", 0.0) / _CENTS,
-        network_day=row.get("network_day", 0.0) / _CENTS,
-        network_night=row.get("network_night", 0.0) / _CENTS,
-        excise=row.get("excise", 0.0) / _CENTS,
-        renewable=row.get("renewable", 0.0) / _CENTS,
+        package=Package(row.get("package", Package.OWN)),
+        from_table=frozenset(Part(part) for part in row.get("from_table", ())),
+        **{figure: row.get(figure, 0.0) / _CENTS for figure in FIGURES},
     )
 
 
 def _time_from(options: Mapping[str, Any], key: str, default: time) -> time:
     return time.fromisoformat(options[key]) if key in options else default
-
-
-@cache
-def _public_holidays() -> holidays.HolidayBase:
-    """Estonia's public holidays; the library fills in a year when it is first asked for."""
-    return holidays.country_holidays("EE")

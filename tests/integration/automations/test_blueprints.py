@@ -244,12 +244,12 @@ def tomorrow(start: int) -> float:
         (
             "en",
             "Tomorrow's electricity",
-            "On average 13.4 c/kWh. Cheapest: 03:00, 04:00 (1.8 c/kWh). Dearest: 08:00, 18:00 (37.2 c/kWh).",
+            "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Dearest: 08:00, 18:00 (37.8 c/kWh).",
         ),
         (
             "et",
             "Homne elekter",
-            "Keskmiselt 13,4 senti/kWh. Odavaim: 03:00, 04:00 (1,8 senti/kWh). Kalleim: 08:00, 18:00 (37,2 senti/kWh).",
+            "Keskmiselt 13,6 senti/kWh. Odavaim: 03:00, 04:00 (1,9 senti/kWh). Kalleim: 08:00, 18:00 (37,8 senti/kWh).",
         ),
     ],
 )

@@ -84,7 +84,7 @@ async def test_saving_the_form_as_it_stands_adds_nothing_to_the_price_of_the_ser
     form = await choose(hass, "prices")
     result = await submit(hass, form, shown(form))
     assert result["data"] == {**CONTRACT, "rows": [NO_FEES]}
-    assert tariff_from(result["data"], server_vat_rate=0.22).price(100, 1_765_792_800) == 0.122
+    assert tariff_from(result["data"], server_vat_rate=0.22).price(100, 1_765_792_800) == 0.124
 
 
 async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -> None:

@@ -98,14 +98,14 @@ async def test_the_forecast_bears_the_same_vat_as_the_prices(home: Home) -> None
     first = home.state("sensor", "current_price").attributes["forecast"][0]
     assert home.forecast_of
     median = home.forecast_of(instant(PUBLISHED_TODAY))
-    expected = [round((median + width) / 1000 * 1.22, 4) for width in (-10, 0, 10)]
+    expected = [round((median + width) / 1000 * 1.24, 4) for width in (-10, 0, 10)]
     assert [first["p10"], first["p50"], first["p90"]] == expected
 
 
 async def test_the_forecast_sensor_is_the_mean_median_of_the_first_unpublished_day(home: Home) -> None:
     assert home.forecast_of
     begins = instant(PUBLISHED_TODAY)
-    medians = [round(home.forecast_of(begins + i * HOUR_S) / 1000 * 1.22, 4) for i in range(24)]
+    medians = [round(home.forecast_of(begins + i * HOUR_S) / 1000 * 1.24, 4) for i in range(24)]
     state = home.state("sensor", "forecast")
     assert float(state.state) == pytest.approx(sum(medians) / 24, abs=5e-5)
     assert instant(state.attributes["start"]) == begins
@@ -120,13 +120,13 @@ async def test_an_unpublished_current_hour_shows_its_forecast_and_says_so(make_h
     state = home.state("sensor", "current_price")
     assert state.attributes["settled"] is False
     assert home.forecast_of
-    assert float(state.state) == round(home.forecast_of(instant(PUBLISHED_TODAY)) / 1000 * 1.22, 4)
+    assert float(state.state) == round(home.forecast_of(instant(PUBLISHED_TODAY)) / 1000 * 1.24, 4)
 
 
 async def test_negative_prices_are_shown_as_they_are(make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda _: -5.0)
     await home.add()
-    assert home.value("current_price") == "-0.0061"
+    assert home.value("current_price") == "-0.0062"
     assert home.is_on("negative_price")
 
 

@@ -230,10 +230,10 @@ async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
     await proxied_home.at(proxied_home.now + HOUR_S + 900)
     hour = instant("2026-01-14T11:00:00+02:00")
-    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.24, 4)
+    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.09, 4)
 
 
 async def test_a_server_that_comes_back_is_asked_anew_who_it_is(proxied_home: Home, proxy: RecordingProxy) -> None:
@@ -241,10 +241,10 @@ async def test_a_server_that_comes_back_is_asked_anew_who_it_is(proxied_home: Ho
     await proxied_home.add()
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await proxied_home.poll()
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
     await proxied_home.poll()
     hour = instant("2026-01-14T10:00:00+02:00")
-    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.24, 4)
+    assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.09, 4)
 
 
 async def test_published_prices_stay_when_the_server_lost_its_database(
@@ -273,7 +273,7 @@ async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_p
     proxied_home.serve()
     await proxied_home.at(proxied_home.now + HOUR_S + 900)
     attributes = proxied_home.state("sensor", "current_price").attributes
-    assert {hour["value"] for hour in attributes["raw_today"]} == {0.0122}
+    assert {hour["value"] for hour in attributes["raw_today"]} == {0.0124}
     assert len(attributes["raw_today"]) == 24
     assert not proxied_home.is_on("tomorrow_known")
 
@@ -295,14 +295,14 @@ async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home,
     proxy.answer(paths.ABOUT, data=ANOTHER)
     await proxied_home.poll()
     attributes = proxied_home.state("sensor", "current_price").attributes
-    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
+    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0124] * 24
 
 
 async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """Not its rate either: the other one may not tell its own."""
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.24})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()
     await proxied_home.add()
@@ -316,7 +316,7 @@ async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
     )
     await proxied_home.settle()
     attributes = proxied_home.state("sensor", "current_price").attributes
-    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0122] * 24
+    assert [hour["value"] for hour in attributes["raw_today"]] == [0.0124] * 24
     assert not proxied_home.is_on("tomorrow_known")
 
 

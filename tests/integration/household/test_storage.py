@@ -70,10 +70,10 @@ async def test_who_the_server_is_is_known_without_it(
     home = await make_home()
     await home.add()
     written = await kept(hass, home, hass_storage)
-    written["data"]["about"]["vat_rate"] = 0.24
+    written["data"]["about"]["vat_rate"] = 0.09
     await start(hass, home)
     hour = home.now - home.now % HOUR_S
-    assert float(home.value("current_price")) == round(home.price_of(hour) / 1000 * 1.24, 4)
+    assert float(home.value("current_price")) == round(home.price_of(hour) / 1000 * 1.09, 4)
 
 
 async def test_a_start_with_prices_that_do_not_cover_the_hour_says_what_is_wrong(

@@ -1,16 +1,20 @@
-"""Levels, late prices, stale forecasts and the night rate: the integration, by the cases all programs share."""
+"""Levels, late prices, stale forecasts, night rate and VAT: the integration, by the cases all programs share."""
+
+from datetime import date
 
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.levels import level
+from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period
+from custom_components.tunnihind.prices.vat import legal_vat_rate
 from custom_components.tunnihind.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.problems import Contact, Problem, problems
 from tests.support.home import instant
-from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
+from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST, VAT_RATE
 
 MORNING = instant("2026-01-14T10:00:00+02:00")
 
@@ -50,3 +54,14 @@ def test_data_problem_calls_the_prices_of_tomorrow_late(at: str, *, is_late: boo
 def test_the_network_night_rate_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
     tariff = Tariff(server_vat_rate=0, rows=[TariffRow(network_day=1.0, network_night=2.0)])
     assert tariff.price(0, instant(start)) == (2.0 if is_night else 1.0)
+
+
+@pytest.mark.parametrize(("start", "is_night"), NIGHT_RATE.items())
+def test_the_night_rate_of_a_package_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
+    row = TariffRow(vat_rate=0, package=Package.VORK_2, network_day=1.0, network_night=2.0)
+    assert Tariff(rows=[row]).price(0, instant(start)) == (2.0 if is_night else 1.0)
+
+
+@pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
+def test_vat_is_the_laws_by_date(day: str, rate: float) -> None:
+    assert legal_vat_rate(date.fromisoformat(day)) == rate

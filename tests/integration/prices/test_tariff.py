@@ -10,22 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.support.home import instant
 from tests.support.price_strategies import HOURS, eur_mwh, hour_starts
-from tunnihind.market import consumer_price
+from tunnihind.market import ESTONIA, consumer_price
 
 fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)
 rows = st.builds(
     TariffRow,
     valid_from=st.none(),
     vat_rate=st.none() | st.sampled_from([0.0, 0.22, 0.24]),
+    package=st.sampled_from(Package),
+    from_table=st.frozensets(st.sampled_from(sorted(set(Part) - {Part.MARGIN}))),
     margin=fees,
+    balancing=fees,
     network_day=fees,
     network_night=fees,
+    network_peak=fees,
+    network_rest_day_peak=fees,
     excise=fees,
     renewable=fees,
+    security=fees,
 )
 DAY_AND_NIGHT = TariffRow(network_day=1.0, network_night=0.5)
 
@@ -36,9 +43,21 @@ def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of
     return {1.0: "day", 0.5: "night"}[tariff.price(0.0, instant(moment))]
 
 
-@given(eur_mwh, hour_starts, st.sampled_from([0.0, 0.2, 0.22, 0.24]))
-def test_with_nothing_configured_it_is_the_servers_own_consumer_price(price: float, start: int, vat: float) -> None:
+@given(eur_mwh, hour_starts)
+def test_with_nothing_configured_it_is_the_market_price_with_vat_by_law(price: float, start: int) -> None:
+    assert Tariff().price(price, start) == consumer_price(price, ESTONIA.vat_rate(local(start).date()))
+
+
+@given(eur_mwh, hour_starts, st.sampled_from([0.0, 0.09, 0.2]))
+def test_a_rate_that_the_operator_chose_counts_on_all_days(price: float, start: int, vat: float) -> None:
     assert Tariff(server_vat_rate=vat).price(price, start) == consumer_price(price, vat)
+
+
+@given(eur_mwh, hour_starts, st.sampled_from([0.22, 0.24]))
+def test_the_rate_of_the_specification_and_the_newest_of_the_law_leave_it_to_the_law(
+    price: float, start: int, vat: float
+) -> None:
+    assert Tariff(server_vat_rate=vat).price(price, start) == Tariff().price(price, start)
 
 
 @given(eur_mwh, hour_starts, rows, st.booleans())
@@ -47,6 +66,25 @@ def test_a_price_has_four_decimals_and_no_negative_zero(price: float, start: int
     assert paid == round(paid, 4)
     assert math.copysign(1, paid) == (1 if paid == 0 else math.copysign(1, paid))
     assert str(paid) != "-0.0"
+
+
+@given(eur_mwh, hour_starts, rows, st.booleans())
+def test_the_market_the_parts_and_the_vat_add_up_to_the_price(
+    price: float, start: int, row: TariffRow, net: bool
+) -> None:
+    tariff = Tariff(rows=[row], fees_include_vat=net)
+    charges = tariff.charges(start)
+    parts = sum(charge.eur_kwh for charge in charges.charges)
+    assert [charge.part for charge in charges.charges] == list(Part)
+    assert tariff.price(price, start) == pytest.approx(price / 1000 + parts + charges.vat(price), abs=5.1e-5)
+
+
+@given(eur_mwh, hour_starts, rows)
+def test_a_price_is_known_where_every_part_is_and_is_the_same_one(price: float, start: int, row: TariffRow) -> None:
+    tariff = Tariff(rows=[row])
+    unknown = tariff.charges(start).unknown_parts
+    assert set(unknown) <= row.from_table
+    assert tariff.known_price(price, start) == (None if unknown else tariff.price(price, start))
 
 
 @given(eur_mwh, eur_mwh, hour_starts, rows, st.booleans())
@@ -60,9 +98,9 @@ def test_what_is_dearer_on_the_market_is_never_cheaper_at_home(
 
 @given(eur_mwh, hour_starts, rows)
 def test_fees_typed_with_vat_are_added_as_they_are(price: float, start: int, row: TariffRow) -> None:
-    row = replace(row, vat_rate=0.22, network_night=row.network_day)
-    paid = Tariff(server_vat_rate=0.0, rows=[row], fees_include_vat=True).price(price, start)
-    fees_paid = row.margin + row.network_day + row.excise + row.renewable
+    own = replace(row, vat_rate=0.22, network_night=row.network_day, package=Package.OWN, from_table=frozenset())
+    paid = Tariff(server_vat_rate=0.0, rows=[own], fees_include_vat=True).price(price, start)
+    fees_paid = own.margin + own.balancing + own.network_day + own.renewable + own.security + own.excise
     assert paid == pytest.approx(price / 1000 * 1.22 + fees_paid, abs=5.1e-5)
 
 
@@ -79,10 +117,10 @@ def test_fees_with_vat_in_them_are_not_taxed_twice() -> None:
     assert Tariff(server_vat_rate=0.22, rows=[row], fees_include_vat=True).price(100, start) == 0.174
 
 
-def test_a_row_without_a_rate_bears_the_servers() -> None:
+@pytest.mark.parametrize(("server", "paid"), [(0.22, 0.124), (0.24, 0.124), (0.09, 0.109)])
+def test_a_row_without_a_rate_bears_the_laws_unless_the_operator_chose_one(server: float, paid: float) -> None:
     start = instant("2026-01-14T10:00:00+02:00")
-    tariff = Tariff(server_vat_rate=0.24, rows=[TariffRow(margin=0.1)])
-    assert tariff.price(0, start) == 0.124
+    assert Tariff(server_vat_rate=server, rows=[TariffRow(margin=0.1)]).price(0, start) == paid
 
 
 @pytest.mark.parametrize(
@@ -104,8 +142,10 @@ def test_a_row_holds_from_tallinns_midnight_of_its_date(moment: str, margin: flo
 
 
 def test_before_the_first_dated_row_nothing_is_added() -> None:
-    tariff = Tariff(server_vat_rate=0.22, rows=[TariffRow(valid_from=date(2026, 7, 1), vat_rate=0.24, margin=1.0)])
-    assert tariff.price(100, instant("2026-06-30T12:00:00+03:00")) == 0.122
+    tariff = Tariff(rows=[TariffRow(valid_from=date(2026, 7, 1), vat_rate=0.24, margin=1.0)])
+    before = instant("2026-06-30T12:00:00+03:00")
+    assert tariff.price(100, before) == 0.124
+    assert tariff.known_price(100, before) is None
 
 
 @pytest.mark.parametrize(
@@ -224,3 +264,11 @@ def test_without_options_nothing_is_added() -> None:
 def test_a_rate_of_nothing_is_not_the_servers() -> None:
     tariff = tariff_from({"rows": [{"vat_percent": 0}]}, server_vat_rate=0.22)
     assert tariff.price(100, HOURS.start) == 0.1
+
+
+def test_a_row_of_the_options_may_follow_the_table() -> None:
+    options = {"rows": [{"margin": 0.5, "package": "vork_5", "from_table": ["network", "balancing"], "security": 0.5}]}
+    [row] = tariff_from(options, server_vat_rate=0.22).rows
+    assert row.package is Package.VORK_5
+    assert row.from_table == frozenset({Part.NETWORK, Part.BALANCING})
+    assert (row.margin, row.security, row.renewable) == (0.005, 0.005, 0.0)

@@ -1,0 +1,65 @@
+"""When which rate of the network holds, by the Estonian clock: day and night, and the peaks of winter."""
+
+from datetime import date, datetime, time
+from enum import Enum, auto
+from functools import cache
+from typing import Final
+
+import holidays
+
+# Left to itself, the library would import it at first use: in the event loop.
+import holidays.countries.estonia
+
+_SATURDAY: Final = 5
+
+DAY_RATE_STARTS: Final = time(7)
+DAY_RATE_ENDS: Final = time(22)
+_PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
+_MORNING_PEAK: Final = (time(9), time(12))
+_EVENING_PEAK: Final = (time(16), time(20))
+
+
+class NetworkTime(Enum):
+    """What time it is for the network."""
+
+    DAY = auto()
+    NIGHT = auto()
+    PEAK = auto()
+    REST_DAY_PEAK = auto()
+
+
+def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
+    """Return which rate of an Elektrilevi package holds at that Estonian wall time.
+
+    Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
+    16 to 20 on working days, 16 to 20 on days of rest.
+    """
+    is_rest_day = is_weekend(wall.date()) or is_public_holiday(wall.date())
+    if has_peaks and wall.month in _PEAK_MONTHS:
+        if is_within(wall.time(), *_EVENING_PEAK):
+            return NetworkTime.REST_DAY_PEAK if is_rest_day else NetworkTime.PEAK
+        if not is_rest_day and is_within(wall.time(), *_MORNING_PEAK):
+            return NetworkTime.PEAK
+    is_day = not is_rest_day and is_within(wall.time(), DAY_RATE_STARTS, DAY_RATE_ENDS)
+    return NetworkTime.DAY if is_day else NetworkTime.NIGHT
+
+
+def is_within(clock: time, starts: time, ends: time) -> bool:
+    """Tell whether a time of day lies in [starts, ends), which may reach over midnight."""
+    return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
+
+
+def is_weekend(day: date) -> bool:
+    """Tell whether it is a Saturday or a Sunday."""
+    return day.weekday() >= _SATURDAY
+
+
+def is_public_holiday(day: date) -> bool:
+    """Tell whether it is a public holiday in Estonia."""
+    return day in _public_holidays()
+
+
+@cache
+def _public_holidays() -> holidays.HolidayBase:
+    """Estonia's public holidays; the library fills in a year when it is first asked for."""
+    return holidays.country_holidays("EE")
