@@ -1,20 +1,22 @@
 """The server's JSON documents as values. What breaks the API's specification is refused; further fields are ignored."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from statistics import fmean
 from typing import Any, Final
 
 import voluptuous as vol
 
-from .prices.timeline import HOUR_S
+from .prices.timeline import HOUR_S, QUARTER_S
 
 # Larger prices and later instants are errors, for instance a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800  # the year 2100
 # The credit is an attribute of every entity.
 _LONGEST_TEXT: Final = 300
+_PRICE_DECIMALS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +50,22 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Who the server is. `vat_rate` is a fraction."""
+    """Who the server is. `vat_rate` is a fraction; `full_horizon` tells whether its quarters reach past `freeUntil`."""
 
     version: str
     instance_id: str
     vat_rate: float
     attribution: str
     mode: Mode = Mode.LIVE
+    full_horizon: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastAnswer:
-    """What `GET /api/v1/forecast` says. Instants are UTC seconds.
+    """What `GET /api/v1/forecast` or `GET /api/v1/quarters` says. Instants are UTC seconds.
 
-    Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long.
+    Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long: an hour or a
+    quarter of one.
 
     Two answers that differ in nothing but the time of asking are equal.
     """
@@ -78,6 +82,30 @@ class ForecastAnswer:
         """Tell whether the price of the period that `instant` falls in is known, settled or forecast."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
+
+    def in_hours(self) -> ForecastAnswer:
+        """Return the same by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
+
+        An hour is settled if all its quarters are. One of which a quarter is not known has no price.
+        """
+        if self.step_s == HOUR_S:
+            return self
+        settled: dict[int, float] = {}
+        forecast: dict[int, Band] = {}
+        for hour in sorted({start - start % HOUR_S for start in (*self.settled, *self.forecast)}):
+            quarters = range(hour, hour + HOUR_S, self.step_s)
+            if all(start in self.settled for start in quarters):
+                settled[hour] = _mean(self.settled[start] for start in quarters)
+            elif all(start in self.settled or start in self.forecast for start in quarters):
+                bands = [self._band(start) for start in quarters]
+                forecast[hour] = Band(*(_mean(figures) for figures in zip(*bands, strict=True)))
+        return replace(self, settled=settled, forecast=forecast, step_s=HOUR_S)
+
+    def _band(self, start: int) -> tuple[float, float, float]:
+        if start in self.settled:
+            return (self.settled[start],) * 3
+        band = self.forecast[start]
+        return band.p10, band.p50, band.p90
 
 
 class Malformed(ValueError):
@@ -97,28 +125,36 @@ def about_from(document: object) -> About:
         vat_rate=fields["vatRate"],
         attribution=fields["attribution"],
         mode=_mode_from(fields.get("mode")),
+        full_horizon=fields.get("fullHorizon") is True,
     )
 
 
-def forecast_from(document: object) -> ForecastAnswer:
-    """Read the answer of `GET /api/v1/forecast`. Raises ForeignDocument and Malformed."""
+def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
+    """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
+
+    Raises ForeignDocument and Malformed.
+    """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ForeignDocument("no price document")
-    fields = _checked(_FORECAST, document)
+    fields = _checked(_PRICES[step_s], document)
     return ForecastAnswer(
         now=fields["now"],
         made_at=fields["madeAt"],
         last_refresh=fields["lastRefresh"],
         backtest=_backtest_from(fields["backtest"]),
-        settled={hour["ts"]: hour["eurMwh"] for hour in fields["dayAhead"]},
-        forecast={hour["ts"]: Band(hour["p10"], hour["p50"], hour["p90"]) for hour in fields["forecast"]},
-        step_s=HOUR_S,
+        settled={item["ts"]: item["eurMwh"] for item in fields["dayAhead"]},
+        forecast={item["ts"]: Band(item["p10"], item["p50"], item["p90"]) for item in fields["forecast"]},
+        step_s=step_s,
     )
 
 
 def settled_from(document: object) -> dict[int, float]:
     """Read the settled prices in the answer of `GET /api/series`: EUR/MWh by hour start. Raises Malformed."""
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
+
+
+def _mean(prices: Iterable[float]) -> float:
+    return round(fmean(prices), _PRICE_DECIMALS)
 
 
 def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
@@ -171,10 +207,17 @@ def _hour_start(value: object) -> int:
     return instant
 
 
-def _ordered(hour: dict[str, Any]) -> dict[str, Any]:
-    if not hour["p10"] <= hour["p50"] <= hour["p90"]:
+def _quarter_start(value: object) -> int:
+    instant = _instant(value)
+    if instant % QUARTER_S:
+        raise vol.Invalid("expected the start of a quarter of an hour in unix seconds")
+    return instant
+
+
+def _ordered(item: dict[str, Any]) -> dict[str, Any]:
+    if not item["p10"] <= item["p50"] <= item["p90"]:
         raise vol.Invalid("expected p10 <= p50 <= p90")
-    return hour
+    return item
 
 
 def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
@@ -182,7 +225,6 @@ def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
 
 
 _SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
-_FORECAST_HOUR: Final = vol.All(_record({"ts": _hour_start, "p10": _price, "p50": _price, "p90": _price}), _ordered)
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
@@ -192,18 +234,25 @@ _ABOUT: Final = _record(
         "attribution": _text,
     }
 )
-_FORECAST: Final = _record(
-    {
-        "zone": "EE",
-        "currency": "EUR",
-        "now": _instant,
-        "madeAt": vol.Any(None, _instant),
-        "lastRefresh": vol.Any(None, _instant),
-        "backtest": vol.Any(None, _BACKTEST),
-        "dayAhead": [_SETTLED_HOUR],
-        "forecast": [_FORECAST_HOUR],
-    }
-)
+
+
+def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
+    """Return the check of a price document whose periods begin as `start` checks."""
+    return _record(
+        {
+            "zone": "EE",
+            "currency": "EUR",
+            "now": _instant,
+            "madeAt": vol.Any(None, _instant),
+            "lastRefresh": vol.Any(None, _instant),
+            "backtest": vol.Any(None, _BACKTEST),
+            "dayAhead": [_record({"ts": start, "eurMwh": _price})],
+            "forecast": [vol.All(_record({"ts": start, "p10": _price, "p50": _price, "p90": _price}), _ordered)],
+        }
+    )
+
+
+_PRICES: Final = {HOUR_S: _prices(_hour_start), QUARTER_S: _prices(_quarter_start)}
 _SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
 
 

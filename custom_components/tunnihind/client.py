@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -13,6 +14,7 @@ from yarl import URL
 
 from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
 from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
+from .prices.timeline import HOUR_S, QUARTER_S
 
 POLL_S: Final = 60
 # A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
@@ -21,10 +23,13 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# Yesterday and today: enough for the day's statistics.
+# Where prices are by the length of their periods, and where those of yesterday and today are, which is enough for the
+# day's statistics.
+_NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
+_HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _HISTORY_DAYS: Final = "2"
 # People paste addresses from the documentation or the browser, with one of these paths.
-_OWN_PATHS: Final = re.compile(r"(/+(api/(v1/(forecast|accuracy)|series|about|openapi\.json)|docs))*/*$")
+_OWN_PATHS: Final = re.compile(r"(/+(api/(v1/(forecast|quarters|accuracy)|series|about|openapi\.json)|docs))*/*$")
 
 
 def server_url(typed: str) -> str:
@@ -57,8 +62,7 @@ class Client:
         self._session = session
         self._url = URL(url)
         self._shown_url = without_password(url)
-        self._etag: str | None = None
-        self._newest: ForecastAnswer | None = None
+        self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
         """Return what the server says about itself, or None if it has no such address: the specification has none.
@@ -71,26 +75,28 @@ class Client:
         except NotTunnihind, InvalidResponse:
             return None
 
-    async def forecast(self) -> ForecastAnswer:
-        """Return the newest prices: the same object as before while the server has nothing new.
+    async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
+        """Return the newest prices by the hour or the quarter: the same object while the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
-        conditions = {"If-None-Match": self._etag} if self._etag and self._newest else {}
-        headers, body = await self._get("api/v1/forecast", headers=conditions)
-        if body is None and self._newest is not None:
-            return self._newest
-        self._newest = self._read(forecast_from, body)
-        self._etag = headers.get("ETag")
-        return self._newest
+        etag, newest = self._newest.get(step_s, (None, None))
+        headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
+        if body is None and newest is not None:
+            return newest
+        newest = self._read(partial(forecast_from, step_s=step_s), body)
+        self._newest[step_s] = headers.get("ETag"), newest
+        return newest
 
-    async def settled_since_yesterday(self) -> dict[int, float]:
-        """Return settled prices, EUR/MWh by hour start, from before yesterday's end on.
+    async def settled_since_yesterday(self, step_s: int = HOUR_S) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by the start of their period, from before yesterday's end on.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
-        _, body = await self._get("api/series", query={"days": _HISTORY_DAYS})
-        return self._read(settled_from, body)
+        _, body = await self._get(_HISTORY_AT[step_s], query={"days": _HISTORY_DAYS})
+        if step_s == HOUR_S:
+            return self._read(settled_from, body)
+        return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None

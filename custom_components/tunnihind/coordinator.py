@@ -29,7 +29,9 @@ from .const import (
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
 from .known import History, merged
 from .mode_names import marked_credit
+from .newest import NewestPrices
 from .planner import Planner
+from .prices.billing import Billing, Resolution, billing_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
 from .prices_now import PricesNow, timeline_of
@@ -75,12 +77,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._about_asked_at = 0
         self._answered_at = 0
         self._answer_made_at = 0
+        self._server_prices = NewestPrices(self._client)
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
-        self._timeline = Timeline(HOUR_S)
+        self._timeline = self._levels = Timeline(HOUR_S)
         self._saved = StoredState()
-        self._priced_from: tuple[ForecastAnswer, Tariff] | None = None
+        self._priced_from: tuple[ForecastAnswer, Tariff, Billing] | None = None
+        self._billing = billing_from(entry.options)
 
     @property
     def attribution(self) -> str:
@@ -104,6 +108,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self.clock.is_rehearsal else self.clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
+            are_quarters_missing=self._billing.in_quarters and self._server_prices.has_no_quarters,
             wrong_mode=self._wrong_mode,
         )
 
@@ -132,9 +137,16 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_apply_options(self) -> None:
-        """Apply changed options and plans without a reload, so that no entity turns unavailable."""
+        """Apply changed options and plans without a reload, so that no entity turns unavailable.
+
+        Prices that were not asked for so far come a moment later.
+        """
+        asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
+        self._billing = billing_from(self.config_entry.options)
         self.async_update_listeners()
+        if self._asks_for_quarters is not asked_for_quarters:
+            self.config_entry.async_create_task(self.hass, self.async_request_refresh())
 
     @callback
     @override
@@ -147,7 +159,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            answer = await self._client.forecast()
+            answer = await self._server_prices.ask(in_quarters=self._asks_for_quarters)
             in_doubt = self._wrong_mode is not None or not self.clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         except TunnihindError as error:
@@ -172,6 +184,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             return self.data
         self._newest = answer
         return await self._history.completed(merged(self._known_before(answer), answer, now), now)
+
+    @property
+    def _asks_for_quarters(self) -> bool:
+        """Whether the household needs quarters, or only they reach past the free hours."""
+        return self._billing.in_quarters or (self.about is not None and self.about.full_horizon)
 
     @property
     def _instance_id(self) -> str | None:
@@ -221,6 +238,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         asked = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
         self._failures += 1
         self._about_asked_at = 0
+        self._server_prices.forget()
         return UpdateFailed(
             translation_domain=error.translation_domain,
             translation_key=error.translation_key,
@@ -238,12 +256,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
         try:
-            self.about = await self._client.about() or self.about
+            about = await self._client.about() or self.about
         except CannotConnect as error:
             if at_once and self._is_known_to_tell:
                 raise
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
+            if self.about not in {None, about}:
+                self._server_prices.forget()
+            self.about = about
             self._about_asked_at = home_now()
 
     @property
@@ -263,11 +284,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _update_prices(self) -> None:
         self._timer.async_set()
         now = self.clock.now()
-        self._update_timeline()
+        self._update_timelines()
         self.prices = PricesNow(
             now=now,
             answer=self.data,
             timeline=self._timeline,
+            levels=self._levels,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             outcomes=self.planner.decide(self._timeline, now),
         )
@@ -280,13 +302,18 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self._saved = kept
             self._storage.save_soon(kept)
 
-    def _update_timeline(self) -> None:
-        """Work out the timeline again if the answer or the tariff has changed."""
+    def _update_timelines(self) -> None:
+        """Work out the timelines again if the answer, the tariff or the billing has changed."""
         vat_rate = self.about.vat_rate if self.about else DEFAULT_VAT_RATE
-        priced = self.data, tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
-        if priced != self._priced_from:
-            self._priced_from = priced
-            self._timeline = timeline_of(*priced)
+        tariff = tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
+        priced = self.data, tariff, self._billing
+        if priced == self._priced_from:
+            return
+        self._priced_from = priced
+        hours = timeline_of(self.data.in_hours(), tariff)
+        own = timeline_of(self.data, tariff) if self._billing.billed_by is Resolution.QUARTER else hours
+        self._timeline = own
+        self._levels = own if self._billing.levels_by is Resolution.QUARTER else hours
 
     def _state_to_store(self) -> StoredState:
         return StoredState(

@@ -28,8 +28,10 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that by both clocks can't be
     settled yet are dropped.
     """
-    if older and older.step_s != newer.step_s:
-        older = None  # hours and quarters do not mix
+    if older and older.step_s < newer.step_s:
+        older = older.in_hours()
+    elif older and older.step_s > newer.step_s:
+        older = None  # an hour's price is not that of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -81,7 +83,7 @@ class History:
             return known
         self._asked_at = now
         try:
-            known = with_settled(known, await self._client.settled_since_yesterday(), now)
+            known = with_settled(known, await self._client.settled_since_yesterday(known.step_s), now)
         except TunnihindError as error:
             LOGGER.debug("the server did not send today's past hours: %s", error)
         self._asked_in_vain = 0 if _knows_today(known, now) else self._asked_in_vain + 1

@@ -29,11 +29,16 @@ class DayPrices:
 
 @dataclass(frozen=True)
 class PricesNow:
-    """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry."""
+    """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
+
+    `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
+    same or, to keep devices from being switched every quarter of an hour, hours.
+    """
 
     now: int
     answer: ForecastAnswer
     timeline: Timeline
+    levels: Timeline
     cheap_hours: int
     outcomes: Mapping[str, Outcome]
 
@@ -69,20 +74,23 @@ class PricesNow:
 
     @property
     def rank(self) -> int | None:
-        """The current period's place in today, 1 being the cheapest."""
-        return rank(self.current, self._today_whole) if self.current and self._today_whole else None
+        """The place of the current hour, or quarter, in today, 1 being the cheapest."""
+        period = self.levels.at(self.now)
+        return rank(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def level(self) -> Level | None:
-        """The fifth of today that the current period is in."""
-        return level(self.current, self._today_whole) if self.current and self._today_whole else None
+        """The fifth of today that the current hour, or quarter, is in."""
+        period = self.levels.at(self.now)
+        return level(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def is_cheap(self) -> bool | None:
-        """Whether the current period is one of today's cheap ones."""
-        if self.current is None or not self._today_whole:
+        """Whether the current hour, or quarter, is one of today's cheap ones."""
+        period = self.levels.at(self.now)
+        if period is None or not self._today_whole:
             return None
-        return is_cheap(self.current, self._today_whole, cheap_hours=self.cheap_hours)
+        return is_cheap(period, self._today_whole, cheap_hours=self.cheap_hours)
 
     @cached_property
     def predicted(self) -> Sequence[Period]:
@@ -127,7 +135,7 @@ class PricesNow:
 
     def _published(self, day: Day) -> DayPrices | None:
         periods = self._settled(day)
-        if not self._is_whole(day, periods):
+        if not _are_all_of(day, periods):
             return None
         return DayPrices(
             average=rounded(fmean(period.price for period in periods)),
@@ -137,12 +145,13 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's periods, published or predicted; none at all as long as one is missing."""
-        periods = self.timeline.between(self.today.start, self.today.end)
-        return periods if self._is_whole(self.today, periods) else ()
+        """Today's periods to compare, published or predicted; none at all as long as one is missing."""
+        periods = self.levels.between(self.today.start, self.today.end)
+        return periods if _are_all_of(self.today, periods) else ()
 
-    def _is_whole(self, day: Day, periods: Sequence[Period]) -> bool:
-        return len(periods) * self.timeline.step_s == day.end - day.start
+
+def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
+    return sum(period.length_s for period in periods) == day.end - day.start
 
 
 def _raw(period: Period) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Problem(StrEnum):
     FORECAST_STALE = "forecast_stale"
     FORECAST_MISSING = "forecast_missing"
     HISTORY_MISSING = "history_missing"
+    QUARTERS_MISSING = "quarters_missing"
     SERVER_CLOCK = "server_clock"
     SERVER_IS_REHEARSAL = "server_is_rehearsal"
     REHEARSAL_OVER = "rehearsal_over"
@@ -45,7 +46,8 @@ class Contact:
     """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
 
     `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
-    server's clock is `clock_ahead_s` ahead of the entry's. `wrong_mode` is the problem where a rehearsal answers in
+    server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed by the
+    quarter and the server has hours only. `wrong_mode` is the problem where a rehearsal answers in
     place of a live server, or the other way round.
     """
 
@@ -53,6 +55,7 @@ class Contact:
     answer_made_at: int
     clock_ahead_s: int
     is_history_missing: bool
+    are_quarters_missing: bool
     wrong_mode: Problem | None
 
     def silence_s(self, now: int) -> int:
@@ -85,6 +88,8 @@ def _of_data(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
         yield Problem.FORECAST_STALE
     if contact.is_history_missing:
         yield Problem.HISTORY_MISSING
+    if contact.are_quarters_missing:
+        yield Problem.QUARTERS_MISSING
 
 
 def _prices_are_late(prices: PricesNow) -> bool:

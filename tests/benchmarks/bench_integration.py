@@ -77,7 +77,7 @@ async def test_poll(hass: HomeAssistant, demo_server: str) -> None:
     coordinator = await _set_up(hass, demo_server)
 
     def forget() -> None:
-        coordinator._client._etag = None
+        coordinator._client._newest.clear()
 
     written = _count_states(hass)
     _print("poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))

@@ -76,7 +76,7 @@ class Home:
         self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
         self.forecast_made_at: int | None = None
         self._freezer = freezer
-        self._version = 0
+        self.version = 0
         self.set_clock(now)
         self.serve()
 
@@ -103,7 +103,7 @@ class Home:
 
     def serve(self) -> None:
         """Let the server know what the market has published, and make a forecast of it."""
-        self._version += 1
+        self.version += 1
         hour = self.server_now - self.server_now % HOUR_S
         settled = {start: self.price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, HOUR_S)}
         made_at = self.server_now if self.forecast_made_at is None else self.forecast_made_at
@@ -112,7 +112,7 @@ class Home:
             if (self.forecast_of)
             else None
         )
-        self.server.snapshot.show(make_view(settled, run, version=str(self._version), last_refresh=made_at))
+        self.server.snapshot.show(make_view(settled, run, version=str(self.version), last_refresh=made_at))
 
     async def at(self, now: int) -> None:
         """Let time come to `now`, in steps of at most a quarter of an hour, with everything that it sets off."""

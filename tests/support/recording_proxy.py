@@ -8,6 +8,7 @@ import aiohttp
 from aiohttp import web
 
 FORECAST: Final = "/api/v1/forecast"
+QUARTERS: Final = "/api/v1/quarters"
 ABOUT: Final = "/api/about"
 SERIES: Final = "/api/series"
 _PASSED_ON: Final = ("ETag", "Content-Type", "Retry-After")
@@ -18,9 +19,10 @@ type Instead = Callable[[web.Request], web.StreamResponse | None]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, what it was conditioned on, and the status of its answer."""
+    """A request with its query, what it was conditioned on, and the status of its answer."""
 
     path: str
+    query: str
     if_none_match: str | None
     status: int
 
@@ -38,7 +40,9 @@ class RecordingProxy:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         answer = self.instead(request) or await self._pass_on(request)
-        self.asked.append(Asked(request.path, request.headers.get("If-None-Match"), answer.status))
+        self.asked.append(
+            Asked(request.path, request.query_string, request.headers.get("If-None-Match"), answer.status)
+        )
         return answer
 
     def polls(self) -> list[Asked]:

@@ -26,7 +26,7 @@ async def minutes_go_by(home: Home, minutes: int) -> None:
 async def test_it_asks_once_a_minute_under_condition_of_news(proxied_home: Home, proxy: RecordingProxy) -> None:
     await proxied_home.add()
     [first] = proxy.polls()
-    assert first == Asked(paths.FORECAST, None, HTTPStatus.OK)
+    assert first == Asked(paths.FORECAST, "", None, HTTPStatus.OK)
     await minutes_go_by(proxied_home, 5)
     polls = proxy.polls()
     assert len(polls) == 5

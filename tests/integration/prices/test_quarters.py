@@ -1,8 +1,10 @@
 """Quarters of an hour beside hours: the length of a period is a value, and nothing else changes with it."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
+from hypothesis import given
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
 from custom_components.tunnihind.known import merged
@@ -14,6 +16,7 @@ from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from custom_components.tunnihind.prices_now import PricesNow, timeline_of
+from tests.support.price_strategies import answers
 
 TARIFF = Tariff(server_vat_rate=0.22)
 DAYS = [
@@ -34,7 +37,8 @@ def answer(day: Day, step_s: int) -> ForecastAnswer:
 
 
 def seen_at(now: int, known: ForecastAnswer) -> PricesNow:
-    return PricesNow(now, known, timeline_of(known, TARIFF), cheap_hours=6, outcomes={})
+    line = timeline_of(known, TARIFF)
+    return PricesNow(now, known, line, line, cheap_hours=6, outcomes={})
 
 
 @pytest.mark.parametrize(("date_", "quarters"), DAYS)
@@ -87,3 +91,31 @@ def test_hours_known_from_before_do_not_mix_with_quarters() -> None:
     day = day_of(date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
     assert merged(hours, quarters, day.start) == quarters
+
+
+def test_quarters_known_from_before_count_as_hours_where_only_hours_come() -> None:
+    day = day_of(date(2026, 1, 14))
+    hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
+    later = replace(hours, settled={start: 9.0 for start in hours.settled if start >= day.start + 5 * HOUR_S})
+    known = merged(quarters, later, day.start)
+    assert known.settled == {**{day.start + hour * HOUR_S: hour + 0.15 for hour in range(5)}, **later.settled}
+
+
+def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_rounds() -> None:
+    quarters = {0: 84.37, 900: 84.38, 1800: 84.37, 2700: 84.38, 3600: 1.0}
+    forecast = {4500 + place * 900: Band(place, 10 + place, 20 + place) for place in range(6)}
+    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).in_hours()
+    assert hours.step_s == HOUR_S
+    assert hours.settled == {0: 84.38}
+    # Of the second hour one quarter is settled; of the third one the last quarter is not known.
+    assert hours.forecast == {3600: Band(1.0, 8.5, 16.0)}
+
+
+@given(answers(step_s=QUARTER_S))
+def test_an_hour_of_quarters_is_known_if_all_four_are(quarters: ForecastAnswer) -> None:
+    hours = quarters.in_hours()
+    for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
+        instants = range(hour, hour + HOUR_S, QUARTER_S)
+        assert hours.covers(hour) is all(quarters.covers(start) for start in instants)
+        assert (hour in hours.settled) is all(start in quarters.settled for start in instants)
+    assert hours.in_hours() is hours

@@ -24,8 +24,16 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
     settled = dict.fromkeys(range(hour - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
     forecast = {start: Band(40.0, 50.0, 60.0) for start in range(hour + HOUR_S, hour + 48 * HOUR_S, HOUR_S)}
     answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
-    view = PricesNow(now, answer, timeline_of(answer, Tariff(server_vat_rate=0.22)), cheap_hours=6, outcomes={})
-    contact = Contact(answered_at=now, answer_made_at=now, clock_ahead_s=0, is_history_missing=False, wrong_mode=None)
+    line = timeline_of(answer, Tariff(server_vat_rate=0.22))
+    view = PricesNow(now, answer, line, line, cheap_hours=6, outcomes={})
+    contact = Contact(
+        answered_at=now,
+        answer_made_at=now,
+        clock_ahead_s=0,
+        is_history_missing=False,
+        are_quarters_missing=False,
+        wrong_mode=None,
+    )
     return problems(view, contact)
 
 
