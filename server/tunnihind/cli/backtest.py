@@ -11,14 +11,14 @@ import click
 from rich.console import Console
 
 from tunnihind.cli.backtest_report import document, tables
-from tunnihind.cli.options import MARKET, STORE, option, with_settings
+from tunnihind.cli.options import MARKET, RESOLUTIONS, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.run import ISSUE_AT, LEADS
+from tunnihind.forecast.run import ISSUE_AT, LEADS, ByQuarter
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.market import day_start
+from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.settings import Settings
@@ -54,6 +54,13 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 @option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
 @option("issue-at", type=click.DateTime(formats=["%H:%M"]), default=f"{ISSUE_AT:%H:%M}", show_default=True, help="UTC.")
 @option("horizon-days", type=click.IntRange(1, LEADS), default=LEADS, show_default=True)
+@option(
+    "resolution",
+    type=click.Choice(list(RESOLUTIONS)),
+    default="60m",
+    show_default=True,
+    help="Score hours, or quarters by the stored quarters: from 2025-10-08 on.",
+)
 @option("json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours Estonian.")
 @option(
     "plot",
@@ -73,6 +80,7 @@ def backtest(
     last: datetime,
     issue_at: datetime,
     horizon_days: int,
+    resolution: str,
     as_json: bool,
     plot: Path | None,
     forecasts_out: Path | None,
@@ -80,22 +88,26 @@ def backtest(
     """Score the model on past delivery days: one forecast a day, each seeing only what was known then."""
     if last < first:
         raise click.UsageError("--to lies before --from")
-    result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days)
+    result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
     if forecasts_out is not None:
         _write(result, forecasts_out)
     report = BacktestReport.of(result)
-    title = f"{first.date()} to {last.date()}, issued {issue_at:%H:%M} UTC"
+    by = "quarter" if resolution == "15m" else "hour"
+    title = f"{first.date()} to {last.date()}, by {by}, issued {issue_at:%H:%M} UTC"
     if plot is not None:
         from tunnihind.cli.backtest_picture import save_picture  # noqa: PLC0415  needs an extra
 
         save_picture(report, title, plot)
     if as_json:
-        click.echo(json.dumps({"from": str(first.date()), "to": str(last.date()), **document(report)}))
+        span = {"from": str(first.date()), "to": str(last.date()), "resolution": resolution}
+        click.echo(json.dumps({**span, **document(report)}))
     else:
         _print(report, title)
 
 
-def _walked(settings: Settings, first: date, last: date, issue_at: time, horizon_days: int) -> BacktestResult:
+def _walked(
+    settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
+) -> BacktestResult:
     """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
     model = forecaster(settings.limits)
     with Store(settings.store_url, read_only=True) as store:
@@ -103,15 +115,17 @@ def _walked(settings: Settings, first: date, last: date, issue_at: time, horizon
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            model,
+            model if step_s == HOUR_S else ByQuarter(model),
             first,
             last,
             issue_at=issue_at,
             horizon_days=horizon_days,
+            step_s=step_s,
             progress=lambda done, total: progress.show("backtest", done, total),
         )
     if result.scores().n == 0:
-        raise StoreError(f"nothing to score from {first} to {last}: are prices of these days imported?")
+        prices = "prices" if step_s == HOUR_S else "prices by the quarter"
+        raise StoreError(f"nothing to score from {first} to {last}: are {prices} of these days imported?")
     return result
 
 

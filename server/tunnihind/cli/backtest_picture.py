@@ -57,7 +57,7 @@ def picture(report: BacktestReport, title: str) -> Figure:
 
 
 def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
-    axes.set(title="Hours whose price was below each percentile, %", xlabel="days ahead", ylim=(0, 100))
+    axes.set(title="Prices below each percentile, %", xlabel="days ahead", ylim=(0, 100))
     for nominal, shares in _reliability(report).items():
         axes.axhline(nominal, color=_GREY, linestyle="--", linewidth=1)
         axes.plot(list(report.leads), shares, "o-", color=_BLUE, label=f"p{nominal}")
@@ -102,7 +102,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float], 
 
 
 def _reliability(report: BacktestReport) -> dict[int, list[float]]:
-    """Return the share of hours below p10, p50 and p90 by lead day, in percent."""
+    """Return the share of prices below p10, p50 and p90 by lead day, in percent."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
         50: [100 * share for share in report.below_p50.values()],
@@ -121,7 +121,7 @@ def _errors(report: BacktestReport) -> dict[str, list[float]]:
 
 def _summary(report: BacktestReport) -> str:
     overall = report.overall
-    inside = f"{overall.n:,} hours: {100 * overall.coverage80:.1f} % of prices inside p10 to p90 (nominal 80 %)"
+    inside = f"{overall.n:,} prices: {100 * overall.coverage80:.1f} % of them inside p10 to p90 (nominal 80 %)"
     if math.isnan(overall.skill):
         return f"{inside}."
     side = "below" if overall.skill >= 0 else "above"
@@ -134,7 +134,7 @@ def _description(report: BacktestReport) -> str:
     errors = zip(*_errors(report).values(), strict=True)
     rows = zip(report.leads.items(), shares, errors, strict=True)
     lines = [
-        f"Days ahead {lead}: {low:.1f}, {middle:.1f} and {high:.1f} % of hours below p10, p50 and p90; mean absolute "
+        f"Days ahead {lead}: {low:.1f}, {middle:.1f} and {high:.1f} % of prices below p10, p50 and p90; mean absolute "
         f"error {model:.1f} EUR/MWh, of the price one week earlier {weekly:.1f}, of the mean of seven days "
         f"{'unknown' if math.isnan(mean) else f'{mean:.1f}'}; band {scores.width:.0f} wide."
         for (lead, scores), (low, middle, high), (model, weekly, mean) in rows

@@ -15,7 +15,7 @@ _SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinb
 _TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
 _LEGEND: Final = (
     "naive: MAE of the price one week earlier; skill: the part of it that is gone;\n"
-    "cover, below, above: share of hours inside, below, above p10 to p90"
+    "cover, below, above: share of prices inside, below, above p10 to p90"
 )
 _TEST_LEGEND: Final = (
     f"on daily mean errors, Newey-West with {LAGS} lags, p two-sided;\n"

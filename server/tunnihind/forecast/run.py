@@ -138,3 +138,20 @@ class QuarterForecaster(Forecaster, Protocol):
         The mean of the four medians of an hour is the hour's p50 within 0.01 EUR/MWh. The prices of a delivery day
         never enter the forecast for that day. Raises ValueError where `hourly` was made at another instant.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class ByQuarter:
+    """A forecaster whose runs are of quarters, for all that takes a forecaster."""
+
+    make: QuarterForecaster
+
+    @property
+    def history_days(self) -> int:
+        """How many days before the newest one it looks at, at most."""
+        return self.make.history_days
+
+    def forecast(self, known: Known) -> Run | None:
+        """Forecast every quarter of the hours of the hourly run; None where there is none."""
+        hourly = self.make.forecast(known)
+        return None if hourly is None else self.make.forecast_quarters(known, hourly)

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.run import Forecaster, Run
+from tunnihind.forecast.run import QuarterForecaster, Run
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.known import Known
@@ -47,7 +47,7 @@ class Modeller(Protocol):
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
 
 
-def forecaster(limits: Limits) -> Forecaster:
+def forecaster(limits: Limits) -> QuarterForecaster:
     """Return the served model for a market with these price limits."""
     return TieredForecaster(limits=limits)
 

@@ -1,6 +1,7 @@
 import csv
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree as ET
@@ -8,6 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.server.cli.conftest import Price, Run, lively
+from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 
 SPAN = ("--from", "2024-03-10", "--to", "2024-04-20")
 """42 delivery days, one of them of 23 hours."""
@@ -33,8 +36,8 @@ def test_json_gives_the_scores_by_lead_month_and_hour_and_the_tests(run: Run) ->
     result = run("backtest", *SPAN, "--json")
     assert result.exit_code == 0
     document = strict_json(result.stdout)
-    assert list(document) == ["from", "to", "leads", "overall", "months", "hours", "dieboldMariano"]
-    assert (document["from"], document["to"]) == ("2024-03-10", "2024-04-20")
+    assert list(document) == ["from", "to", "resolution", "leads", "overall", "months", "hours", "dieboldMariano"]
+    assert (document["from"], document["to"], document["resolution"]) == ("2024-03-10", "2024-04-20", "60m")
     assert list(document["leads"]) == [str(lead) for lead in range(1, 8)]
     assert list(document["months"]) == ["2024-03", "2024-04"]
     assert list(document["hours"]) == [str(hour) for hour in range(24)]
@@ -128,6 +131,47 @@ def test_every_forecast_goes_into_the_file_asked_for(run: Run, tmp_path: Path) -
     assert list(rows[0]) == ["issued_ts", "target_ts", "p10", "p50", "p90"]
     assert len(rows) == 7 * HOURS
     assert all(float(row["p10"]) <= float(row["p50"]) <= float(row["p90"]) for row in rows)
+
+
+@pytest.fixture
+def quarter_market(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Import a month and a half of quarters, too few for the model, which is fast with them."""
+    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", lambda limits: TieredForecaster(limits=limits))
+    path = tmp_path / "quarters.csv"
+    quarters = range(day_start(date(2025, 10, 1)), day_end(date(2025, 11, 15)), QUARTER_S)
+    path.write_text("ts,ee\n" + "".join(f"{ts},{lively(ts):.2f}\n" for ts in quarters))
+    assert run("import", "prices", str(path)).exit_code == 0
+
+
+@pytest.mark.usefixtures("quarter_market")
+def test_quarters_are_forecast_scored_and_written_one_by_one(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "forecasts.csv"
+    span = ("--from", "2025-10-26", "--to", "2025-10-30", "--horizon-days", "2")
+    by_quarter = run("backtest", *span, "--resolution", "15m", "--json", "--forecasts-out", str(path))
+    quarters, hours = strict_json(by_quarter.stdout), strict_json(run("backtest", *span, "--json").stdout)
+    assert (quarters["resolution"], hours["resolution"]) == ("15m", "60m")
+    assert quarters["leads"]["1"]["n"] == 4 * hours["leads"]["1"]["n"] == 100 + 4 * 96
+    assert quarters["overall"]["baselineMae"] != hours["overall"]["baselineMae"]
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["issued_ts", "target_ts", "p10", "p50", "p90"]
+    assert len(rows) == 2 * (100 + 4 * 96)
+    assert {int(row["target_ts"]) % HOUR_S for row in rows} == {0, 900, 1800, 2700}
+
+
+@pytest.mark.usefixtures("quarter_market")
+@pytest.mark.parametrize(("resolution", "by"), [("15m", "by quarter"), ("60m", "by hour")])
+def test_the_tables_say_which_resolution_they_score(run: Run, resolution: str, by: str) -> None:
+    result = run("backtest", "--from", "2025-11-10", "--to", "2025-11-11", "--resolution", resolution)
+    assert f"2025-11-10 to 2025-11-11, {by}, issued 09:00 UTC" in result.stdout
+
+
+@pytest.mark.usefixtures("lively_market")
+def test_quarters_of_days_that_have_none_cannot_be_scored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", lambda limits: TieredForecaster(limits=limits))
+    result = run("backtest", "--from", "2024-03-10", "--to", "2024-03-11", "--resolution", "15m")
+    assert result.exit_code == 1
+    assert "are prices by the quarter of these days imported?" in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--plot", "--forecasts-out"])

@@ -58,7 +58,7 @@ def test_it_has_a_title_and_a_description_that_says_every_lead_in_words(tmp_path
     description = next(element.text or "" for element in root.iter() if element.tag.endswith("}description"))
     assert "2025" in (root.findtext(f"{SVG}title") or "")
     for lead in LEADS:
-        assert f"Days ahead {lead}: 11.0, 49.0 and 91.0 % of hours below p10, p50 and p90" in description
+        assert f"Days ahead {lead}: 11.0, 49.0 and 91.0 % of prices below p10, p50 and p90" in description
         assert f"error {31 + lead:.1f} EUR/MWh" in description
 
 

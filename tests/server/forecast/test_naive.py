@@ -10,7 +10,7 @@ from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import backtest
 from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.known import Archive
-from tunnihind.market import day_start, delivery_day, hours_of
+from tunnihind.market import HOUR_S, QUARTER_S, day_start, delivery_day, hours_of
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
@@ -76,3 +76,10 @@ def test_in_a_backtest_it_never_sees_a_price_that_was_published_later(market: Ma
     # Issued 1 to 7 days ahead on the 22nd to 16th, each the mean of the seven days up to its own.
     assert issued[0].seven_day_mean.tolist() == (20 - issued[0].lead_days).tolist()
     assert (issued[0].seven_day_mean == issued[1].seven_day_mean).all()
+
+
+def test_the_mean_of_a_quarter_is_that_of_the_same_quarter_of_seven_days(market: Market, utc: Utc) -> None:
+    archive = market(date(2025, 10, 10), date(2025, 10, 31), lambda ts: delivery_day(ts).day + ts % HOUR_S / 100)
+    targets = utc(2025, 10, 26, 22) + np.arange(8) * QUARTER_S
+    means = seven_day_mean(archive.as_of(utc(2025, 10, 25, 9)).prices, targets, step_s=QUARTER_S)
+    assert means == pytest.approx([22 + quarter * 9 for quarter in (0, 1, 2, 3) * 2])

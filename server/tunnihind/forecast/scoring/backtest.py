@@ -109,9 +109,13 @@ def backtest(
     market: Market = ESTONIA,
     issue_at: time = ISSUE_AT,
     horizon_days: int = LEADS,
+    step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC and keep the hours of the delivery days from `first` to `last`.
+
+    With a step of 900 s it is quarters: then `make` makes runs of these (`ByQuarter`), and truth and baseline are the
+    stored quarters, unknown where only the hour is.
 
     A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were unpublished;
     the first one is issued `horizon_days` before `first`. Issued after publication, the longest lead is thus a day
@@ -122,11 +126,11 @@ def backtest(
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
         prices = known.prices.of(market.zone)
-        return _unpublished(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)))
+        return _unpublished(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
 
     instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
     forecasts = _walk_forward(archive, make, market, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.everything().of(market.zone))
+    return BacktestResult.of(forecasts, archive.prices.everything().of(market.zone, step_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,7 @@ def _kept(run: Run, known: Known, market: Market, targets: Instants) -> IssuedFo
         p10=run.p10[periods],
         p50=run.p50[periods],
         p90=run.p90[periods],
-        seven_day_mean=seven_day_mean(known.prices, covered, market),
+        seven_day_mean=seven_day_mean(known.prices, covered, market, run.step_s),
     )
 
 
@@ -246,10 +250,10 @@ def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
     return [instant for instant in instants if first <= delivery_day(instant) <= last]
 
 
-def _unpublished(prices: PriceSeries, first: date, last: date) -> Instants:
+def _unpublished(prices: PriceSeries, first: date, last: date, step_s: int) -> Instants:
     days = prices.between(day_start(first), day_end(last))
-    unpublished: Instants = days.starts[np.isnan(days.eur_mwh)]
-    return unpublished
+    hours: Instants = days.starts[np.isnan(days.eur_mwh)]
+    return (hours[:, None] + np.arange(0, HOUR_S, step_s)).ravel()
 
 
 def _next_day(prices: PriceSeries, step_s: int) -> Instants:
