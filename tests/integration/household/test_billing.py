@@ -26,7 +26,8 @@ def market(proxied_home: Home, proxy: RecordingProxy) -> QuarterMarket:
 
 
 def consumer(eur_mwh: float) -> float:
-    return round(eur_mwh / 1000 * 1.22, 4)
+    """Return what a household without fees pays in 2026, EUR/kWh."""
+    return round(eur_mwh / 1000 * 1.24, 4)
 
 
 def problems(home: Home) -> list[str]:
