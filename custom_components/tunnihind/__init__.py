@@ -7,14 +7,17 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
-from . import issues
+from . import issues, migration
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
+from .migration import async_migrate_entry
 from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
+# What Home Assistant looks for here.
+__all__ = ["async_migrate_entry", "async_remove_entry", "async_setup", "async_setup_entry", "async_unload_entry"]
 PLATFORMS: Final = (Platform.BINARY_SENSOR, Platform.CALENDAR, Platform.SENSOR)
 
 
@@ -36,6 +39,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
     async_follow_server(hass, entry)
     issues.async_watch(hass, entry)
+    migration.async_tell_of_vat(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
 
@@ -51,6 +55,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Delete what was kept."""
+    migration.async_forget(hass, entry)
     await Storage(hass, entry.entry_id).remove()
 
 

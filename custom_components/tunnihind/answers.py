@@ -83,6 +83,13 @@ class ForecastAnswer:
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
+    def market_price(self, instant: int) -> float | None:
+        """Return the price of the period that `instant` falls in, EUR/MWh: settled, or the forecast's median."""
+        start = instant - instant % self.step_s
+        if start in self.settled:
+            return self.settled[start]
+        return self.forecast[start].p50 if start in self.forecast else None
+
     def in_hours(self) -> ForecastAnswer:
         """Return the same by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
 

@@ -26,6 +26,7 @@ from .answers import Mode
 from .client import Client, server_url, without_password
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
+from .migration import MINOR_VERSION, VERSION
 from .mode_names import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
@@ -92,8 +93,8 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
 class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
     """Adds one server, or changes where it is found."""
 
-    VERSION = 1
-    MINOR_VERSION = 1
+    VERSION = VERSION
+    MINOR_VERSION = MINOR_VERSION
 
     _found: Server
     _app: str

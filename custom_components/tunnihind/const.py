@@ -13,8 +13,6 @@ CONF_REHEARSAL: Final = "rehearsal"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 SUBENTRY_PLAN: Final = "plan"
 
-# The rate of the API's specification, for servers that don't send their own.
-DEFAULT_VAT_RATE: Final = 0.22
 DEFAULT_CHEAP_HOURS: Final = 6
 # The oldest server that this integration works with. Servers that send no version are not checked.
 OLDEST_SERVER: Final = "0.1.0"

@@ -22,7 +22,6 @@ from .const import (
     CONF_INSTANCE_ID,
     CONF_REHEARSAL,
     DEFAULT_CHEAP_HOURS,
-    DEFAULT_VAT_RATE,
     DOMAIN,
     LOGGER,
 )
@@ -34,6 +33,7 @@ from .planner import Planner
 from .prices.billing import Billing, Resolution, billing_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
+from .prices.vat import SPECIFICATION_VAT_RATE
 from .prices_now import PricesNow, timeline_of
 from .problems import Contact, Problem, problems
 from .storage import Storage, StoredState
@@ -99,6 +99,17 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         if self.clock.is_rehearsal:
             return Mode.REHEARSAL
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
+
+    @property
+    def tariff(self) -> Tariff:
+        """What comes on top of the market's price."""
+        vat_rate = self.about.vat_rate if self.about else SPECIFICATION_VAT_RATE
+        return tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
+
+    @property
+    def market_price(self) -> float | None:
+        """The market's price of the current hour, EUR/MWh, settled or as forecast; None where it is not known."""
+        return self.data.in_hours().market_price(self.clock.now()) if self.data else None
 
     @property
     def contact(self) -> Contact:
@@ -304,8 +315,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     def _update_timelines(self) -> None:
         """Work out the timelines again if the answer, the tariff or the billing has changed."""
-        vat_rate = self.about.vat_rate if self.about else DEFAULT_VAT_RATE
-        tariff = tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
+        tariff = self.tariff
         priced = self.data, tariff, self._billing
         if priced == self._priced_from:
             return

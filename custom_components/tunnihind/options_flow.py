@@ -16,7 +16,8 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
-from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DEFAULT_VAT_RATE
+from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
+from .prices.vat import SPECIFICATION_VAT_RATE as DEFAULT_VAT_RATE
 from .tariff_form import (
     CONTRACT_DEFAULTS,
     DAY_ENDS,

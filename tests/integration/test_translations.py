@@ -17,7 +17,7 @@ from homeassistant.helpers.selector import NumberSelector, SelectSelector
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
-from custom_components.tunnihind import config_flow, issues, options_flow, plan_flow, tariff_form
+from custom_components.tunnihind import config_flow, issues, migration, options_flow, plan_flow, tariff_form
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.errors import TunnihindError
@@ -134,7 +134,7 @@ def test_the_texts_of_exceptions_fill_in_what_is_given() -> None:
 
 
 def test_every_repair_has_a_text_and_no_other_has() -> None:
-    assert EN["issues"].keys() == set(issues.KEYS)
+    assert EN["issues"].keys() == {*issues.KEYS, migration.VAT_BY_LAW}
 
 
 async def test_the_texts_of_repairs_fill_in_what_is_given(hass: HomeAssistant, household: MockConfigEntry) -> None:

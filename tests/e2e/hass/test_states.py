@@ -160,7 +160,7 @@ async def test_fees_added_on_the_options_page_are_in_the_price_at_once(
     await change_prices(real_home, vat_percent=24, margin=1, network=5, levies=0.5)
     price = round((market / 1000 + 0.07) * 1.24, 4)
     await real_home.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
-    await change_prices(real_home, vat_percent=22, margin=0, network=0, levies=0)
+    await change_prices(real_home, vat_percent=24, margin=0, network=0, levies=0)
     price = expected.numbers()["current_price"]
     await real_home.until_shows("current_price", lambda state: state.number == price, say=f"{price}")
 

@@ -35,7 +35,8 @@ class RealHome:
         home = self._folder / f"server-{len(self._servers)}"
         home.mkdir()
         environment = server_environment(home, home / "unused.db") | self.clock.environment
-        self.server = Server(["--demo"], environment, self._port, home / "log", wrapper=())
+        # The integration follows the law's VAT, so that both show the same prices.
+        self.server = Server(["--demo", "--vat-rate", "0.24"], environment, self._port, home / "log", wrapper=())
         self._servers.append(self.server)
         await self.server.until("/api/v1/forecast", is_whole, say="prices and a forecast")
 
