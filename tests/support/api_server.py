@@ -9,12 +9,12 @@ from multidict import CIMultiDict
 
 from tests.support.clocks import StillClock
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.run import Run
 from tunnihind.known import PriceHistory
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
 
 HOUR = 1_765_792_800
@@ -42,16 +42,34 @@ def make_view(
     settled: Mapping[int, float] | None = None,
     run: Run | None = None,
     *,
+    quarters: Mapping[int, float] | None = None,
+    quarter_run: Run | None = None,
     version: str = "1",
     issued: Mapping[int, Percentiles] | None = None,
     last_refresh: int | None = HOUR - 200,
 ) -> ServedData:
-    """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days."""
-    if settled is None:
+    """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days.
+
+    Of settled hours only the hour is known, and of runs and what was issued only the hours, but for what is given by
+    the quarter.
+    """
+    quarters, issued = quarters or {}, issued or {}
+    if settled is None and not quarters:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
-    prices = PriceSeries.of("ee", HOUR_S, settled)
-    return ServedData(version=version, settled=prices, issued=issued or {}, run=run, last_refresh=last_refresh)
+    prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
+    in_view = served_quarters(prices, PriceSeries.of("ee", QUARTER_S, quarters))
+    return ServedData(
+        version=version,
+        settled=prices,
+        quarters=in_view.prices,
+        known_by_hour=in_view.known_by_hour,
+        issued=issued,
+        issued_quarters={ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)},
+        run=run,
+        quarter_run=in_quarters([run], [quarter_run] if quarter_run else [])[0] if run else None,
+        last_refresh=last_refresh,
+    )
 
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -12,28 +13,37 @@ from tunnihind.api.models import (
     AccuracyWindow,
     Backtest,
     DayAheadHour,
+    DayAheadQuarter,
     ForecastHour,
+    ForecastQuarter,
     ForecastResponse,
+    QuartersResponse,
     SeriesActual,
     SeriesForecastPoint,
     SeriesResponse,
 )
-from tunnihind.api.periods import run_periods
+from tunnihind.api.periods import run_periods, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, ESTONIA, consumer_price, floor_hour, free_until, iso_utc, market_price
+from tunnihind.market import DAY_S, ESTONIA, QUARTER_S, consumer_price, floor_hour, free_until, iso_utc, market_price
 from tunnihind.settings import Settings
 
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
+"""Days of history: what a series has by default, at least and at most. Quarters may have none."""
 
 
-def history_days(days: int) -> int:
+_KEPT_QUARTERS: Final = 4096
+"""More than the longest answer has."""
+
+
+def history_days(days: int, least: int = MIN_DAYS) -> int:
     """Clamp a requested history window into the range that is served, in days."""
-    return min(max(days, MIN_DAYS), MAX_DAYS)
+    return min(max(days, least), MAX_DAYS)
 
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
@@ -48,7 +58,7 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
         last_refresh=data.last_refresh,
         free_until=limit,
         gated=_is_gated(data.run, limit),
-        backtest=_backtest(data),
+        backtest=_backtest(data.backtest),
         docs=f"{settings.base_url}/docs",
         day_ahead=[_day_ahead_hour(ts, price, vat) for ts, price in _settled_from(data, floor_hour(now))],
         forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)],
@@ -74,7 +84,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
         made_at=data.run.made_at if data.run else None,
         actuals=actuals,
         forecast=past + future,
-        backtest=_backtest(data),
+        backtest=_backtest(data.backtest),
         free_until=limit,
         gated=_is_gated(data.run, limit),
         current=next((actual for actual in ahead if actual.ts == current_hour), None),
@@ -82,6 +92,29 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
         priciest=max(ahead, key=by_price, default=None),
         cheapest_forecast=min(unsettled, key=by_median, default=None),
         priciest_forecast=max(unsettled, key=by_median, default=None),
+    )
+
+
+def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
+    """Answer `GET /api/v1/quarters` as of `now`, unix seconds, with `days` of history (clamped)."""
+    limit = free_until(data.newest_settled, now)
+    history = history_days(days, least=0)
+    since = now - now % QUARTER_S - history * DAY_S
+    served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
+    vat = settings.vat_rate
+    return QuartersResponse(
+        zone=ESTONIA.code,
+        currency=ESTONIA.currency,
+        now=now,
+        made_at=data.run.made_at if data.run else None,
+        last_refresh=data.last_refresh,
+        free_until=limit,
+        gated=_is_gated(data.run, limit),
+        backtest=_backtest(data.quarter_backtest),
+        docs=f"{settings.base_url}/docs",
+        day_ahead=[_day_ahead_quarter(ts, price, vat, hourly=hourly) for ts, price, hourly in served.settled],
+        # What was said of the current quarter belongs to the history: it leaves no hole.
+        forecast=[_forecast_quarter(ts, said, vat) for ts, said in served.forecast if history or ts > now],
     )
 
 
@@ -115,8 +148,7 @@ def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[i
     return sorted((ts, hour) for ts, hour in data.issued.items() if start <= ts <= current_hour)
 
 
-def _backtest(data: ServedData) -> Backtest | None:
-    score = data.backtest
+def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
@@ -128,6 +160,21 @@ def _backtest(data: ServedData) -> Backtest | None:
 def _day_ahead_hour(ts: int, eur_mwh: float, vat: float) -> DayAheadHour:
     price = market_price(eur_mwh)
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat))
+
+
+# The same quarters are in answer after answer: what is made of each is kept, so that a second's answer takes a tenth of
+# the time.
+@lru_cache(maxsize=_KEPT_QUARTERS)
+def _day_ahead_quarter(ts: int, eur_mwh: float, vat: float, *, hourly: bool) -> DayAheadQuarter:
+    price = market_price(eur_mwh)
+    return DayAheadQuarter(
+        ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat), hourly=hourly
+    )
+
+
+@lru_cache(maxsize=_KEPT_QUARTERS)
+def _forecast_quarter(ts: int, quarter: Percentiles, vat: float) -> ForecastQuarter:
+    return ForecastQuarter(ts=ts, starts_at=iso_utc(ts), **_in_both_units(quarter, vat))
 
 
 def _series_actual(ts: int, eur_mwh: float, vat: float) -> SeriesActual:

@@ -13,6 +13,22 @@ from tunnihind.market import HOUR_S, QUARTER_S
 _HOUR_EXAMPLE: Final = 1_765_792_800
 _INSTANT_EXAMPLE: Final = 1_765_793_412
 
+ZoneCode = Annotated[
+    Literal["EE"],
+    Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
+]
+Currency = Annotated[
+    Literal["EUR"],
+    Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
+]
+Docs = Annotated[
+    str,
+    Meta(
+        description="URL of the human-readable API description.",
+        examples=["https://tunnihind.example/docs"],
+        extra_json_schema={"format": "uri"},
+    ),
+]
 HourStart = Annotated[
     int,
     Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[_HOUR_EXAMPLE]),
@@ -21,6 +37,18 @@ HourStartIso = Annotated[
     str,
     Meta(
         description="Hour start, ISO 8601 UTC; the same instant as `ts`.",
+        examples=["2025-12-15T10:00:00Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+QuarterStart = Annotated[
+    int,
+    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[_HOUR_EXAMPLE]),
+]
+QuarterStartIso = Annotated[
+    str,
+    Meta(
+        description="Quarter start, ISO 8601 UTC; the same instant as `ts`.",
         examples=["2025-12-15T10:00:00Z"],
         extra_json_schema={"format": "date-time"},
     ),
@@ -141,28 +169,15 @@ BacktestOrNull = Annotated[
 class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour forward, and the public part of the forecast."""
 
-    zone: Annotated[
-        Literal["EE"],
-        Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
-    ]
-    currency: Annotated[
-        Literal["EUR"],
-        Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
-    ]
+    zone: ZoneCode
+    currency: Currency
     now: Now
     made_at: MadeAt
     last_refresh: LastRefresh
     free_until: FreeUntil
     gated: Gated
     backtest: BacktestOrNull
-    docs: Annotated[
-        str,
-        Meta(
-            description="URL of the human-readable API description.",
-            examples=["https://tunnihind.example/docs"],
-            extra_json_schema={"format": "uri"},
-        ),
-    ]
+    docs: Docs
     day_ahead: Annotated[
         list[DayAheadHour],
         Meta(description="Settled day-ahead prices from the current hour forward, ascending by `ts`."),
@@ -172,6 +187,75 @@ class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
         Meta(
             description="Model forecast for strictly-future hours up to `freeUntil`, ascending by `ts`. Overlaps the "
             "settled tail of `dayAhead`, whose price is then authoritative."
+        ),
+    ]
+
+
+class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled quarter of an hour."""
+
+    ts: QuarterStart
+    starts_at: QuarterStartIso
+    eur_mwh: SettledPrice
+    eur_kwh: SettledConsumerPrice
+    hourly: Annotated[
+        bool,
+        Meta(
+            description="True where only the hour is known, whose price the quarter then carries. So are all quarters "
+            "before the delivery day 2025-10-01.",
+            examples=[False],
+        ),
+    ]
+
+
+class ForecastQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+    """One forecast quarter of an hour."""
+
+    ts: QuarterStart
+    starts_at: QuarterStartIso
+    p10: P10
+    p50: P50
+    p90: P90
+    p10_kwh: P10Consumer
+    p50_kwh: P50Consumer
+    p90_kwh: P90Consumer
+
+
+class QuartersResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Settled quarters from the current one forward, and the public part of the forecast, by the quarter."""
+
+    zone: ZoneCode
+    currency: Currency
+    now: Now
+    made_at: MadeAt
+    last_refresh: LastRefresh
+    free_until: Annotated[
+        int,
+        Meta(
+            description="As in ForecastResponse, unix seconds UTC. The hour that begins then is served with all its "
+            "quarters.",
+            examples=[_HOUR_EXAMPLE + 60 * HOUR_S],
+        ),
+    ]
+    gated: Gated
+    backtest: Annotated[
+        Backtest | None,
+        Meta(description="Accuracy of the forecast of quarters from a walk-forward backtest. Null while unavailable."),
+    ]
+    docs: Docs
+    day_ahead: Annotated[
+        list[DayAheadQuarter],
+        Meta(
+            description="Settled day-ahead prices from the current quarter forward, ascending by `ts`; with `days`, "
+            "those of that many days before it come first."
+        ),
+    ]
+    forecast: Annotated[
+        list[ForecastQuarter],
+        Meta(
+            description="Model forecast for strictly-future quarters, to the end of the last public hour, ascending by "
+            "`ts`. With `days`, past quarters and the current one come first, each with the freshest forecast made "
+            "before it, exactly as issued; a forecast that was made by the hour counts for all four quarters."
         ),
     ]
 
@@ -327,14 +411,8 @@ class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
 class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     """The settled prices of a calendar month by the Estonian clock."""
 
-    zone: Annotated[
-        Literal["EE"],
-        Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
-    ]
-    currency: Annotated[
-        Literal["EUR"],
-        Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
-    ]
+    zone: ZoneCode
+    currency: Currency
     month: Annotated[str, Meta(description="The month that was asked for.", examples=["2025-12"])]
     resolution: Annotated[str, Meta(description="How long each period is: 15m or 60m.", examples=["15m"])]
     prices: Annotated[
@@ -375,6 +453,14 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             description="The address clients know the server by, without a slash at its end.",
             examples=["https://tunnihind.example"],
             extra_json_schema={"format": "uri"},
+        ),
+    ]
+    full_horizon: Annotated[
+        bool,
+        Meta(
+            description="True where `/api/v1/quarters` and the feeds go on past `freeUntil` to the end of the "
+            "forecast, as a private server can be told to (`--full-horizon`). Usually false.",
+            examples=[False],
         ),
     ]
     mode: Annotated[

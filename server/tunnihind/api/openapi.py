@@ -5,24 +5,25 @@ from string import Template
 from typing import Any, Final
 
 import msgspec
-import numpy as np
 
 from tunnihind import __version__
 from tunnihind.api import models
-from tunnihind.api.answers import MAX_DAYS, MIN_DAYS, accuracy_response, forecast_response, series_response
+from tunnihind.api.answers import (
+    MAX_DAYS,
+    MIN_DAYS,
+    accuracy_response,
+    forecast_response,
+    quarters_response,
+    series_response,
+)
+from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_HISTORY, EXAMPLE_NOW
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
 from tunnihind.api.models import About, Health
 from tunnihind.api.parameters import RESOLUTIONS
-from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import PriceHistory
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price
-from tunnihind.price_series import PriceSeries
+from tunnihind.api.served_data import ServedData
+from tunnihind.market import consumer_price
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
@@ -34,6 +35,9 @@ _SCHEMAS: Final = (
     models.DayAheadHour,
     models.ForecastHour,
     models.Backtest,
+    models.QuartersResponse,
+    models.DayAheadQuarter,
+    models.ForecastQuarter,
     models.SeriesResponse,
     models.SeriesActual,
     models.SeriesForecastPoint,
@@ -58,8 +62,8 @@ forecast with three percentiles. Free, read-only JSON over HTTP, without a key o
 EUR/kWh including $vat Estonian VAT: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
 and excise are never included.
 
-**Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, `startsAt` the same instant in ISO 8601. \
-Estonian local time is UTC+2 or UTC+3.
+**Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
+`startsAt` the same instant in ISO 8601. Estonian local time is UTC+2 or UTC+3.
 
 **Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80 % interval that widens with the \
 horizon. Where a settled price and a forecast both cover an hour, the settled price is authoritative.
@@ -164,6 +168,12 @@ _DAYS: Final = {
     "example": "7",
 }
 
+_DAYS_BEFORE: Final = _DAYS | {
+    "description": f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_DAYS}.",
+    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": "0"},
+    "example": "1",
+}
+
 _MONTH: Final = {
     "name": "month",
     "in": "query",
@@ -212,6 +222,22 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             parameters=[_KNOWN_TAG],
         ),
     )
+    quarters = quarters_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
+    yield (
+        "/api/v1/quarters",
+        _operation(
+            "getQuarters",
+            "Prices",
+            "Settled prices and the forecast by the quarter of an hour",
+            "What `/api/v1/forecast` has, for quarters of an hour. The market has traded them since 2025-10-01. The "
+            "mean of an hour's four prices is the hour's price, and the mean of its four medians is the hour's p50, "
+            "but for rounding. Where only the hour is known, its quarters carry its price and are marked `hourly`. "
+            "With `days`, the settled quarters of that many days come first in `dayAhead`, and what had been forecast "
+            "for them comes first in `forecast`. Other parameters are ignored.",
+            answers=_cached(_content("QuartersResponse", quarters)) | _problems(400, 405, 429, 500, 503),
+            parameters=[_DAYS_BEFORE, _KNOWN_TAG],
+        ),
+    )
     series = series_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
     yield (
         "/api/series",
@@ -238,7 +264,7 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             parameters=[_KNOWN_TAG],
         ),
     )
-    history = history_response(_EXAMPLE_HISTORY, Month.parse("2025-12", EXAMPLE_NOW), "15m")
+    history = history_response(EXAMPLE_HISTORY, Month.parse("2025-12", EXAMPLE_NOW), "15m")
     yield (
         "/api/v1/history",
         _operation(
@@ -308,6 +334,7 @@ def _about(settings: Settings) -> About:
         vat_rate=settings.vat_rate,
         attribution=settings.attribution_text,
         public_url=settings.base_url,
+        full_horizon=settings.full_horizon,
         mode="live",
     )
 
@@ -384,12 +411,12 @@ def header_components() -> Document:
     """Return the header fields that answers carry."""
     return {
         "ETag": _field(
-            "Weak validator of the data and the UTC hour; send it back in `If-None-Match`.",
+            "Weak validator of the data and the UTC hour (of quarters: the quarter); send it back in `If-None-Match`.",
             {"pattern": '^W/"[0-9a-f]+"$'},
         ),
         "Cache-Control": _field(
             "How long the answer may be reused. Of prices: a minute fresh, then stale while revalidating, both ending "
-            "at the full UTC hour. Of errors: not at all."
+            "at the full UTC hour, those of quarters at the full quarter. Of errors: not at all."
         ),
         "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
         "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
@@ -401,49 +428,3 @@ def header_components() -> Document:
 def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
     field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
     return field | ({} if example is None else {"example": example})
-
-
-_HOUR: Final = 1_765_792_800
-"""The answers in the document's examples are made from the data below; its numbers are made up."""
-
-EXAMPLE_NOW: Final = _HOUR + 612
-"""2025-12-15T10:10:12Z."""
-
-_SCORES: Final = Scores(
-    n=720,
-    mae=31.4,
-    baseline_mae=52.3,
-    skill=0.3996,
-    coverage80=0.802,
-    below10=0.096,
-    above90=0.102,
-    pinball=10.4,
-    winkler80=154.3,
-    width=101.7,
-)
-
-_SETTLED: Final = PriceSeries(ESTONIA.zone, HOUR_S, _HOUR - HOUR_S, np.array([96.02, 84.37, 71.9, -1.5]))
-
-_EXAMPLE_HISTORY: Final = PriceHistory(
-    EXAMPLE_NOW,
-    {ESTONIA.zone: _SETTLED.between(_HOUR, _HOUR + HOUR_S)},
-    {ESTONIA.zone: PriceSeries(ESTONIA.zone, QUARTER_S, _HOUR, np.array([93.5, 86.02, 80.41, 77.55]))},
-)
-
-EXAMPLE_DATA: Final = ServedData(
-    version="example",
-    settled=_SETTLED,
-    issued={_HOUR - HOUR_S: Percentiles(61.2, 90.11, 131.0), _HOUR: Percentiles(58.4, 86.35, 127.6)},
-    run=Run.of(
-        made_at=_HOUR + 300,
-        tier="weather",
-        zone=ESTONIA.zone,
-        step_s=HOUR_S,
-        start_ts=_HOUR + HOUR_S,
-        percentiles=np.array([[48.1, -4.2, 35.55], [74.25, 3.1, 66.4], [109.8, 24.9, 108.73]]),
-        inputs={},
-    ),
-    last_refresh=_HOUR + 240,
-    backtest=BacktestScore(mae=24.81, baseline_mae=51.2, skill=0.5154, horizon_h=24),
-    accuracy=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES),),
-)

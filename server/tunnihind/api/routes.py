@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from tunnihind.api.answers import DEFAULT_DAYS, history_days
+from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import MONTH_ADVICE, History
 from tunnihind.api.http import (
@@ -25,7 +25,7 @@ from tunnihind.api.http import (
 )
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import Health
-from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required
+from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required, shown
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import ParameterError, StoreError
@@ -46,19 +46,40 @@ def forecast(snapshot: Snapshot, problems: Problems) -> Handler:
     return handle
 
 
+def quarters(snapshot: Snapshot, problems: Problems) -> Handler:
+    """Handle `GET /api/v1/quarters`; parameters other than `days` are ignored."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            days = history_days(_days(request, least=0, default=0), least=0)
+        except ParameterError as error:
+            return problems.answer(400, str(error))
+        return reply(request, snapshot.quarters(days, accepted_coding(request)))
+
+    return handle
+
+
 def series(snapshot: Snapshot, problems: Problems) -> Handler:
     """Handle `GET /api/series`; parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        given = request.query.getall("days", [])
-        if len(given) > 1:
-            return problems.answer(400, "`days` is given more than once: give it once, or leave it out.")
-        if given and not _DAYS.fullmatch(given[0]):
-            return problems.answer(400, f"`days` is {given[0][:20]!r}: give one or two digits, 2 to 14.")
-        days = history_days(int(given[0])) if given else DEFAULT_DAYS
+        try:
+            days = history_days(_days(request, least=MIN_DAYS, default=DEFAULT_DAYS))
+        except ParameterError as error:
+            return problems.answer(400, str(error))
         return reply(request, snapshot.series(days, accepted_coding(request)))
 
     return handle
+
+
+def _days(request: web.Request, *, least: int, default: int) -> int:
+    """Return the days of history that a request asks for. Raises ParameterError."""
+    given = request.query.getall("days", [])
+    if len(given) > 1:
+        raise ParameterError("`days` is given more than once: give it once, or leave it out.")
+    if given and not _DAYS.fullmatch(given[0]):
+        raise ParameterError(f"`days` is {shown(given[0])}: give one or two digits, {least} to {MAX_DAYS}.")
+    return int(given[0]) if given else default
 
 
 def history(months: History, problems: Problems) -> Handler:

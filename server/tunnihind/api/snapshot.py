@@ -1,38 +1,36 @@
 """The answers, made from the served data at most once a second, and only when somebody asks.
 
 An answer depends on the data, on `now` and on nothing else. `now` counts in whole seconds, so a body made
-for one second is right for all requests within it and never spans the top of an hour.
+for one second is right for all requests within it and never spans the top of an hour or the edge of a quarter.
 """
 
+from collections.abc import Callable, Hashable
 from email.utils import formatdate
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from tunnihind import __version__
-from tunnihind.api.answers import accuracy_response, forecast_response, series_response
+from tunnihind.api.answers import accuracy_response, forecast_response, quarters_response, series_response
 from tunnihind.api.health import Troubles
 from tunnihind.api.http import Coding, Representation, opaque_tag, represent
 from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
 
-type _Resource = int | Literal["forecast", "accuracy"]
-"""What is asked for; a number is the days of a series."""
 
-
-def cache_control(now: int) -> str:
+def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return how long an answer made at `now` may be reused.
 
     It is fresh for at most a minute and may be served stale while a new one is fetched. Both together end
-    exactly at the full UTC hour, when another hour becomes the current one; only `stale-if-error`, with the
-    origin failing, passes it.
+    exactly at the full UTC hour, when another hour becomes the current one, or at the full quarter for a step of
+    900 s; only `stale-if-error`, with the origin failing, passes it.
     """
-    left = floor_hour(now) + HOUR_S - now
+    left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
     return f"public, max-age={fresh}, stale-while-revalidate={left - fresh}, stale-if-error=86400"
 
@@ -46,7 +44,7 @@ class Snapshot:
         self.troubles = Troubles()
         self._data: ServedData | None = None
         self._second = 0
-        self._ready: dict[tuple[_Resource, Coding], Representation] = {}
+        self._ready: dict[tuple[Hashable, Coding], Representation] = {}
 
     @property
     def data(self) -> ServedData:
@@ -62,50 +60,56 @@ class Snapshot:
 
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
-        return self._current("forecast", coding)
+        return self._current("forecast", coding, lambda: forecast_response(self.data, self._second, self._settings))
+
+    def quarters(self, days: int, coding: Coding) -> Representation:
+        """Return the answer to `GET /api/v1/quarters`, `days` being 0 to 14. Raises StoreError before there is data."""
+        return self._current(
+            ("quarters", days),
+            coding,
+            lambda: quarters_response(self.data, self._second, self._settings, days),
+            step_s=QUARTER_S,
+        )
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
-        return self._current(days, coding)
+        return self._current(days, coding, lambda: series_response(self.data, self._second, self._settings, days))
 
     def accuracy(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""
-        return self._current("accuracy", coding)
+        return self._current("accuracy", coding, lambda: accuracy_response(self.data, self._second))
 
-    def _current(self, resource: _Resource, coding: Coding) -> Representation:
+    def _current(
+        self, resource: Hashable, coding: Coding, answer: Callable[[], object], *, step_s: int = HOUR_S
+    ) -> Representation:
+        """Return the answer to what is asked for, made for this second; it changes with each period of a step."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
             self._ready.clear()
         ready = self._ready.get((resource, coding))
         if ready is None:
-            ready = self._ready[resource, coding] = self._make(resource, coding)
+            plain = self._ready.get((resource, "identity"))
+            ready = self._ready[resource, coding] = represent(
+                msgspec.json.encode(answer()) if plain is None else plain.body,
+                coding,
+                tag=self._tag(resource, step_s),
+                cache_control=cache_control(self._second, step_s),
+                # The machine's time even when a past day is rehearsed: caches reckon with it.
+                date=formatdate(usegmt=True),
+            )
         return ready
 
-    def _make(self, resource: _Resource, coding: Coding) -> Representation:
-        return represent(
-            self._body(resource),
-            coding,
-            tag=self._tag(resource),
-            cache_control=cache_control(self._second),
-            # The machine's time even when a past day is rehearsed: caches reckon with it.
-            date=formatdate(usegmt=True),
-        )
-
-    def _body(self, resource: _Resource) -> bytes:
-        plain = self._ready.get((resource, "identity"))
-        if plain is not None:
-            return plain.body
-        match resource:
-            case "forecast":
-                return msgspec.json.encode(forecast_response(self.data, self._second, self._settings))
-            case "accuracy":
-                return msgspec.json.encode(accuracy_response(self.data, self._second))
-            case days:
-                return msgspec.json.encode(series_response(self.data, self._second, self._settings, days))
-
-    def _tag(self, resource: _Resource) -> str:
+    def _tag(self, resource: Hashable, step_s: int) -> str:
         """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""
         settings = self._settings
-        hour = floor_hour(self._second)
-        return opaque_tag(__version__, self.data.version, hour, resource, settings.vat_rate, settings.base_url)
+        period = self._second - self._second % step_s
+        return opaque_tag(
+            __version__,
+            self.data.version,
+            period,
+            resource,
+            settings.vat_rate,
+            settings.base_url,
+            settings.full_horizon,
+        )

@@ -49,6 +49,7 @@ def create_app(
     app[METRICS], app[PROBLEMS] = metrics, problems
     handlers = {
         "/api/v1/forecast": routes.forecast(snapshot, problems),
+        "/api/v1/quarters": routes.quarters(snapshot, problems),
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
         "/api/v1/history": routes.history(History(read_prices, clock, is_lasting=mode == "live"), problems),
@@ -75,6 +76,7 @@ def _documents(settings: Settings, instance_id: str, mode: Mode) -> Mapping[str,
         vat_rate=settings.vat_rate,
         attribution=settings.attribution_text,
         public_url=settings.base_url,
+        full_horizon=settings.full_horizon,
         mode=mode,
     )
     return {

@@ -3,7 +3,7 @@
 import json
 
 from tests.support.api_server import Serve
-from tunnihind.api.openapi import EXAMPLE_DATA
+from tunnihind.api.examples import EXAMPLE_DATA
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores

@@ -9,11 +9,12 @@ from compression import zstd
 
 import pytest
 
-from tests.support.api_server import HOUR, Answer, RunningServer, Serve
+from tests.support.api_server import HOUR, Answer, RunningServer, Serve, make_view
 from tunnihind.api.http import Coding, Representation
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 
 EVERY_ANSWER = {
     "Access-Control-Allow-Origin": "*",
@@ -23,7 +24,7 @@ EVERY_ANSWER = {
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
 
-RESOURCES = ["/api/v1/forecast", "/api/series", "/api/openapi.json", "/api/about", "/", "/docs"]
+RESOURCES = ["/api/v1/forecast", "/api/v1/quarters", "/api/series", "/api/openapi.json", "/api/about", "/", "/docs"]
 
 
 def check_manners(answer: Answer) -> None:
@@ -104,6 +105,19 @@ async def test_a_tag_from_before_the_full_hour_gets_the_new_answer(server: Runni
     assert json.loads(answer.body)["now"] == HOUR + 3600
 
 
+@pytest.mark.parametrize("minute", [0, 15, 30, 45])
+async def test_a_tag_from_before_the_full_quarter_gets_the_new_answer(server: RunningServer, minute: int) -> None:
+    edge = HOUR + HOUR_S + minute * 60
+    server.clock.instant = edge - 0.001
+    before = await server.ask("/api/v1/quarters")
+    assert "max-age=1, stale-while-revalidate=0," in before.headers["Cache-Control"]
+    assert json.loads(before.body)["dayAhead"][0]["ts"] == edge - QUARTER_S
+    server.clock.instant = edge
+    answer = await server.ask("/api/v1/quarters", f"If-None-Match: {before.headers['ETag']}")
+    assert answer.status == 200
+    assert json.loads(answer.body)["dayAhead"][0]["ts"] == edge
+
+
 async def test_a_poll_with_nothing_new_stays_304_while_now_moves(server: RunningServer) -> None:
     tag = (await server.ask("/api/v1/forecast")).headers["ETag"]
     server.clock.instant += 60
@@ -160,6 +174,16 @@ async def test_days_of_one_or_two_digits_are_clamped(
 
 
 @pytest.mark.parametrize(
+    ("query", "days"),
+    [("", 0), ("?", 0), ("?days=0", 0), ("?days=1", 1), ("?days=07", 7), ("?days=14", 14), ("?days=99&day=x", 14)],
+)
+async def test_quarters_have_as_many_days_of_history_as_are_asked_for(serve: Serve, query: str, days: int) -> None:
+    server = await serve(make_view({HOUR + n * HOUR_S: 1.0 for n in range(-15 * 24, 2)}))
+    day_ahead = json.loads((await server.ask(f"/api/v1/quarters{query}")).body)["dayAhead"]
+    assert [day_ahead[0]["ts"], day_ahead[-1]["ts"]] == [HOUR - days * DAY_S, HOUR + 7 * QUARTER_S]
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "days=",
@@ -179,10 +203,15 @@ async def test_days_of_one_or_two_digits_are_clamped(
         "days=7&d%61ys=8",
     ],
 )
-async def test_days_that_are_not_one_or_two_digits_are_refused(server: RunningServer, query: str) -> None:
-    answer = await server.ask(f"/api/series?{query}")
+@pytest.mark.parametrize(("path", "range_"), [("/api/series", "2 to 14"), ("/api/v1/quarters", "0 to 14")])
+async def test_days_that_are_not_one_or_two_digits_are_refused(
+    server: RunningServer, query: str, path: str, range_: str
+) -> None:
+    answer = await server.ask(f"{path}?{query}")
     check_problem(answer, 400)
-    assert "`days`" in json.loads(answer.body)["detail"]
+    detail = json.loads(answer.body)["detail"]
+    assert "`days`" in detail
+    assert f"give one or two digits, {range_}." in detail or "more than once: give it once" in detail
 
 
 @pytest.mark.parametrize("path", ["/nope", "/api/v1/forecast/", "/api/v2/forecast", "/api", "//"])
@@ -253,7 +282,7 @@ async def test_a_mistake_of_ours_is_a_500_problem_without_its_traceback(
     assert "secret detail" in caplog.text
 
 
-@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/series", "/readyz", "/"])
+@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/series", "/readyz", "/"])
 async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve, path: str) -> None:
     server = await serve(blank=True)
     answer = await server.ask(path)
@@ -279,6 +308,11 @@ async def test_with_nothing_known_the_forecast_is_empty_and_valid(serve: Serve) 
     }
 
 
+async def test_with_nothing_known_quarters_answer_as_the_forecast_does(serve: Serve) -> None:
+    server = await serve(ServedData("empty"))
+    assert (await server.ask("/api/v1/quarters")).body == (await server.ask("/api/v1/forecast")).body
+
+
 async def test_about_says_who_serves(server: RunningServer) -> None:
     about = json.loads((await server.ask("/api/about")).body)
     assert about["instanceId"] == "test"
@@ -286,6 +320,7 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     assert about["attribution"] == "Tunnihind (localhost)"
     assert about["publicUrl"] == "http://localhost:8080"
     assert about["mode"] == "live"
+    assert about["fullHorizon"] is False
 
 
 @pytest.mark.parametrize("mode", ["demo", "rehearsal"])

@@ -1,8 +1,8 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.api_server import RunningServer, Serve
+from tunnihind.api.examples import EXAMPLE_DATA
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.openapi import EXAMPLE_DATA
 from tunnihind.api.served_data import ServedData
 from tunnihind.settings import Settings
 

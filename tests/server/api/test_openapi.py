@@ -14,6 +14,9 @@ REQUIRED = {
     "DayAheadHour": "ts startsAt eurMwh eurKwh",
     "ForecastHour": "ts startsAt p10 p50 p90 p10Kwh p50Kwh p90Kwh",
     "Backtest": "mae baselineMae skill horizonH",
+    "QuartersResponse": "zone currency now madeAt lastRefresh freeUntil gated backtest docs dayAhead forecast",
+    "DayAheadQuarter": "ts startsAt eurMwh eurKwh hourly",
+    "ForecastQuarter": "ts startsAt p10 p50 p90 p10Kwh p50Kwh p90Kwh",
     "SeriesResponse": "now actuals forecast freeUntil gated",
     "SeriesActual": "ts eurMwh eurKwh",
     "SeriesForecastPoint": "ts p10 p50 p90 p10Kwh p50Kwh p90Kwh",
@@ -86,7 +89,7 @@ def test_every_example_answer_is_valid_under_its_schema(document: dict[str, Any]
         )
 
 
-@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/series"])
+@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/series"])
 def test_every_answer_of_the_price_resources_is_described(document: dict[str, Any], path: str) -> None:
     assert set(document["paths"][path]["get"]["responses"]) == {"200", "304", "400", "405", "429", "500", "503"}
     assert "404" in document["components"]["responses"]

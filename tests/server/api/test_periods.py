@@ -10,28 +10,19 @@ from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.periods import ServedPeriods, served_periods
-from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
+from tunnihind.api.served_data import ServedData, as_issued, in_quarters
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, floor_hour
-from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
 SETTINGS = Settings()
-NOTHING = PriceSeries.of("ee", QUARTER_S, {})
 
 
 def view_of(settled: dict[int, float], *runs: Run, quarter_runs: tuple[Run, ...] = ()) -> ServedData:
     """Return a view of settled hours and of runs, oldest first."""
-    view = make_view(settled, runs[-1] if runs else None, issued=as_issued(runs))
-    quarters = served_quarters(view.settled, NOTHING)
-    newest_first = runs[::-1], quarter_runs[::-1]
-    return replace(
-        view,
-        quarters=quarters.prices,
-        known_by_hour=quarters.known_by_hour,
-        issued_quarters=as_issued(in_quarters(*newest_first)),
-        quarter_run=next(iter(in_quarters(*newest_first)), None),
-    )
+    view = make_view(settled, *runs[-1:], quarter_run=next(iter(quarter_runs[::-1]), None))
+    issued_quarters = as_issued(in_quarters(runs[::-1], quarter_runs[::-1]))
+    return replace(view, issued=as_issued(runs), issued_quarters=issued_quarters)
 
 
 def quarters_at(view: ServedData, now: int, *, since: int | None = None, full: bool = False) -> ServedPeriods:

@@ -1,0 +1,166 @@
+"""What `GET /api/v1/quarters` answers."""
+
+import re
+from dataclasses import replace
+from datetime import date
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.pipelines import quarters_of
+from tunnihind.api.answers import forecast_response, quarters_response
+from tunnihind.api.models import QuartersResponse
+from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, floor_hour
+from tunnihind.settings import Settings
+
+SETTINGS = Settings(public_url="https://tunnihind.example")
+RUN = make_run([50.0 + n % 24 for n in range(140)])
+SCORE = BacktestScore(24.8, 51.2, 0.515, 24)
+
+cents = st.integers(-50_000, 400_000).map(lambda price: price / 100)
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
+    """Draw a view and an instant: hours and quarters known or not, negative prices, and any run or none."""
+    now = HOUR + draw(st.integers(0, 3 * HOUR_S))
+    places = st.integers(-4 * 26, 4 * 35)
+    hours = draw(st.dictionaries(places.map(lambda n: HOUR + n // 4 * HOUR_S), cents, max_size=30))
+    whole = draw(st.sets(places.map(lambda n: HOUR + n // 4 * HOUR_S), max_size=30))
+    quarters = {ts + n * QUARTER_S: draw(cents) for ts in whole for n in range(4)}
+    levels = draw(st.lists(cents.map(lambda price: price / 2), max_size=140))
+    run = make_run(levels, made_at=HOUR + draw(st.integers(-900, 3 * HOUR_S))) if levels else None
+    within = draw(st.lists(st.integers(-3000, 3000).map(lambda price: price / 100), min_size=3, max_size=3))
+    shape = (*within, -sum(within))
+    view = make_view(hours, run, quarters=quarters, quarter_run=quarters_of(run, shape) if run else None)
+    issued = draw(st.dictionaries(places, cents, max_size=60))
+    said = {HOUR + n * QUARTER_S: Percentiles(p50 - 1, p50, p50 + 1) for n, p50 in issued.items()}
+    return replace(view, issued_quarters=said, backtest=SCORE), now
+
+
+@given(situations())
+def test_what_is_not_of_quarters_is_exactly_the_forecasts(situation: tuple[ServedData, int]) -> None:
+    view, now = situation
+    hours, quarters = (answer(view, now, SETTINGS) for answer in (forecast_response, quarters_response))
+    for name in ("zone", "currency", "now", "made_at", "last_refresh", "free_until", "gated", "docs"):
+        assert getattr(quarters, name) == getattr(hours, name)
+
+
+@given(situations())
+def test_the_means_of_quarters_are_the_hours_of_the_forecast(situation: tuple[ServedData, int]) -> None:
+    view, now = situation
+    hours, quarters = forecast_response(view, now, SETTINGS), quarters_response(view, now, SETTINGS)
+    settled = {quarter.ts: quarter.eur_mwh for quarter in quarters.day_ahead}
+    medians = {quarter.ts: quarter.p50 for quarter in quarters.forecast}
+    for hour in hours.day_ahead:
+        if hour.ts >= now:
+            assert hour.eur_mwh == pytest.approx(
+                sum(settled[hour.ts + n * QUARTER_S] for n in range(4)) / 4, abs=0.0101
+            )
+    for point in hours.forecast:
+        assert point.p50 == pytest.approx(sum(medians[point.ts + n * QUARTER_S] for n in range(4)) / 4, abs=0.0101)
+    assert {floor_hour(ts) for ts in settled} == {hour.ts for hour in hours.day_ahead}
+    assert {floor_hour(ts) for ts in medians} - {floor_hour(now)} == {point.ts for point in hours.forecast}
+
+
+@given(situations(), st.integers(0, 99))
+def test_lists_ascend_from_the_current_quarter_or_from_the_history_asked_for(
+    situation: tuple[ServedData, int], days: int
+) -> None:
+    view, now = situation
+    current = now - now % QUARTER_S
+    since = current - min(days, 14) * DAY_S
+    answer = quarters_response(view, now, SETTINGS, days)
+    assert [quarter.ts for quarter in answer.day_ahead] == [ts for ts in view.quarters if ts >= since]
+    starts = [quarter.ts for quarter in answer.forecast]
+    assert starts == sorted(set(starts))
+    assert [ts for ts in starts if ts <= now] == [
+        ts for ts in sorted(view.issued_quarters) if days and since <= ts <= now
+    ]
+    assert all(ts < answer.free_until + HOUR_S for ts in starts)
+    for quarter in answer.forecast:
+        if quarter.ts <= now:
+            said = view.issued_quarters[quarter.ts]
+            assert (quarter.p10, quarter.p50, quarter.p90) == pytest.approx(said)
+
+
+@given(situations())
+def test_an_answer_decodes_strictly_and_its_percentiles_never_cross(situation: tuple[ServedData, int]) -> None:
+    view, now = situation
+    answer = quarters_response(view, now, SETTINGS, 14)
+    body = msgspec.json.encode(answer)
+    assert msgspec.json.decode(body, type=QuartersResponse) == answer
+    assert not re.search(rb"-0\.0+[,}]|NaN|Infinity", body)
+    assert all(quarter.p10 <= quarter.p50 <= quarter.p90 for quarter in answer.forecast)
+    for settled in answer.day_ahead:
+        assert settled.eur_kwh == round(settled.eur_mwh / 1000 * 1.22, 4)
+
+
+@given(situations(), st.integers(0, 899), st.sampled_from([0, 2]))
+def test_within_a_quarter_only_now_and_a_moving_free_until_change(
+    situation: tuple[ServedData, int], second: int, days: int
+) -> None:
+    view, now = situation
+    start = now - now % QUARTER_S
+    shown = [
+        msgspec.structs.replace(quarters_response(view, at, SETTINGS, days), now=0, free_until=0)
+        for at in (start, start + second)
+    ]
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("minute", [0, 15, 30, 45])
+def test_at_a_full_quarter_its_price_is_current_and_its_forecast_is_past(minute: int) -> None:
+    edge = HOUR + HOUR_S + minute * 60
+    view = make_view({HOUR + n * HOUR_S: 1.0 for n in range(4)}, RUN, quarter_run=quarters_of(RUN))
+    before, after = (quarters_response(view, now, SETTINGS) for now in (edge - 1, edge))
+    assert [before.day_ahead[0].ts, before.forecast[0].ts] == [edge - QUARTER_S, edge]
+    assert [after.day_ahead[0].ts, after.forecast[0].ts] == [edge, edge + QUARTER_S]
+
+
+@pytest.mark.parametrize(
+    ("day", "quarters"), [(date(2026, 3, 29), 92), (date(2026, 10, 25), 100), (date(2026, 7, 1), 96)]
+)
+def test_a_delivery_day_has_all_its_quarters(day: date, quarters: int) -> None:
+    starts = range(day_start(day), day_end(day), QUARTER_S)
+    view = make_view({}, quarters={ts: float(n) for n, ts in enumerate(starts)})
+    answer = quarters_response(view, day_end(day) - HOUR_S, SETTINGS, days=2)
+    assert [quarter.ts for quarter in answer.day_ahead] == list(starts)
+    assert len(starts) == quarters
+    assert not any(quarter.hourly for quarter in answer.day_ahead)
+
+
+def test_quarters_are_marked_hourly_up_to_the_day_from_which_they_are_traded() -> None:
+    midnight = day_start(QUARTERS_SINCE)
+    before = {midnight - n * HOUR_S: 10.0 * n for n in range(1, 4)}
+    view = make_view(before, quarters={midnight + n * QUARTER_S: float(n) for n in range(8)})
+    answer = quarters_response(view, midnight, SETTINGS, days=1)
+    assert [(quarter.eur_mwh, quarter.hourly) for quarter in answer.day_ahead] == [
+        *((price, True) for price in (30.0, 20.0, 10.0) for _ in range(4)),
+        *((float(n), False) for n in range(8)),
+    ]
+
+
+def test_the_backtest_is_that_of_quarters() -> None:
+    view = replace(make_view(), backtest=SCORE)
+    assert quarters_response(view, HOUR, SETTINGS).backtest is None
+    answer = quarters_response(replace(view, quarter_backtest=BacktestScore(30.0, 60.0, 0.5, 24)), HOUR, SETTINGS)
+    assert answer.backtest is not None
+    assert (answer.backtest.mae, answer.backtest.baseline_mae, answer.backtest.skill) == (30.0, 60.0, 0.5)
+
+
+def test_the_full_horizon_adds_what_lies_past_free_until_and_changes_nothing_else() -> None:
+    view = make_view({HOUR: 1.0}, RUN, quarter_run=quarters_of(RUN))
+    public, full = (
+        quarters_response(view, HOUR + 60, Settings(public_url=SETTINGS.public_url, full_horizon=is_full))
+        for is_full in (False, True)
+    )
+    assert full.forecast[: len(public.forecast)] == public.forecast
+    assert full.forecast[-1].ts == RUN.end_ts - QUARTER_S > public.free_until + HOUR_S
+    assert msgspec.structs.replace(full, forecast=public.forecast) == public
+    assert public.gated
