@@ -164,6 +164,11 @@ def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _PRICE_DECIMALS)
 
 
+def past_prices_from(document: object) -> dict[int, float]:
+    """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period. Raises Malformed."""
+    return {period["ts"]: period["eurMwh"] for period in _checked(_HISTORY, document)["prices"]}
+
+
 def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     if fields is None:
         return None
@@ -261,6 +266,9 @@ def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
 
 _PRICES: Final = {HOUR_S: _prices(_hour_start), QUARTER_S: _prices(_quarter_start)}
 _SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
+_HISTORY: Final = _record(
+    {"zone": "EE", "currency": "EUR", "prices": [_record({"ts": _quarter_start, "eurMwh": _price})]}
+)
 
 
 def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import partial
 from http import HTTPStatus
 from typing import Final
@@ -12,8 +13,17 @@ from homeassistant.util.json import json_loads
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from .answers import About, ForecastAnswer, ForeignDocument, Malformed, about_from, forecast_from, settled_from
-from .errors import CannotConnect, InvalidResponse, NotTunnihind, RateLimited, RedirectLoop
+from .answers import (
+    About,
+    ForecastAnswer,
+    ForeignDocument,
+    Malformed,
+    about_from,
+    forecast_from,
+    past_prices_from,
+    settled_from,
+)
+from .errors import CannotConnect, InvalidResponse, NoPastPrices, NotTunnihind, RateLimited, RedirectLoop
 from .prices.timeline import HOUR_S, QUARTER_S
 
 POLL_S: Final = 60
@@ -28,8 +38,11 @@ _CHUNK_BYTES: Final = 65_536
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _HISTORY_DAYS: Final = "2"
+_RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 # People paste addresses from the documentation or the browser, with one of these paths.
-_OWN_PATHS: Final = re.compile(r"(/+(api/(v1/(forecast|quarters|accuracy)|series|about|openapi\.json)|docs))*/*$")
+_OWN_PATHS: Final = re.compile(
+    r"(/+(api/(v1/(forecast|quarters|history|accuracy)|series|about|openapi\.json)|docs))*/*$"
+)
 
 
 def server_url(typed: str) -> str:
@@ -97,6 +110,19 @@ class Client:
         if step_s == HOUR_S:
             return self._read(settled_from, body)
         return self._read(partial(forecast_from, step_s=step_s), body).settled
+
+    async def settled_in(self, month: date, step_s: int) -> dict[int, float]:
+        """Return the settled prices of the Estonian month that begins on that day, as far as the server has them.
+
+        They are in EUR/MWh by the start of their period, which is `step_s` seconds long.
+        Raises CannotConnect, NoPastPrices and InvalidResponse.
+        """
+        query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
+        try:
+            _, body = await self._get("api/v1/history", query=query)
+            return self._read(past_prices_from, body)
+        except NotTunnihind as error:
+            raise NoPastPrices(url=self._shown_url) from error
 
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None

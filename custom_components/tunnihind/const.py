@@ -19,6 +19,7 @@ OLDEST_SERVER: Final = "0.1.0"
 
 ATTRIBUTION: Final = "Tunnihind"
 
+EUR: Final = "EUR"
 EUR_PER_KWH: Final = "EUR/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 

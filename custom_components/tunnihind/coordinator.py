@@ -5,6 +5,7 @@ news changes nothing. The time comes from the entry's clock.
 """
 
 from datetime import timedelta
+from functools import partial
 from typing import Final, override
 
 from homeassistant.config_entries import ConfigEntry
@@ -29,6 +30,7 @@ from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindEr
 from .known import History, merged
 from .mode_names import marked_credit
 from .newest import NewestPrices
+from .past.paid_prices import PaidPrices
 from .planner import Planner
 from .prices.billing import Billing, Resolution, billing_from
 from .prices.tariff import Tariff, tariff_from
@@ -110,6 +112,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def market_price(self) -> float | None:
         """The market's price of the current hour, EUR/MWh, settled or as forecast; None where it is not known."""
         return self.data.in_hours().market_price(self.clock.now()) if self.data else None
+
+    @property
+    def paid_prices(self) -> PaidPrices:
+        """What the household paid for past hours."""
+        step_s = self._billing.billed_by.step_s
+        settled_in = partial(self._client.settled_in, step_s=step_s)
+        return PaidPrices(step_s=step_s, settled_in=settled_in, rate=self.tariff.known_price)
 
     @property
     def contact(self) -> Contact:

@@ -45,6 +45,15 @@ class NotTunnihind(TunnihindError):
         super().__init__(url=url, reason=reason)
 
 
+class NoPastPrices(TunnihindError):
+    """The server doesn't give out past prices: the specification has none. Placeholder: `url`."""
+
+    key = "no_past_prices"
+
+    def __init__(self, *, url: str) -> None:
+        super().__init__(url=url)
+
+
 class ServerIsRehearsal(TunnihindError):
     """A live server has become a rehearsal of a past day. Placeholder: `url`."""
 

@@ -4,12 +4,14 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, SupportsResponse, callback
 
-from .actions import find_cheapest_hours, get_prices
+from .actions import find_cheapest_hours, get_prices, import_costs, import_prices
 from .const import DOMAIN
 
 _ACTIONS: Final = {
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
+    "import_prices": (import_prices.SCHEMA, import_prices.import_prices),
+    "import_costs": (import_costs.SCHEMA, import_costs.import_costs),
 }
 
 

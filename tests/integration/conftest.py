@@ -7,9 +7,10 @@ from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from tests.support.api_server import Serve
+from tests.support.api_server import Serve, no_prices
 from tests.support.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
 from tests.support.recording_proxy import RecordingProxy
+from tunnihind.api.history import ReadPrices
 from tunnihind.api.models import Mode
 
 # Home Assistant's own web server still does so, and would not start with warnings as errors.
@@ -38,9 +39,17 @@ async def make_home(
         price_of: PriceOf = wavy,
         ahead_s: int = 0,
         mode: Mode = "live",
+        read_prices: ReadPrices = no_prices,
     ) -> Home:
-        known = {"settled_until": instant(settled_until), "price_of": price_of}
-        return Home(hass, freezer, await serve(mode=mode), now=instant(now), ahead_s=ahead_s, **known)  # type: ignore[arg-type]
+        return Home(
+            hass,
+            freezer,
+            await serve(mode=mode, read_prices=read_prices),
+            now=instant(now),
+            settled_until=instant(settled_until),
+            price_of=price_of,
+            ahead_s=ahead_s,
+        )
 
     return make
 

@@ -26,6 +26,8 @@ CAR: Final = "Charge the car while it is cheap"
 DISHWASHER: Final = "Dishwasher at a negative price"
 TOMORROW: Final = "Tell tomorrow's prices"
 PUMP: Final = "Pump at the time that was found"
+# Needs a recorder, and is tried in past/test_import_costs.py.
+COSTS: Final = "Cost of the last days"
 FLOOR: Final = "Floor heating off when electricity gets dear"
 
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
@@ -78,7 +80,7 @@ async def automate(home: Home, alias: str) -> list[Call]:
 
 
 def test_every_example_is_tried_here() -> None:
-    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP}
+    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS}
     others = [block for block in BLOCKS if block.get("alias") not in tried]
     assert AUTOMATIONS.keys() == tried
     assert [block.get("type", "script") for block in others] == ["script", "iframe", "custom:apexcharts-card"]

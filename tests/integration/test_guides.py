@@ -13,7 +13,9 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from custom_components.tunnihind.actions.past_hours import hours_answer
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.past.hours import LeftOut
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.plan import Status
@@ -164,15 +166,27 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     found, none = [
         await answered(hass, "find_cheapest_hours", **job, price_cap=cap, horizon="expected") for cap in (500, -500)
     ]
-    answers = {"get_prices": await answered(hass, "get_prices"), "find_cheapest_hours": found | none}
-    choices = {"get_prices": set(), "find_cheapest_hours": set(Horizon)}
+    imported = {"statistic_id", *keys_of(hours_answer({0: 0.1}, 1, {0: LeftOut.NO_RATE}))}
+    answers = {
+        "get_prices": await answered(hass, "get_prices"),
+        "find_cheapest_hours": found | none,
+        "import_prices": imported,
+        "import_costs": {"kwh", "cost"},
+    }
+    choices = {"find_cheapest_hours": set(Horizon)}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
-        assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices[name]
+        assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
         assert answer == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)
+
+
+@both_languages
+def test_every_reason_for_leaving_out_an_hour_is_told(language: str) -> None:
+    [*_, section] = [documents.section(title, language) for title in ("Actions", "Past prices and costs")]
+    assert set(LeftOut) <= set(documents.codes(section))
 
 
 @both_languages

@@ -107,7 +107,12 @@ def test_what_is_exempt_is_not_there() -> None:
 
 async def test_actions_are_there_without_a_server(hass: HomeAssistant, enable_custom_integrations: None) -> None:
     assert await async_setup_component(hass, DOMAIN, {})
-    assert hass.services.async_services()[DOMAIN].keys() == {"get_prices", "find_cheapest_hours"}
+    assert hass.services.async_services()[DOMAIN].keys() == {
+        "find_cheapest_hours",
+        "get_prices",
+        "import_costs",
+        "import_prices",
+    }
 
 
 @pytest.mark.parametrize(

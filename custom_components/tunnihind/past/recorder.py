@@ -1,0 +1,147 @@
+"""Reads any statistics in Home Assistant's recorder, and writes the integration's own."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from itertools import batched
+from typing import Any, Final, Literal
+
+from homeassistant.components.recorder.const import DOMAIN as RECORDER
+from homeassistant.components.recorder.models import StatisticData, StatisticMetaData
+from homeassistant.components.recorder.statistics import (
+    async_add_external_statistics,
+    get_metadata,
+    statistics_during_period,
+)
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers.recorder import get_instance
+from homeassistant.util import dt as dt_util
+from homeassistant.util.unit_conversion import EnergyConverter
+
+from ..const import DOMAIN
+from .costs import Energy, SumRow
+from .hours import HourPrice
+
+# The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
+_BATCH: Final = 1_000
+_KWH: Final = {"energy": "kWh"}
+
+type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "sum"]
+
+
+def check_recorder(hass: HomeAssistant) -> None:
+    """Raise ServiceValidationError where Home Assistant records nothing."""
+    if RECORDER not in hass.config.components:
+        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_recorder")
+
+
+async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
+    """Return the readings of an energy statistic in [start, end), UTC seconds; by five minutes only `by_quarter`."""
+    hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
+    fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
+    return Energy(_changes(hours), _changes(fives))
+
+
+async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
+    """Return the name of the energy statistic that a field of an action asks for.
+
+    Raises ServiceValidationError if it is not there, or none of energy that adds up.
+    """
+    known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
+    if energy_id not in known:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key="unknown_statistic",
+            translation_placeholders={"field": field, "id": energy_id},
+        )
+    _, metadata = known[energy_id]
+    unit = metadata["unit_of_measurement"]
+    if not metadata["has_sum"] or unit not in EnergyConverter.VALID_UNITS:
+        raise ServiceValidationError(
+            translation_domain=DOMAIN,
+            translation_key="not_energy",
+            translation_placeholders={"field": field, "id": energy_id, "unit": unit or "–"},
+        )
+    state = hass.states.get(energy_id)
+    return metadata["name"] or (state.name if state else energy_id)
+
+
+async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
+    """Return mean, lowest and highest price by hour as they are stored."""
+    rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
+    return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
+
+
+async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
+    """Return costs and their sums by hour as they are stored."""
+    rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
+    return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
+
+
+async def write_prices(
+    hass: HomeAssistant, metadata: StatisticMetaData, prices: Mapping[int, HourPrice | None]
+) -> None:
+    """Write prices by hour; None takes away what is stored."""
+    await _write(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
+
+
+async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, SumRow]) -> None:
+    """Write costs and their sums by hour."""
+    await _write(
+        hass,
+        metadata,
+        (
+            StatisticData(start=dt_util.utc_from_timestamp(hour), sum=row.total)
+            if row.cost is None
+            else StatisticData(start=dt_util.utc_from_timestamp(hour), state=row.cost, sum=row.total)
+            for hour, row in rows.items()
+        ),
+    )
+
+
+def _price_row(hour: int, price: HourPrice | None) -> StatisticData:
+    row = StatisticData(start=dt_util.utc_from_timestamp(hour))
+    if price:
+        row |= {"mean": price.mean, "min": min(price.quarters), "max": max(price.quarters)}
+    return row
+
+
+async def _rows(
+    hass: HomeAssistant,
+    statistic_id: str,
+    period: Literal["5minute", "hour"],
+    columns: set[_Column],
+    start: int = 0,
+    end: int | None = None,
+) -> dict[int, Any]:
+    """Return what is stored of a statistic, by the start of the period; energy in kWh."""
+    until = None if end is None else dt_util.utc_from_timestamp(end)
+    found = await get_instance(hass).async_add_executor_job(
+        statistics_during_period,
+        hass,
+        dt_util.utc_from_timestamp(start),
+        until,
+        {statistic_id},
+        period,
+        _KWH,
+        columns,
+    )
+    return {int(row["start"]): row for row in found.get(statistic_id, ())}
+
+
+def _changes(rows: Mapping[int, Any]) -> dict[int, float]:
+    return {start: row["change"] for start, row in rows.items() if row["change"] is not None}
+
+
+async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
+    """Write rows over those of the same hours, and return when they are stored."""
+    for some in batched(rows, _BATCH, strict=False):
+        async_add_external_statistics(hass, metadata, some)
+    written = asyncio.Event()
+
+    def note() -> None:  # in the recorder's thread
+        hass.loop.call_soon_threadsafe(written.set)
+
+    # The recorder does one thing after another, and tells when it has changed metadata, even if there is nothing to it.
+    get_instance(hass).async_update_statistics_metadata(metadata["statistic_id"], on_done=note)
+    await written.wait()

@@ -1,0 +1,97 @@
+"""What energy cost, and the sums that follow."""
+
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.past.costs import FIVE_MIN_S, Energy, SumRow, costs, sum_rows
+from custom_components.tunnihind.past.hours import HourPrice, LeftOut
+from tunnihind.market import HOUR_S
+
+HOUR = 1_768_374_000
+STEEP = HourPrice((0.40, 0.20, 0.10, 0.10))
+
+
+def fives(*quarters: float) -> dict[int, float]:
+    """Return readings by five minutes that come to these of quarters, all in the last five minutes of each."""
+    kwh = [amount for quarter in quarters for amount in (0.0, 0.0, quarter)]
+    return {HOUR + i * FIVE_MIN_S: amount for i, amount in enumerate(kwh)}
+
+
+def test_an_hour_is_charged_by_its_mean_where_only_the_hour_is_read() -> None:
+    assert costs(Energy({HOUR: 2.0}, {}), {HOUR: STEEP}) == {HOUR: 0.4}
+
+
+def test_an_hour_is_charged_by_the_quarter_where_five_minutes_are_read() -> None:
+    energy = Energy({HOUR: 2.0}, fives(0.0, 0.5, 0.5, 1.0))
+    assert costs(energy, {HOUR: STEEP}) == {HOUR: pytest.approx(0.5 * 0.2 + 1.5 * 0.1)}
+
+
+def test_five_minutes_that_do_not_make_up_the_hour_do_not_count() -> None:
+    incomplete = {start: kwh for start, kwh in fives(2.0, 0.0, 0.0, 0.0).items() if start != HOUR}
+    for readings in (incomplete, fives(2.0, 0.0, 0.0, 1.0)):
+        assert costs(Energy({HOUR: 2.0}, readings), {HOUR: STEEP}) == {HOUR: 0.4}
+
+
+def test_a_gap_between_readings_is_told_and_so_is_an_hour_without_a_price() -> None:
+    later = HOUR + 3 * HOUR_S
+    energy = Energy({HOUR: 1.0, HOUR + HOUR_S: 1.0, later: 1.0}, {})
+    assert costs(energy, {HOUR: STEEP, HOUR + HOUR_S: LeftOut.NO_RATE, later: STEEP}) == {
+        HOUR: 0.2,
+        HOUR + HOUR_S: LeftOut.NO_RATE,
+        HOUR + 2 * HOUR_S: LeftOut.NO_READING,
+        later: 0.2,
+    }
+
+
+def test_a_negative_price_is_earned() -> None:
+    assert costs(Energy({HOUR: 3.0}, {}), {HOUR: HourPrice((-0.01,) * 4)}) == {HOUR: -0.03}
+
+
+def test_a_reading_that_comes_late_moves_all_later_sums() -> None:
+    first = sum_rows({}, {HOUR: 1.0, HOUR + 2 * HOUR_S: 3.0}, HOUR)
+    second = sum_rows(first, {HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 2 * HOUR_S: 3.0}, HOUR)
+    assert [row.total for row in first.values()] == [1.0, 4.0]
+    assert second == {HOUR: SumRow(1.0, 1.0), HOUR + HOUR_S: SumRow(2.0, 3.0), HOUR + 2 * HOUR_S: SumRow(3.0, 6.0)}
+
+
+def test_a_reading_that_was_taken_back_costs_nothing_any_more() -> None:
+    stored = sum_rows({}, {HOUR: 1.0, HOUR + HOUR_S: 2.0}, HOUR)
+    assert sum_rows(stored, {HOUR + HOUR_S: 2.0}, HOUR) == {HOUR: SumRow(None, 0.0), HOUR + HOUR_S: SumRow(2.0, 2.0)}
+
+
+@pytest.mark.parametrize(("reason", "kept"), [(LeftOut.NO_PRICE, 1.0), (LeftOut.NO_RATE, None)])
+def test_a_cost_stays_when_the_server_forgets_a_price_but_not_without_a_rate(
+    reason: LeftOut, kept: float | None
+) -> None:
+    stored = sum_rows({}, {HOUR: 1.0, HOUR + HOUR_S: 2.0}, HOUR)
+    rows = sum_rows(stored, {HOUR: reason, HOUR + HOUR_S: 2.0}, HOUR)
+    assert rows[HOUR].cost == kept
+    assert rows[HOUR + HOUR_S].total == (kept or 0) + 2.0
+
+
+HOURS = st.integers(0, 50).map(lambda i: HOUR + i * HOUR_S)
+CENTS = st.integers(-10_000, 10_000).map(lambda cents: cents / 100)
+
+
+@given(
+    st.dictionaries(HOURS, CENTS),
+    st.dictionaries(HOURS, CENTS | st.sampled_from(LeftOut)),
+    HOURS,
+)
+def test_run_again_they_correct_and_never_double(
+    before: dict[int, float], found: dict[int, float | LeftOut], start: int
+) -> None:
+    stored = sum_rows({}, before, HOUR)
+    rows = {**stored, **sum_rows(stored, found, start)}
+    assert {**rows, **sum_rows(rows, found, start)} == rows
+    assert {hour: row for hour, row in rows.items() if hour < start} == {
+        hour: row for hour, row in stored.items() if hour < start
+    }
+    ordered = [rows[hour] for hour in sorted(rows)]
+    assert [row.total for row in ordered] == pytest.approx(list(accumulate(row.cost or 0.0 for row in ordered)))
+    for hour, cost in found.items():
+        if hour >= start and not isinstance(cost, LeftOut):
+            assert rows[hour].cost == cost

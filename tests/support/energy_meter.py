@@ -1,0 +1,75 @@
+"""An energy statistic of somebody else's in Home Assistant's recorder, and what is stored there of any statistic."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
+from homeassistant.components.recorder.models import StatisticMeanType, StatisticMetaData
+from homeassistant.components.recorder.statistics import statistics_during_period
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.recorder import get_instance
+
+from tunnihind.market import HOUR_S
+
+METER: Final = "estfeed:import"
+"""Readings as another integration brings them, a day late."""
+
+type Rows = dict[int, dict[str, Any]]
+"""Rows of a statistic by the start of their period, UTC seconds."""
+
+
+def metadata(**changes: Any) -> StatisticMetaData:  # noqa: ANN401  any field of the metadata
+    """Return what the recorder is told of the meter."""
+    told = StatisticMetaData(
+        statistic_id=METER,
+        source=METER.partition(":")[0],
+        name="Estfeed import",
+        unit_of_measurement="kWh",
+        unit_class="energy",
+        mean_type=StatisticMeanType.NONE,
+        has_sum=True,
+    )
+    return told | changes  # type: ignore[return-value]
+
+
+async def read(hass: HomeAssistant, kwh: Mapping[int, float], **changes: Any) -> None:  # noqa: ANN401
+    """Let the meter have these readings, kWh by hour, as the source of it would write them: with sums over all."""
+    await _import(hass, kwh, metadata(**changes), short_term=False)
+
+
+async def read_by_five_minutes(hass: HomeAssistant, kwh: Mapping[int, float]) -> None:
+    """Let Home Assistant have these readings by five minutes, as it has them of a meter of its own."""
+    await _import(hass, kwh, metadata(), short_term=True)
+
+
+async def _import(hass: HomeAssistant, kwh: Mapping[int, float], told: StatisticMetaData, *, short_term: bool) -> None:
+    total, rows = 0.0, []
+    for start in sorted(kwh):
+        total += kwh[start]
+        rows.append({"start": datetime.fromtimestamp(start, UTC), "state": kwh[start], "sum": total})
+    instance = get_instance(hass)
+    instance.async_import_statistics(told, rows, StatisticsShortTerm if short_term else Statistics)  # type: ignore[arg-type]
+    await asyncio.to_thread(instance.block_till_done)
+    await hass.async_block_till_done()
+
+
+async def stored(
+    hass: HomeAssistant,
+    statistic_id: str,
+    *columns: Literal["change", "max", "mean", "min", "state", "sum"],
+    period: Literal["hour", "day"] = "hour",
+) -> Rows:
+    """Return what the recorder has of a statistic, as dashboards read it."""
+    found = await get_instance(hass).async_add_executor_job(
+        lambda: statistics_during_period(
+            hass, datetime.fromtimestamp(0, UTC), None, {statistic_id}, period, None, set(columns)
+        )
+    )
+    return {int(row["start"]): {name: row.get(name) for name in columns} for row in found.get(statistic_id, [])}
+
+
+def even(start: int, hours: int, kwh: float = 1.0) -> dict[int, float]:
+    """Return the same reading for so many hours."""
+    return dict.fromkeys(range(start, start + hours * HOUR_S, HOUR_S), kwh)
