@@ -22,7 +22,7 @@ import click
 
 from tunnihind.clock import SystemClock
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
-from tunnihind.pipeline.modelling import make_run
+from tunnihind.pipeline.modelling import make_runs
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.simulated import Simulated
@@ -41,9 +41,9 @@ def fill(url: str) -> None:
     with Store(url) as store:
         ingest = PriceIngest(store, [Simulated(clock=clock)], Limits(-500, 4000), clock, Observer())
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
-        run = make_run(store, int(clock.now()))
-        if run is not None:
-            store.runs.add(run)
+        runs = make_runs(store, int(clock.now()))
+        if runs is not None:
+            store.runs.add(*runs)
 
 
 def seconds_to_ready(*arguments: str) -> float:

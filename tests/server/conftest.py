@@ -10,7 +10,7 @@ import stamina
 from aiohttp import ClientSession
 from hypothesis import settings
 
-from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tests.support.pipelines import QuickModel
 from tunnihind.market import Limits
 from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
@@ -54,8 +54,8 @@ async def session() -> AsyncIterator[ClientSession]:
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
 
-    def quick(limits: Limits) -> LastWeeksMean:
-        return LastWeeksMean(limits=limits)
+    def quick(limits: Limits) -> QuickModel:
+        return QuickModel(limits=limits)
 
     for name in ("pipeline.modelling.forecaster", "rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick)

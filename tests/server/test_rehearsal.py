@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import plain_run
+from tests.support.pipelines import plain_run, quarters_of
 from tests.support.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
@@ -19,6 +19,7 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import (
     DAY_S,
     HOUR_S,
+    QUARTER_S,
     Limits,
     day_end,
     day_start,
@@ -107,8 +108,8 @@ def bits(run: Run | None) -> object:
 def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
     """Return all that a rehearsal shows at an instant, in a form that compares to the last bit."""
     at = rehearsal.instant if at is None else at
-    run = rehearsal.run(at)
-    view = rehearsal.served_data(at, () if run is None else (run,))
+    runs = rehearsal.runs(at)
+    view = rehearsal.served_data(at, () if runs is None else (runs,))
     issues = rehearsal.archive.as_of(at).covariates.series
     covariates = {name: [(one.issued_ts, one.values.tobytes()) for one in series] for name, series in issues.items()}
     return view.version, view.settled, view.issued, view.last_refresh, view.backtest, bits(view.run), covariates
@@ -116,8 +117,8 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
 
 def view_at(store: Store, instant: int) -> ServedData:
     rehearsal = Rehearsal.of(store, instant)
-    run = rehearsal.run()
-    return rehearsal.served_data(instant, () if run is None else (run,))
+    runs = rehearsal.runs()
+    return rehearsal.served_data(instant, () if runs is None else (runs,))
 
 
 def test_settled_prices_are_the_imported_ones_that_were_out_by_then(reader: Store, quotes: dict[int, Quotes]) -> None:
@@ -212,6 +213,18 @@ def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None
     assert delivery_day(made_at) not in {delivery_day(one.made_at) for one in backcasts(history, NOW)}
 
 
+def test_quarters_are_shown_as_issued_where_they_were_and_as_their_hour_elsewhere(history: Store) -> None:
+    with_quarters, without = plain_run(NOW - 2 * DAY_S + 60), plain_run(NOW - 4 * DAY_S + 60, median=70.0)
+    history.runs.add(with_quarters, quarters_of(with_quarters))
+    history.runs.add(without)
+    view = view_at(history, NOW)
+    said = [view.issued_quarters[with_quarters.start_ts + n * QUARTER_S].p50 for n in range(4)]
+    assert said == [47.0, 49.0, 51.0, 53.0]
+    assert [view.issued_quarters[without.start_ts + n * QUARTER_S].p50 for n in range(4)] == [70.0] * 4
+    assert view.quarter_run is not None
+    assert (view.quarter_run.made_at, view.quarter_run.step_s) == (NOW, QUARTER_S)
+
+
 def test_runs_made_after_the_instant_are_ignored_even_once_the_clock_passes_them(history: Store) -> None:
     before = [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)]
     history.runs.add(plain_run(NOW + 1, median=999.0))
@@ -230,11 +243,15 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
 
 def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> None:
     rehearsal = Rehearsal.of(reader, NOW)
-    runs = tuple(run for n in range(3) if (run := rehearsal.run(NOW + n * HOUR_S)) is not None)
+    runs = tuple(made for n in range(3) if (made := rehearsal.runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
-    assert view.run is runs[-1]
-    assert view.issued[NOW + HOUR_S] == Percentiles(runs[0].p10[0], runs[0].p50[0], runs[0].p90[0])
-    assert view.issued[NOW + 2 * HOUR_S] == Percentiles(runs[1].p10[0], runs[1].p50[0], runs[1].p90[0])
+    assert (view.run, view.quarter_run) == runs[-1]
+    for n, (hours, quarters) in enumerate(runs[:2], start=1):
+        ts = NOW + n * HOUR_S
+        assert view.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
+        for row in range(4):
+            said = Percentiles(quarters.p10[row], quarters.p50[row], quarters.p90[row])
+            assert view.issued_quarters[ts + row * QUARTER_S] == said
 
 
 def spoil_the_future(store: Store, after: int) -> None:

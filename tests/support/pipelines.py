@@ -10,11 +10,12 @@ import numpy as np
 
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tunnihind.clock import Clock
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.known import Known
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, floor_hour
-from tunnihind.pipeline.modelling import ScoreSlice, accuracy, make_run, score, score_slice
+from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.base import CovariateSource, PriceSource
@@ -37,19 +38,19 @@ class StubModeller:
         self.scored_at: list[int] = []
         self.asked_accuracy_at: int | None = None
 
-    async def run(self, as_of: int) -> Run | None:
+    async def runs(self, as_of: int) -> RunPair | None:
         self.made_at.append(as_of)
         if self.errors:
             raise self.errors.popleft()
-        return None if self.knows_nothing else plain_run(as_of)
+        return None if self.knows_nothing else plain_runs(as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
         return ScoreSlice((), 0, 0)
 
-    async def score(self, as_of: int) -> BacktestScore | None:
+    async def scores(self, as_of: int) -> ScoreByStep:
         assert self.scored_at[-1] == as_of
-        return None
+        return {HOUR_S: None, QUARTER_S: None}
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         self.asked_accuracy_at = as_of
@@ -62,15 +63,15 @@ class InProcessModeller:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def run(self, as_of: int) -> Run | None:
-        return make_run(self._store, as_of, LIMITS)
+    async def runs(self, as_of: int) -> RunPair | None:
+        return make_runs(self._store, as_of, LIMITS)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         late = score_slice(self._store, as_of, LIMITS, recent=True)
         return late if late.forecasts else score_slice(self._store, as_of, LIMITS, recent=False)
 
-    async def score(self, as_of: int) -> BacktestScore | None:
-        return score(self._store, as_of, LIMITS)
+    async def scores(self, as_of: int) -> ScoreByStep:
+        return scores(self._store, as_of, LIMITS)
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         return accuracy(self._store, as_of)
@@ -120,6 +121,20 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
         percentiles=np.array([run.p10, run.p50, run.p90]).repeat(len(within), axis=1) + shape,
         inputs=run.inputs,
     )
+
+
+def plain_runs(made_at: int) -> RunPair:
+    """Return a plain run and the quarters that go with it."""
+    hours = plain_run(made_at)
+    return RunPair(hours, quarters_of(hours))
+
+
+class QuickModel(LastWeeksMean):
+    """The last weeks' mean, with quarters that always differ alike from their hour."""
+
+    def forecast_quarters(self, known: Known, hourly: Run) -> Run:
+        assert hourly.made_at == known.as_of
+        return quarters_of(hourly)
 
 
 def pipeline_of(

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -16,12 +17,16 @@ from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.known import PriceHistory
-from tunnihind.market import ZONES
-from tunnihind.pipeline.modelling import make_run
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES
+from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RESOLUTIONS: Final = {"60m": HOUR_S, "15m": QUARTER_S}
+_RESOLUTION = option(
+    "resolution", type=click.Choice(list(_RESOLUTIONS)), default="60m", show_default=True, help="Hours or quarters."
+)
 _FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="What to write.")
 
 
@@ -76,37 +81,48 @@ def export() -> None:
 
 @export.command("prices")
 @_FORMAT
+@_RESOLUTION
 @with_settings(STORE, AS_OF)
-def export_prices(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all settled hours: ts,ee,lv,lt,fi, EUR/MWh without VAT."""
+def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
+    """Write all settled hours, or the quarters that are known as such: ts,ee,lv,lt,fi, EUR/MWh without VAT.
+
+    The market trades quarters since 2025-10-01; of earlier days only hours are known.
+    """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.archive()
     history = archive.everything() if as_of is None else archive.as_of(as_of)
-    hours = _hours(history)
+    periods = _periods(history, _RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)
     if format == "json":
-        click.echo(json.dumps({"prices": [dict(zip(columns, hour, strict=True)) for hour in hours]}))
+        click.echo(json.dumps({"prices": [dict(zip(columns, period, strict=True)) for period in periods]}))
     else:
-        _write_csv(columns, hours)
+        _write_csv(columns, periods)
 
 
 @export.command("forecast")
 @_FORMAT
+@_RESOLUTION
 @with_settings(STORE, MARKET, AS_OF)
-def export_forecast(settings: Settings, *, format: str, as_of: int | None) -> None:  # noqa: A002  the option's name
+def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
+    step_s = _RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
-        run = store.runs.newest() if as_of is None else make_run(store, as_of, settings.limits)
+        if as_of is None:
+            run = store.runs.newest(step_s=step_s)
+        else:
+            runs = make_runs(store, as_of, settings.limits)
+            run = None if runs is None else runs.of(step_s)
     if run is None:
-        raise StoreError("there is no forecast yet: `tunnihind forecast` makes one")
+        what = "forecast" if step_s == HOUR_S else "forecast of quarters"
+        raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")
     if format == "json":
         click.echo(json.dumps(document(run)))
     else:
         _write_csv(("ts", "p10", "p50", "p90"), rows(run))
 
 
-def _hours(history: PriceHistory) -> list[Sequence[float | None]]:
-    by_zone = [dict(history.of(zone)) for zone in ZONES]
+def _periods(history: PriceHistory, step_s: int) -> list[Sequence[float | None]]:
+    by_zone = [dict(history.of(zone, step_s)) for zone in ZONES]
     instants = sorted(set().union(*by_zone))
     return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]
 

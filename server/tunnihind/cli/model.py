@@ -10,7 +10,7 @@ from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
 from tunnihind.cli.runs import document, drawing, origin
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import Run
-from tunnihind.pipeline.modelling import make_run
+from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
@@ -33,12 +33,14 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
 
 def _rehearsed(settings: Settings, instant: int) -> Run | None:
     with Store(settings.store_url, read_only=True) as store:
-        return make_run(store, instant, settings.limits)
+        runs = make_runs(store, instant, settings.limits)
+        return None if runs is None else runs.hours
 
 
 def _made_now(settings: Settings) -> Run | None:
     with Store(settings.store_url) as store:
-        run = make_run(store, int(time.time()), settings.limits)
-        if run is not None:
-            store.runs.add(run)
-        return run
+        runs = make_runs(store, int(time.time()), settings.limits)
+        if runs is None:
+            return None
+        store.runs.add(*runs)
+        return runs.hours

@@ -8,19 +8,20 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, iso_utc
+from tunnihind.market import ESTONIA, HOUR_S, iso_utc
 
 _WIDTH: Final = 34
 
 
 def document(run: Run) -> dict[str, Any]:
     """Return a run as `forecast --json` and `export forecast --format json` write it."""
-    hours = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
-    return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, "hours": hours}
+    periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
+    name = "hours" if run.step_s == HOUR_S else "quarters"
+    return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}
 
 
 def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
-    """Yield start, p10, p50 and p90 of every hour."""
+    """Yield start, p10, p50 and p90 of every period."""
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 

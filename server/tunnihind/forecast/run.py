@@ -3,12 +3,12 @@
 import json
 from dataclasses import dataclass
 from datetime import date, time
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from tunnihind.known import Floats, Known
-from tunnihind.market import HOUR_S, Zone, utc_midnight
+from tunnihind.market import HOUR_S, QUARTER_S, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
@@ -140,6 +140,23 @@ class QuarterForecaster(Forecaster, Protocol):
         """
 
 
+class RunPair(NamedTuple):
+    """A run of hours, and the run of quarters that was made with it: of the same instant and span."""
+
+    hours: Run
+    quarters: Run
+
+    @classmethod
+    def made_by(cls, make: QuarterForecaster, known: Known) -> Self | None:
+        """Forecast both from what is known; None where nothing at all is known."""
+        hours = make.forecast(known)
+        return None if hours is None else cls(hours, make.forecast_quarters(known, hours))
+
+    def of(self, step_s: int) -> Run:
+        """Return the run of a step, 3600 or 900 s."""
+        return {HOUR_S: self.hours, QUARTER_S: self.quarters}[step_s]
+
+
 @dataclass(frozen=True, slots=True)
 class ByQuarter:
     """A forecaster whose runs are of quarters, for all that takes a forecaster."""
@@ -153,5 +170,5 @@ class ByQuarter:
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast every quarter of the hours of the hourly run; None where there is none."""
-        hourly = self.make.forecast(known)
-        return None if hourly is None else self.make.forecast_quarters(known, hourly)
+        runs = RunPair.made_by(self.make, known)
+        return None if runs is None else runs.quarters

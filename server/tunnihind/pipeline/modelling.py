@@ -1,22 +1,22 @@
 """Makes forecast runs and scores from the store, in a process of its own so that serving does not wait."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from time import monotonic
 from typing import Final, Protocol
 
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.run import QuarterForecaster, Run
+from tunnihind.forecast.run import QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
-from tunnihind.known import Known
-from tunnihind.market import DAY_S, ESTONIA, WEEK_S, Limits
+from tunnihind.known import Known, PriceHistory
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.worker import Worker
-from tunnihind.price_series import PriceSeries
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.store import Store
 
@@ -24,24 +24,26 @@ SLICE_S: Final = 1.0
 """Forecasts of past days are made for so long at a time before they are stored."""
 _RECENT_S: Final = 2 * DAY_S
 """Days that are not longer ago are forecast by the forecaster of the hourly runs."""
+_STEPS: Final = (HOUR_S, QUARTER_S)
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
+
+
+type ScoreByStep = Mapping[int, BacktestScore | None]
+"""The scores of hours and of quarters, by the length of the period in seconds; None where there is too little."""
 
 
 class Modeller(Protocol):
     """Makes runs and scores from what was known at an instant."""
 
-    async def run(self, as_of: int) -> Run | None:
-        """Return the run, None where nothing is known. Raises StoreError, WorkerError."""
+    async def runs(self, as_of: int) -> RunPair | None:
+        """Return the runs of hours and of quarters, None where nothing is known. Raises StoreError, WorkerError."""
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        """Make some of the forecasts that the score needs, for about a second. Raises StoreError, WorkerError."""
+        """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
 
-    async def score(self, as_of: int) -> BacktestScore | None:
-        """Return the model's accuracy over the last 90 days, None where that is too little.
-
-        Raises StoreError, WorkerError.
-        """
+    async def scores(self, as_of: int) -> ScoreByStep:
+        """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
@@ -68,15 +70,15 @@ _kept_forecaster: Final = cache(_StoreForecaster)
 """Returns the forecaster that this process keeps for its hourly runs, by the price limits."""
 
 
-def make_run(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> Run | None:
-    """Make a run from what `store` knew at an instant. Raises StoreError."""
+def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair | None:
+    """Make the runs of hours and of quarters from what `store` knew at an instant. Raises StoreError."""
     kept = _kept_forecaster(limits)
-    return kept.forecaster.forecast(kept.known(store, as_of))
+    return RunPair.made_by(kept.forecaster, kept.known(store, as_of))
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Some of the forecasts of past days that a score needs; `lacking` is how many are still to be made.
+    """Some of the forecasts of past days that the scores need; of `lacking` days they are still to be made.
 
     `past` is what `BacktestBook.state_of_past` returned before they were made.
     """
@@ -93,58 +95,73 @@ _PAST_FORECASTERS: Final[dict[Limits, _StoreForecaster]] = {}
 def score_slice(
     store: Store, as_of: int, limits: Limits = ESTONIA.limits, *, recent: bool, slice_s: float = SLICE_S
 ) -> ScoreSlice:
-    """Make some of the forecasts that the score of an instant needs: the `recent` ones, or the older ones.
+    """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
-    The oldest come first. At least one is made if any is missing, and none is begun after `slice_s` seconds.
-    Raises StoreError.
+    The oldest come first. Those of one day at least are made if any is missing, and none is begun after `slice_s`
+    seconds. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
-    kept = store.backtests.kept(model_identity(limits))
-    missing = [instant for instant in score_instants(_recent_truth(store, as_of), as_of) if instant not in kept]
-    made: list[NextDay] = []
+    model = model_identity(limits)
+    kept = store.backtests.kept(model).keys() & store.backtests.kept(model, step_s=QUARTER_S).keys()
+    wanted = score_instants(_recent_prices(store, as_of).of(ESTONIA.zone), as_of)
+    missing = [instant for instant in wanted if instant not in kept]
+    made: dict[int, tuple[NextDay, ...]] = {}
     for instant in missing:
         if (instant > as_of - _RECENT_S) is not recent:
             continue
         if made and monotonic() >= ends:
             break
-        made.append(_next_day(store, instant, as_of if recent else None, limits))
+        made[instant] = _next_day(store, instant, as_of if recent else None, limits)
     lacking = len(missing) - len(made)
     if not lacking:
         _PAST_FORECASTERS.clear()
-    return ScoreSlice(tuple(made), past, lacking)
+    return ScoreSlice(tuple(chain.from_iterable(made.values())), past, lacking)
 
 
-def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) -> NextDay:
-    """Forecast an instant's next day, with the forecaster of the hourly run at `run_at` where that is given."""
+def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) -> tuple[NextDay, ...]:
+    """Forecast the hours and quarters of an instant's next day.
+
+    The forecaster of the hourly run at `run_at` does so where that is given.
+    """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
         kept = _kept_forecaster(limits)
-        return NextDay.made_by(kept.forecaster, kept.known(store, instant, as_of=run_at))
+        return _hours_and_quarters(kept.forecaster, kept.known(store, instant, as_of=run_at))
     past = _PAST_FORECASTERS.setdefault(limits, _StoreForecaster(limits))
-    return NextDay.made_by(past.forecaster, past.known(store, instant))
+    return _hours_and_quarters(past.forecaster, past.known(store, instant))
 
 
-def score(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> BacktestScore | None:
+def _hours_and_quarters(make: QuarterForecaster, known: Known) -> tuple[NextDay, ...]:
+    runs = RunPair.made_by(make, known)
+    return tuple(NextDay.of(None if runs is None else runs.of(step_s), known, step_s=step_s) for step_s in _STEPS)
+
+
+def scores(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> ScoreByStep:
     """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
-    truth = _recent_truth(store, as_of)
-    kept = store.backtests.kept(model_identity(limits))
-    return recent_score((kept[instant] for instant in score_instants(truth, as_of) if instant in kept), truth)
+    prices = _recent_prices(store, as_of)
+    instants = score_instants(prices.of(ESTONIA.zone), as_of)
+    by_step: dict[int, BacktestScore | None] = {}
+    for step_s in _STEPS:
+        kept = store.backtests.kept(model_identity(limits), step_s=step_s)
+        forecasts = (kept[instant] for instant in instants if instant in kept)
+        by_step[step_s] = recent_score(forecasts, prices.of(ESTONIA.zone, step_s))
+    return by_step
 
 
-def _recent_truth(store: Store, as_of: int) -> PriceSeries:
-    return _truth(store, as_of, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
+def _recent_prices(store: Store, as_of: int) -> PriceHistory:
+    return _prices(store, as_of, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
 
 
-def _truth(store: Store, as_of: int, since: int) -> PriceSeries:
+def _prices(store: Store, as_of: int, since: int) -> PriceHistory:
     """Return the prices to score by, as known at an instant."""
-    return store.prices.archive(since, zones=(ESTONIA.zone,)).as_of(as_of).of(ESTONIA.zone)
+    return store.prices.archive(since, zones=(ESTONIA.zone,)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
     """Score the runs of the last weeks, exactly as issued. Raises StoreError."""
     since = as_of - (MEMORY_DAYS + 1) * DAY_S
-    return live_scores(store.runs.since(since, as_of=as_of), _truth(store, as_of, since - WEEK_S))
+    return live_scores(store.runs.since(since, as_of=as_of), _prices(store, as_of, since - WEEK_S).of(ESTONIA.zone))
 
 
 class ProcessModeller:
@@ -156,12 +173,12 @@ class ProcessModeller:
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY)
 
-    async def run(self, as_of: int) -> Run | None:
-        """Return the run, None where nothing is known. Raises StoreError."""
-        return await self._work(partial(make_run, limits=self._limits), as_of)
+    async def runs(self, as_of: int) -> RunPair | None:
+        """Return the runs of hours and of quarters, None where nothing is known. Raises StoreError, WorkerError."""
+        return await self._work(partial(make_runs, limits=self._limits), as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        """Make some of the forecasts that the score needs, for about a second. Raises StoreError, WorkerError.
+        """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
         The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by a
         second process, which ends with the last of them: it has to learn for long, and no hourly run waits for that.
@@ -175,9 +192,9 @@ class ProcessModeller:
         older = partial(score_slice, limits=self._limits, recent=False)
         return await self._past_worker.do(partial(_with_store, self._database_url, older, as_of))
 
-    async def score(self, as_of: int) -> BacktestScore | None:
-        """Return the model's accuracy over the last 90 days, None where that is too little. Raises StoreError."""
-        return await self._work(partial(score, limits=self._limits), as_of)
+    async def scores(self, as_of: int) -> ScoreByStep:
+        """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
+        return await self._work(partial(scores, limits=self._limits), as_of)
 
     async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""

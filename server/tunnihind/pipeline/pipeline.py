@@ -208,10 +208,10 @@ class Pipeline:
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     async def _forecast(self, now: int) -> None:
-        run = await self._modeller.run(now)
-        if run is not None:
-            await asyncio.to_thread(self._store.runs.add, run)
-            _LOG.info("made a forecast of %d hours from tier %s", run.p50.size, run.tier)
+        runs = await self._modeller.runs(now)
+        if runs is not None:
+            await asyncio.to_thread(self._store.runs.add, *runs)
+            _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
 
     async def _score(self, now: int) -> None:
         """Begin a part of the scores, or wait a second for the one under way: urgent tasks come in between."""
@@ -231,8 +231,8 @@ class Pipeline:
         if part.forecasts:
             await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
             return
-        score = await self._modeller.score(now)
-        await asyncio.to_thread(self._store.runs.keep_score, score)
+        for step_s, score in (await self._modeller.scores(now)).items():
+            await asyncio.to_thread(self._store.runs.keep_score, score, step_s=step_s)
         windows = await self._modeller.accuracy(now)
         await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
         await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)

@@ -135,9 +135,9 @@ async def _simulate(
     # A demo should show its past within seconds; the scores can wait.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for instant in backcast_instants(int(clock.now())):
-        run = await modeller.run(instant)
-        if run is not None:
-            await asyncio.to_thread(store.runs.add, run)
+        runs = await modeller.runs(instant)
+        if runs is not None:
+            await asyncio.to_thread(store.runs.add, *runs)
     updater.store_changed()
     await pipeline.run(updater.store_changed)
 

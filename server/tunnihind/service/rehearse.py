@@ -8,7 +8,7 @@ from typing import Final
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import RunPair
 from tunnihind.market import ESTONIA, floor_hour, iso_utc
 from tunnihind.rehearsal import Rehearsal
 from tunnihind.service.background import background
@@ -28,16 +28,16 @@ class Player:
         self._rehearsal = rehearsal
         self._snapshot = snapshot
         self._clock = clock
-        self._runs: tuple[Run, ...] = ()
+        self._runs: tuple[RunPair, ...] = ()
         self._seen: tuple[int, int | None] | None = None
 
     async def play(self, now: int) -> None:
-        """Make a run and show it, if the hour or the known prices have changed."""
+        """Make runs and show them, if the hour or the known prices have changed."""
         seen = floor_hour(now), self._rehearsal.known_since(now)
         if seen == self._seen:
             return
-        run = await asyncio.to_thread(self._rehearsal.run, now)
-        self._runs = self._runs if run is None else (*self._runs, run)
+        runs = await asyncio.to_thread(self._rehearsal.runs, now)
+        self._runs = self._runs if runs is None else (*self._runs, runs)
         self._snapshot.show(self._rehearsal.served_data(now, self._runs))
         self._seen = seen
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.support.pipelines import QuickModel
 from tunnihind.cli.main import main
-from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.market import Limits, day_end, day_start, delivery_day
 
 type Price = Callable[[int], float]
@@ -26,8 +26,8 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     The report is the same whatever the model; the quick one makes it.
     """
 
-    def quick(limits: Limits) -> LastWeeksMean:
-        return LastWeeksMean(limits=limits)
+    def quick(limits: Limits) -> QuickModel:
+        return QuickModel(limits=limits)
 
     monkeypatch.setattr("tunnihind.cli.backtest.forecaster", quick)
     root = logging.getLogger()

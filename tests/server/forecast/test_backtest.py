@@ -201,7 +201,8 @@ def test_progress_is_told_after_every_forecast(market: Market) -> None:
 def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | None:
     """Make and score all the forecasts that are wanted at an instant."""
     truth = archive.prices.as_of(now).of("ee")
-    made = [NextDay.made_by(make, archive.as_of(instant)) for instant in score_instants(truth, now)]
+    known = map(archive.as_of, score_instants(truth, now))
+    made = [NextDay.of(make.forecast(one), one) for one in known]
     return recent_score(made, truth)
 
 

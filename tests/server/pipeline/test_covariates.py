@@ -13,7 +13,7 @@ from tests.support.pipelines import RecordingObserver, StubModeller, live, pipel
 from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.errors import SourceRefused, SourceUnreachable
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import RunPair
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
@@ -150,9 +150,9 @@ async def test_one_pass_ends_only_when_the_slowest_source_has_answered(store: St
     weather = SlowWeather()
 
     class Modeller(StubModeller):
-        async def run(self, as_of: int) -> Run | None:
+        async def runs(self, as_of: int) -> RunPair | None:
             weather.let.set()
-            return await super().run(as_of)
+            return await super().runs(as_of)
 
     prices = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TODAY))
     pipeline = pipeline_of(store, JumpingClock(NOW), prices=[prices], weather=[weather], modeller=Modeller())

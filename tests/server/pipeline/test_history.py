@@ -13,7 +13,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import History
-from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
+from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
@@ -96,17 +96,18 @@ def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Pa
 
 
 def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
-    free, bound = make_run(filled, NOW), make_run(filled, NOW, Limits(47.0, 52.0))
+    free, bound = make_runs(filled, NOW), make_runs(filled, NOW, Limits(47.0, 52.0))
     assert free is not None
     assert bound is not None
-    assert free.p10.min() < 47
-    assert free.p90.max() > 52
-    assert (bound.p10.min(), bound.p90.max()) == (47, 52)
+    for run, limited in zip(free, bound, strict=True):
+        assert run.p10.min() < 47
+        assert run.p90.max() > 52
+        assert (limited.p10.min(), limited.p90.max()) == (47, 52)
 
 
 async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: Store, database: Path) -> None:
     async with process_modeller(f"sqlite:///{database}", Limits(47.0, 52.0)) as modeller:
         assert isinstance(modeller, ProcessModeller)
-        run = await modeller.run(NOW)
-    assert run is not None
-    assert (run.p10.min(), run.p90.max()) == (47, 52)
+        runs = await modeller.runs(NOW)
+    assert runs is not None
+    assert [(run.p10.min(), run.p90.max()) for run in runs] == [(47, 52)] * 2

@@ -21,8 +21,8 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end
-from tunnihind.pipeline.modelling import ProcessModeller, make_run, process_modeller
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
+from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
@@ -64,22 +64,23 @@ def wait_for_end(pid: int) -> bool:
 async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_one(
     filled: Store, database: Path
 ) -> None:
-    here = make_run(filled, NOW)
+    here = make_runs(filled, NOW)
     assert here is not None
     async with process_modeller(f"sqlite:///{database}") as modeller:
-        there = await modeller.run(NOW)
+        there = await modeller.runs(NOW)
         assert there is not None
-        assert (there.made_at, there.start_ts, there.tier) == (NOW, NOW + HOUR_S, here.tier)
-        assert there.end_ts == day_end(TODAY + timedelta(days=7))
-        assert [there.p10.tobytes(), there.p50.tobytes()] == [here.p10.tobytes(), here.p50.tobytes()]
+        for run, step_s in zip(there, (HOUR_S, QUARTER_S), strict=True):
+            assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
+            assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
+            assert run.says_the_same(here.of(step_s))
         assert [window.days for window in await modeller.accuracy(NOW)] == [7, 30, 90]
         # The process is killed: its successor has learnt nothing yet, and makes the same run.
         first = child_of(modeller)
         os.kill(first, signal.SIGKILL)
-        again = await modeller.run(NOW)
+        again = await modeller.runs(NOW)
         assert again is not None
         assert child_of(modeller) != first
-        assert again.p50.tobytes() == here.p50.tobytes()
+        assert all(run.says_the_same(other) for run, other in zip(again, here, strict=True))
         last = child_of(modeller)
     assert wait_for_end(last)
 
@@ -92,7 +93,7 @@ async def test_a_damaged_row_that_a_run_meets_is_named_once(
         connection.execute("update covariates set series = substr(series, 1, 5)")
     async with process_modeller(f"sqlite:///{database}") as modeller:
         for instant in (NOW, NOW + HOUR_S):
-            assert await modeller.run(instant) is not None
+            assert await modeller.runs(instant) is not None
     named = [line for line in caplog.messages if "wind_speed_100m@ee_west" in line]
     assert len(named) == 1
     assert named[0].startswith("the row of covariates")
@@ -100,7 +101,13 @@ async def test_a_damaged_row_that_a_run_meets_is_named_once(
 
 async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled: Store, database: Path) -> None:
     def note_made(first: int) -> None:
-        made = [NextDay(ts, ts, np.empty(0), np.empty(0), np.empty(0)) for ts in instants if ts >= first]
+        nothing = np.empty(0)
+        made = [
+            NextDay(ts, ts, nothing, nothing, nothing, step_s)
+            for ts in instants
+            for step_s in (HOUR_S, QUARTER_S)
+            if ts >= first
+        ]
         assert filled.backtests.add(model_identity(ESTONIA.limits), made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
@@ -113,7 +120,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         # Older ones start a second process.
         older = await modeller.score_slice(NOW)
         assert older.forecasts[0].issued_ts == instants[0]
-        assert len(older.forecasts) + older.lacking == 88
+        assert len(older.forecasts) / 2 + older.lacking == 88
         past_child = past_child_of(modeller)
         assert past_child not in {None, child_of(modeller)}
         # With all of them made it ends.
@@ -127,7 +134,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
     async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
         with pytest.raises(StoreError, match="there is no database"):
-            await modeller.run(NOW)
+            await modeller.runs(NOW)
 
 
 def stuck(store: Store, as_of: int) -> None:

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, pipeline_of
+from tests.support.pipelines import InProcessModeller, QuickModel, pipeline_of
 from tests.support.sources import ScriptedPrices, estonian_quotes
 from tests.support.stores import store_quotes
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.known import IssuedSeries, Known
-from tunnihind.market import DAY_S, HOUR_S, Limits, day_start
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Limits, day_start
 from tunnihind.pipeline import modelling
-from tunnihind.pipeline.modelling import score, score_slice
+from tunnihind.pipeline.modelling import score_slice, scores
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -32,7 +31,7 @@ MODEL = model_identity(LIMITS)
 WARMTH = "temperature_2m@ee_west"
 
 
-class CountingModel(LastWeeksMean):
+class CountingModel(QuickModel):
     """Notes for which instants it forecasts."""
 
     asked: list[int]
@@ -74,10 +73,34 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
 def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
     assert work_off(filled, slice_s=0.0) == 90
     archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW).of("ee")
-    at_once = [NextDay.made_by(LastWeeksMean(), archive.as_of(instant)) for instant in score_instants(truth, NOW)]
-    found = score(filled, NOW, LIMITS)
+    known = map(archive.as_of, score_instants(truth, NOW))
+    at_once = [NextDay.of(QuickModel().forecast(one), one) for one in known]
+    found = scores(filled, NOW, LIMITS)[HOUR_S]
     assert found is not None
     assert found == recent_score(at_once, truth)
+
+
+def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store: Store, asked: list[int]) -> None:
+    for number in range(60):
+        day = TODAY - timedelta(days=58 - number)
+        quotes = estonian_quotes(day, day, QUARTER_S, level=50.0 + number)
+        store_quotes(store, quotes, day_start(day) - 10 * HOUR_S)
+    work_off(store)
+    assert len(asked) == len(set(asked))
+    kept = store.backtests.kept(MODEL, step_s=QUARTER_S)
+    assert kept.keys() == store.backtests.kept(MODEL).keys()
+    truth = store.prices.archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
+    found = scores(store, NOW, LIMITS)
+    assert found[QUARTER_S] is not None
+    assert found[QUARTER_S] == recent_score(kept.values(), truth)
+    assert found[HOUR_S] not in {None, found[QUARTER_S]}
+
+
+def test_there_is_no_score_of_quarters_where_only_hours_are_known(filled: Store, asked: list[int]) -> None:
+    work_off(filled)
+    found = scores(filled, NOW, LIMITS)
+    assert found[HOUR_S] is not None
+    assert found[QUARTER_S] is None
 
 
 def test_the_next_day_costs_one_forecast_and_a_restart_none(filled: Store, asked: list[int]) -> None:
@@ -104,11 +127,11 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
 
 def test_a_correction_keeps_earlier_forecasts_and_changes_what_scores_them(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    before = score(filled, NOW, LIMITS)
+    before = scores(filled, NOW, LIMITS)[HOUR_S]
     asked.clear()
     filled.prices.add([Price("ee", day_start(TODAY), HOUR_S, 3000.0)], source="elering", seen_ts=NOW)
     assert work_off(filled) == 0
-    after = score(filled, NOW, LIMITS)
+    after = scores(filled, NOW, LIMITS)[HOUR_S]
     assert before is not None
     assert after is not None
     assert after.mae > before.mae
@@ -185,9 +208,9 @@ class SlicingModeller(InProcessModeller):
         self.slice_s = slice_s
         self.done: list[str] = []
 
-    async def run(self, as_of: int) -> Run | None:
+    async def runs(self, as_of: int) -> RunPair | None:
         self.done.append("run")
-        return await super().run(as_of)
+        return await super().runs(as_of)
 
     async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")

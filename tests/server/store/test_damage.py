@@ -21,7 +21,7 @@ from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
-from tunnihind.pipeline.modelling import accuracy, make_run
+from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.revision import is_current
 from tunnihind.store.schema import metadata
@@ -137,9 +137,9 @@ def look_at_everything(store: Store) -> None:
     status = read_status(store, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(describe(status))
-    assert make_run(store, NOW) is not None
+    assert make_runs(store, NOW) is not None
     accuracy(store, NOW)
-    store.backtests.kept("m")
+    scores(store, NOW)
     assert len(store.state.instance_id()) == 32
 
 

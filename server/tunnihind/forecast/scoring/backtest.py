@@ -149,11 +149,6 @@ class NextDay:
     step_s: int = HOUR_S
 
     @classmethod
-    def made_by(cls, make: Forecaster, known: Known, market: Market = ESTONIA) -> Self:
-        """Forecast the hours from what was known at an instant."""
-        return cls.of(make.forecast(known), known, market)
-
-    @classmethod
     def of(cls, run: Run | None, known: Known, market: Market = ESTONIA, step_s: int = HOUR_S) -> Self:
         """Cut the next 24 hours out of a run that was made from what was `known`: hours or quarters, as it has them.
 
