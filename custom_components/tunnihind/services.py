@@ -7,9 +7,12 @@ from homeassistant.core import HomeAssistant, SupportsResponse, callback
 from .actions import find_cheapest_hours, get_prices, import_costs, import_prices
 from .const import DOMAIN
 
-_ACTIONS: Final = {
+_QUESTIONS: Final = {
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
+}
+# These do something too, so an automation need not take their answer.
+_IMPORTS: Final = {
     "import_prices": (import_prices.SCHEMA, import_prices.import_prices),
     "import_costs": (import_costs.SCHEMA, import_costs.import_costs),
 }
@@ -18,5 +21,6 @@ _ACTIONS: Final = {
 @callback
 def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions."""
-    for name, (schema, answer) in _ACTIONS.items():
-        hass.services.async_register(DOMAIN, name, answer, schema=schema, supports_response=SupportsResponse.ONLY)
+    for actions, response in ((_QUESTIONS, SupportsResponse.ONLY), (_IMPORTS, SupportsResponse.OPTIONAL)):
+        for name, (schema, answer) in actions.items():
+            hass.services.async_register(DOMAIN, name, answer, schema=schema, supports_response=response)
