@@ -14,13 +14,26 @@ from typing import Final
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
-from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.processes import Process, Reply, free_port, until
 from tests.support.shifted_clock import ShiftedClock
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 
 SITE: Final = Path(__file__).parents[2] / "packaging/nginx/tunnihind.conf"
 FORECAST: Final = "/api/v1/forecast"
+QUARTERS: Final = "/api/v1/quarters"
+
+# Each answer of periods, with the ends of some of them.
+at_its_edges = pytest.mark.parametrize(
+    ("path", "step_s", "edge_ts"),
+    [
+        pytest.param(FORECAST, HOUR_S, HOUR + HOUR_S, id="hours"),
+        *(
+            pytest.param(QUARTERS, QUARTER_S, HOUR + HOUR_S + minute * 60, id=f"quarters :{minute:02}")
+            for minute in (0, 15, 30, 45)
+        ),
+    ],
+)
 
 DECODED: Final[dict[str | None, Callable[[bytes], bytes]]] = {
     "gzip": gzip.decompress,
@@ -80,12 +93,12 @@ class Edge:
 
 @pytest.fixture
 async def edge(serve: Serve, clock: ShiftedClock, tmp_path: Path) -> AsyncIterator[Edge]:
-    """Return an edge, at half past the hour."""
+    """Return an edge, some seconds after half past the hour."""
     # Debian keeps it where only root looks.
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip("needs nginx: Debian's package nginx-light")
-    origin = await serve(now=HOUR + 1800)
+    origin = await serve(make_view({HOUR + n * HOUR_S: float(n) for n in range(4)}), now=HOUR + 1820)
     port, folder = free_port(), tmp_path / "nginx"
     folder.mkdir()
     site = replaced(SITE.read_text(), "server 127.0.0.1:8080;", f"server 127.0.0.1:{origin.port};")
@@ -97,7 +110,7 @@ async def edge(serve: Serve, clock: ShiftedClock, tmp_path: Path) -> AsyncIterat
     command = [program, "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
     nginx = Process(command, {"TZ": "Europe/Tallinn"} | clock.environment, tmp_path / "nginx.log")
     edge = Edge(f"http://127.0.0.1:{port}", clock, origin)
-    edge.at(HOUR + 1800)
+    edge.at(HOUR + 1820)
 
     async def answers() -> bool:
         assert nginx.is_running(), nginx.log
@@ -118,7 +131,8 @@ def hit(reply: Reply) -> bool:
     return bool(reply.headers["X-Cache-Status"] == "HIT")
 
 
-def current_hour(reply: Reply) -> int:
+def current(reply: Reply) -> int:
+    """Return the start of the period that an answer has as the current one."""
     first: int = reply.json()["dayAhead"][0]["ts"]
     return first
 
@@ -152,30 +166,38 @@ async def test_whoever_is_behind_the_edge_can_tell_how_old_an_answer_is(edge: Ed
     assert reply.headers["Date"] == made
 
 
-async def test_an_answer_made_before_the_full_hour_is_not_given_out_after_it(edge: Edge) -> None:
-    # It was ten seconds on its way: by nginx's own count it would live ten seconds into the next hour.
-    edge.at(HOUR + HOUR_S - 1, origin=HOUR + HOUR_S - 10)
-    before = await edge.get()
-    assert (current_hour(before), "max-age=10," in before.headers["Cache-Control"]) == (HOUR, True)
-    edge.at(HOUR + HOUR_S + 1)
-    assert current_hour(await edge.get()) == HOUR + HOUR_S
-    edge.at(HOUR + HOUR_S + 2)
-    assert hit(await edge.get())
+@at_its_edges
+async def test_an_answer_made_before_its_period_ends_is_not_given_out_after_it(
+    edge: Edge, path: str, step_s: int, edge_ts: int
+) -> None:
+    # It was ten seconds on its way: by nginx's own count it would live ten seconds into the next period.
+    edge.at(edge_ts - 1, origin=edge_ts - 10)
+    before = await edge.get(path)
+    assert (current(before), "max-age=10," in before.headers["Cache-Control"]) == (edge_ts - step_s, True)
+    edge.at(edge_ts + 1)
+    assert current(await edge.get(path)) == edge_ts
+    edge.at(edge_ts + 2)
+    assert hit(await edge.get(path))
 
 
-async def test_an_answer_to_be_refreshed_behind_is_not_given_out_after_the_full_hour(edge: Edge) -> None:
-    assert current_hour(await edge.get()) == HOUR
+@at_its_edges
+async def test_an_answer_to_be_refreshed_behind_is_not_given_out_after_its_period(
+    edge: Edge, path: str, step_s: int, edge_ts: int
+) -> None:
+    edge.at(edge_ts - step_s // 2)
+    assert current(await edge.get(path)) == edge_ts - step_s
     for later in (1, 30):
-        edge.at(HOUR + HOUR_S + later)
-        assert current_hour(await edge.get()) == HOUR + HOUR_S
+        edge.at(edge_ts + later)
+        assert current(await edge.get(path)) == edge_ts
 
 
-@pytest.mark.parametrize("later", [1, 4, 30, HOUR_S, DAY_S - HOUR_S], ids=str)
-async def test_the_last_answer_outlives_the_server_for_a_day(edge: Edge, later: int) -> None:
-    last = await edge.get()
+@pytest.mark.parametrize("path", [FORECAST, QUARTERS])
+@pytest.mark.parametrize("later", [1, 4, 30, QUARTER_S, HOUR_S, DAY_S - HOUR_S], ids=str)
+async def test_the_last_answer_outlives_the_server_for_a_day(edge: Edge, later: int, path: str) -> None:
+    last = await edge.get(path)
     await edge.lose_origin()
     edge.at(HOUR + HOUR_S + later)
-    reply = await edge.get()
+    reply = await edge.get(path)
     assert (reply.status, reply.body) == (200, last.body)
 
 
