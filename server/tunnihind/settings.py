@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -83,9 +84,27 @@ class Settings:
         return self.public_url.rstrip("/") or f"http://localhost:{self.port}"
 
     @property
+    def is_private(self) -> bool:
+        """Whether clients know the server by an address that only its own network can reach."""
+        return _is_within_the_house(urlsplit(self.base_url).hostname or "")
+
+    @property
     def attribution_text(self) -> str:
         """The credit that republishers of the data must give."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
+
+
+_HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
+"""Ends of names that public name servers do not know: multicast DNS (RFC 6762), RFC 8375, and what routers give."""
+
+
+def _is_within_the_house(host: str) -> bool:
+    """Tell whether a host is of a local network: by an address that isn't routed, or by its name."""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        name = host.rstrip(".")
+        return "." not in name or any(name.endswith(f".{end}") for end in _HOUSE_NAMES)
 
 
 def _is_web_address(url: str) -> bool:

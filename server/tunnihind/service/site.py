@@ -66,6 +66,12 @@ async def open_site(
     try:
         await _listen(runner, settings)
         _LOG.info("answering at %s", settings.base_url)
+        if settings.full_horizon and not settings.is_private:
+            _LOG.warning(
+                "--full-horizon is for a private server, and %s looks public: whoever reaches it gets the forecast "
+                "past freeUntil too",
+                settings.base_url,
+            )
         announcing = (
             background(announce(name, instance_id, runner.addresses, clock)) if settings.announce else nullcontext()
         )

@@ -36,6 +36,7 @@ def test_the_server_takes_every_option() -> None:
     options = {
         "vat_rate": 0.24,
         "weather": False,
+        "full_horizon": True,
         "log_level": "debug",
         "entsoe_token": "secret",
         "contact": "me@example.org",
