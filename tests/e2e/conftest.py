@@ -11,6 +11,7 @@ from tests.support.api_server import RunningServer, Serve
 from tests.support.browser import WatchedPage, address_of, chromium, open_page
 from tests.support.processes import Done, Launch, Server, Tunnihind, free_port, run, server_environment
 from tests.support.shifted_clock import ShiftedClock, library
+from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 
 
@@ -81,8 +82,8 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def server(serve: Serve) -> RunningServer:
-    """Return a server of an ordinary day."""
-    return await serve(sample_views.ordinary())
+    """Return a server of an ordinary day; its API has the law's VAT, so its prices are those of a first visit."""
+    return await serve(sample_views.ordinary(), settings=Settings(vat_rate=sample_views.LAWFUL_VAT_RATE))
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
     await page.get_by_role("link", name="UTC").focus()
     server.snapshot.show(replace(sample_views.ordinary(prices={HOUR: 12.34}), version="corrected"))
     await page.clock.run_for(61_000)
-    await expect(page.locator("[data-now-price]")).to_have_text("1.51")
+    await expect(page.locator("[data-now-price]")).to_have_text("1.53")
     await expect(page.get_by_role("link", name="UTC")).to_be_focused()
 
 
@@ -135,7 +135,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
-        await expect(page.locator("#grid .current")).to_have_attribute("data-ts", str(HOUR + HOUR_S))
+        await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
         server.clock.instant += HOUR_S + 120
         await page.context.set_offline(False)
         await expect(page.locator("[data-offline]")).to_be_hidden()
@@ -265,7 +265,7 @@ async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launc
     await process.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
     async with open_page(browser, process.url) as seen:
         await seen.page.clock.install()
-        page = await seen.show()
+        page = await seen.show("/?vat=api")
         price = page.locator("[data-now-price]")
         current = (await process.get("/api/series")).json()["current"]
         await expect(price).to_have_text(cents(current["eurKwh"]))

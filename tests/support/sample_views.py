@@ -1,6 +1,7 @@
 """Made-up days for the pages to show, each with something about it that can go wrong."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from math import sin
 
@@ -11,7 +12,7 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, DEFAULT_VAT_RATE, HOUR_S, consumer_price, day_end, day_start, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 
@@ -58,17 +59,63 @@ def settled(first: int, last: int) -> PriceSeries:
     return PriceSeries.of("ee", HOUR_S, {ts: price(ts) for ts in range(first, last + 1, HOUR_S)})
 
 
+def shaped(ts: int, hour: float) -> float:
+    """Return a price of a quarter, which rises through its hour, for the mean price of that hour."""
+    return round(hour + (-9.0, -2.5, 3.5, 8.0)[ts % HOUR_S // QUARTER_S], 2)
+
+
+def in_quarters(view: ServedData) -> ServedData:
+    """Return a view of hours with quarters for all of its prices and forecasts."""
+    of_hours = view.settled
+    settled_quarters = {ts: shaped(ts, of_hours[hour]) for hour in of_hours for ts in quarters_of(hour)}
+    issued = {
+        ts: Percentiles(*(shaped(ts, value) for value in said))
+        for hour, said in view.issued.items()
+        for ts in quarters_of(hour)
+    }
+    return replace(
+        view,
+        quarters=PriceSeries.of("ee", QUARTER_S, settled_quarters),
+        issued_quarters=issued,
+        quarter_run=view.run and run_in_quarters(view.run),
+    )
+
+
+def quarters_of(hour: int) -> range:
+    return range(hour, hour + HOUR_S, QUARTER_S)
+
+
+def run_in_quarters(of_hours: Run) -> Run:
+    """Return the run of quarters that goes with one of hours."""
+    rows = [
+        [shaped(ts, value) for value in said]
+        for hour, *said in zip(of_hours.starts(), of_hours.p10, of_hours.p50, of_hours.p90, strict=True)
+        for ts in quarters_of(hour)
+    ]
+    return Run.of(
+        made_at=of_hours.made_at,
+        tier=of_hours.tier,
+        zone=of_hours.zone,
+        step_s=QUARTER_S,
+        start_ts=of_hours.start_ts,
+        percentiles=np.array(rows).T,
+        inputs={},
+    )
+
+
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
     """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast for the days after it."""
     hour = now // HOUR_S * HOUR_S
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
-    return ServedData(
-        version="ordinary",
-        settled=PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
-        issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
-        run=run(now),
-        last_refresh=hour,
-        accuracy=tuple(WindowScores(days, BY_DAYS_AHEAD, scores(31, 0.79)) for days in (7, 30, 90)),
+    return in_quarters(
+        ServedData(
+            version="ordinary",
+            settled=PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
+            issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
+            run=run(now),
+            last_refresh=hour,
+            accuracy=tuple(WindowScores(days, BY_DAYS_AHEAD, scores(31, 0.79)) for days in (7, 30, 90)),
+        )
     )
 
 
@@ -87,20 +134,26 @@ def noon_of(day: date) -> int:
 def without_forecast(now: int = HOUR + 612) -> ServedData:
     """Return a view of settled prices only."""
     hour = now // HOUR_S * HOUR_S
-    return ServedData("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
+    return in_quarters(
+        ServedData("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
+    )
 
 
 def stale(now: int = HOUR + 612) -> ServedData:
     """Return a view that nothing has been added to for nine hours, the current hour's price not among it."""
     hour = now // HOUR_S * HOUR_S
     then = now - 9 * HOUR_S
-    return ServedData("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
+    return in_quarters(
+        ServedData("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
+    )
 
 
 def forgotten(now: int = HOUR + 612) -> ServedData:
     """Return a view whose newest price is two days old."""
     hour = now // HOUR_S * HOUR_S
-    return ServedData("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
+    return in_quarters(
+        ServedData("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
+    )
 
 
 LAST = HOUR + 72 * HOUR_S
@@ -110,6 +163,10 @@ END = LAST + 3 * HOUR_S
 """The end of what the chart shows of it: that hour's, and a little room."""
 
 
+LAWFUL_VAT_RATE = 0.24
+"""That of the ordinary view's day."""
+
+
 def consumer(ts: int) -> float:
-    """Return an hour's price in EUR/kWh with the default VAT."""
-    return consumer_price(price(ts), DEFAULT_VAT_RATE)
+    """Return an hour's price in EUR/kWh with the law's VAT of the ordinary view's day."""
+    return consumer_price(price(ts), LAWFUL_VAT_RATE)

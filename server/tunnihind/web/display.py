@@ -1,14 +1,19 @@
-"""How prices and instants are written on a page, in its reader's language, unit and time zone."""
+"""How prices and instants are written on a page, in its reader's language, unit, VAT and time zone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
+from typing import Final
 
-from tunnihind.market import ESTONIA, HOUR_S
-from tunnihind.web.hours import PricedHour
+from tunnihind.api.openapi import vat_text
+from tunnihind.market import ESTONIA, consumer_price, market_price
 from tunnihind.web.options import PageOptions
+from tunnihind.web.periods import PricedPeriod
 from tunnihind.web.texts import Texts, texts_in
+from tunnihind.web.vat import Vat
+
+_CENTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +21,7 @@ class Display:
     """Writes for one set of options."""
 
     options: PageOptions
+    vat: Vat
 
     @property
     def texts(self) -> Texts:
@@ -32,29 +38,69 @@ class Display:
         """The unit's symbol."""
         return self.texts(f"unit.{self.options.unit}")
 
-    def amount(self, hour: PricedHour) -> float:
-        """Return an hour's price in the reader's unit: cents per kWh with VAT, or EUR/MWh without."""
-        return hour.cents_kwh if self.options.unit == "kwh" else hour.eur_mwh
+    @property
+    def step_s(self) -> int:
+        """The length of the periods that are shown, seconds."""
+        return self.options.step_s
 
-    def price(self, hour: PricedHour) -> str:
-        """Write an hour's price to the last decimal that the API serves."""
-        return self.texts.number(self.amount(hour), 2)
+    @property
+    def vat_percents(self) -> dict[str, str]:
+        """The rates that can be chosen, as people write them."""
+        return {choice: vat_text(rate) for choice, rate in self.vat.choices.items()}
 
-    def brief_price(self, hour: PricedHour) -> str:
-        """Write an hour's price for a small cell."""
-        return self.texts.number(self.amount(hour), 1 if self.options.unit == "kwh" else 0)
+    @property
+    def vat_named(self) -> str:
+        """What VAT the prices include."""
+        if self.vat.choice == "none":
+            return self.texts("withoutVat")
+        return self.texts("withVat", vat=vat_text(self.vat.today))
 
-    def mean_price(self, hours: Iterable[PricedHour]) -> str:
-        """Write the mean price of some hours."""
-        return self.texts.number(fmean(self.amount(hour) for hour in hours), 2)
+    @property
+    def unit_named(self) -> str:
+        """The unit with the VAT in it, for whoever hears it once."""
+        return f"{self.unit} {self.vat_named}"
 
-    def interval(self, hour: PricedHour) -> tuple[float, float]:
-        """Return the p10 and p90 of a forecast hour in the reader's unit."""
-        return hour.band_cents_kwh if self.options.unit == "kwh" else hour.band_eur_mwh
+    def amount(self, eur_mwh: float, ts: int) -> float:
+        """Return a price of an instant in the reader's unit and with the VAT that he chose, rounded as the API does."""
+        rate = self.vat.rate(ts)
+        if self.options.unit == "kwh":
+            return _CENTS * consumer_price(eur_mwh, rate)
+        return market_price(eur_mwh * (1 + rate))
 
-    def band(self, hour: PricedHour) -> str:
-        """Write the range from p10 to p90 of a forecast hour."""
-        low, high = self.interval(hour)
+    def shown(self, period: PricedPeriod) -> float:
+        """Return the price of a period: settled, or else the forecast's median."""
+        return self.amount(period.eur_mwh, period.ts)
+
+    def price(self, period: PricedPeriod) -> str:
+        """Write a period's price to the last decimal that the API serves."""
+        return self.texts.number(self.shown(period), 2)
+
+    def mean_price(self, periods: Iterable[PricedPeriod]) -> str:
+        """Write the mean price of some periods."""
+        return self.texts.number(self._mean(periods), 2)
+
+    def brief_mean_price(self, periods: Iterable[PricedPeriod]) -> str:
+        """Write the mean price of some periods for a small cell."""
+        return self._brief(self._mean(periods))
+
+    def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
+        """Write the prices of some periods for a small place."""
+        return " · ".join(self._brief(self.shown(period)) for period in periods)
+
+    def _brief(self, amount: float) -> str:
+        return self.texts.number(amount, 1 if self.options.unit == "kwh" else 0)
+
+    def _mean(self, periods: Iterable[PricedPeriod]) -> float:
+        return fmean(self.shown(period) for period in periods)
+
+    def interval(self, period: PricedPeriod) -> tuple[float, float]:
+        """Return the p10 and p90 of a period with a forecast in the reader's unit."""
+        percentiles = period.percentiles
+        return self.amount(percentiles.p10, period.ts), self.amount(percentiles.p90, period.ts)
+
+    def band(self, period: PricedPeriod) -> str:
+        """Write the range from p10 to p90 of a period with a forecast."""
+        low, high = self.interval(period)
         return f"{self.texts.number(low, 2)} … {self.texts.number(high, 2)}"
 
     def day(self, ts: float) -> date:
@@ -67,9 +113,9 @@ class Display:
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
 
-    def span(self, ts: int, hours: int = 1) -> str:
-        """Write from when to when some hours last."""
-        return f"{self.clock(ts)}–{self.clock(ts + hours * HOUR_S)}"
+    def span(self, ts: int) -> str:
+        """Write from when to when a period lasts."""
+        return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float) -> str:
         """Write an instant with its day."""

@@ -11,13 +11,13 @@ from typing import Final
 
 from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display
-from tunnihind.web.hours import PricedHour
+from tunnihind.web.periods import PricedPeriod
 
 _SIZE: Final = 1000
 _TICKS: Final = 5
 _HEADROOM: Final = 1.05
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last hour, for the mark of the forecast's end to be seen."""
+"""Room after the last period, for the mark of the forecast's end to be seen."""
 _NOW_STEP_S: Final = 900
 """How often the mark of the present moves, so that the page doesn't change with every second."""
 
@@ -69,17 +69,17 @@ class _Frame:
         return round(_SIZE * (self.high - amount) / (self.high - self.low), 1)
 
 
-def draw(hours: Sequence[PricedHour], free_until: int, now: int, display: Display) -> Drawing | None:
-    """Draw the hours from the start of today on; None where there are none."""
+def draw(periods: Sequence[PricedPeriod], free_until: int, now: int, display: Display) -> Drawing | None:
+    """Draw the periods from the start of today on; None where there are none."""
     today = display.day(now)
-    shown = [hour for hour in hours if display.day(hour.ts) >= today]
+    shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:
         return None
     step, low, high = _scale(shown, display)
-    frame = _Frame(shown[0].ts, shown[-1].ts + HOUR_S + _MARGIN_S, low, high)
-    ahead = [hour for hour in shown if hour.forecast and hour.ts >= now]
+    frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
+    ahead = [period for period in shown if period.forecast and period.ts >= now]
     return Drawing(
-        settled=_steps([hour for hour in shown if hour.settled], frame, display),
+        settled=_steps([period for period in shown if period.settled is not None], frame, display),
         median=_line(ahead, frame, display),
         band=_band(ahead, frame, display),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
@@ -90,46 +90,44 @@ def draw(hours: Sequence[PricedHour], free_until: int, now: int, display: Displa
     )
 
 
-def _scale(shown: Sequence[PricedHour], display: Display) -> tuple[float, float, float]:
+def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
     """Return the step, the bottom and the top of a price axis that holds zero and all that is drawn."""
     amounts = [0.0]
-    for hour in shown:
-        amounts.append(display.amount(hour))
-        if hour.forecast:
-            amounts += display.interval(hour)
+    for period in shown:
+        amounts.append(display.shown(period))
+        if period.forecast:
+            amounts += display.interval(period)
     reach = (max(amounts) - min(amounts)) * _HEADROOM or 1.0
     magnitude = 10.0 ** floor(log10(reach / _TICKS))
     step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= reach)
     return step, floor(min(amounts) / step) * step, ceil(max(amounts) / step) * step or step
 
 
-def _median(hour: PricedHour, display: Display) -> float:
-    return display.amount(PricedHour(hour.ts, None, hour.forecast))
-
-
-def _steps(hours: Sequence[PricedHour], frame: _Frame, display: Display) -> str:
-    """Draw each hour as a level, joined to the next where that follows at once."""
-    follows = {later.ts for earlier, later in pairwise(hours) if later.ts == earlier.ts + HOUR_S}
+def _steps(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
+    """Draw each period as a level, joined to the next where that follows at once."""
+    follows = {later.ts for earlier, later in pairwise(periods) if later.ts == earlier.ts + display.step_s}
     return "".join(
-        f"{'V' if hour.ts in follows else f'M{frame.x(hour.ts)} '}{frame.y(display.amount(hour))}"
-        f"H{frame.x(hour.ts + HOUR_S)}"
-        for hour in hours
+        f"{'V' if period.ts in follows else f'M{frame.x(period.ts)} '}{frame.y(display.shown(period))}"
+        f"H{frame.x(period.ts + display.step_s)}"
+        for period in periods
     )
 
 
-def _middle(hour: PricedHour, frame: _Frame) -> float:
-    return frame.x(hour.ts + HOUR_S / 2)
+def _middle(period: PricedPeriod, frame: _Frame, display: Display) -> float:
+    return frame.x(period.ts + display.step_s / 2)
 
 
-def _line(hours: Sequence[PricedHour], frame: _Frame, display: Display) -> str:
-    points = [f"{_middle(hour, frame)} {frame.y(_median(hour, display))}" for hour in hours]
+def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
+    medians = [(period, display.amount(period.percentiles.p50, period.ts)) for period in periods]
+    points = [f"{_middle(period, frame, display)} {frame.y(median)}" for period, median in medians]
     return "M" + "L".join(points) if points else ""
 
 
-def _band(hours: Sequence[PricedHour], frame: _Frame, display: Display) -> str:
+def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
     """Draw the outline of the band: p90 forwards, p10 backwards."""
-    upper = [f"{_middle(hour, frame)} {frame.y(display.interval(hour)[1])}" for hour in hours]
-    lower = [f"{_middle(hour, frame)} {frame.y(display.interval(hour)[0])}" for hour in reversed(hours)]
+    bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
+    upper = [f"{x} {frame.y(high)}" for x, _, high in bounds]
+    lower = [f"{x} {frame.y(low)}" for x, low, _ in reversed(bounds)]
     return "M" + "L".join(upper + lower) + "Z" if upper else ""
 
 
@@ -140,8 +138,8 @@ def _price_ticks(frame: _Frame, step: float, display: Display) -> Iterator[Tick]
         yield Tick(frame.y(amount) / 10, display.texts.number(amount, decimals))
 
 
-def _day_spans(shown: Sequence[PricedHour], frame: _Frame, display: Display) -> Iterator[DaySpan]:
-    for day, hours in groupby(shown, key=lambda hour: display.day(hour.ts)):
-        instants = [hour.ts for hour in hours]
-        start, end = frame.x(instants[0]) / 10, frame.x(instants[-1] + HOUR_S) / 10
+def _day_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[DaySpan]:
+    for day, periods in groupby(shown, key=lambda period: display.day(period.ts)):
+        instants = [period.ts for period in periods]
+        start, end = frame.x(instants[0]) / 10, frame.x(instants[-1] + display.step_s) / 10
         yield DaySpan(round(start, 2), round(end - start, 2), display.texts.short_date(day))

@@ -1,14 +1,16 @@
-"""The calendar: days by hours of the clock, each cell tinted by its price."""
+"""The calendar: days by hours of the clock, each hour tinted by its price or by those of its quarters."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import groupby
 from statistics import quantiles
 from typing import Final
 
+from tunnihind.market import floor_hour
 from tunnihind.web.display import Display
-from tunnihind.web.hours import PricedHour
+from tunnihind.web.periods import PricedPeriod
 
 _PAST_DAYS: Final = 7
 _TINTS: Final = 6
@@ -17,10 +19,19 @@ _CLOCK_HOURS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One hour. Its tint goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero."""
+    """One hour with its periods: itself, or its quarters.
 
-    hour: PricedHour
-    tint: int | None
+    The tint of each goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero.
+    """
+
+    ts: int
+    periods: tuple[PricedPeriod, ...]
+    tints: tuple[int | None, ...]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no price of the hour is a forecast."""
+        return all(period.settled is not None for period in self.periods)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +43,30 @@ class GridRow:
     clock_hours: tuple[tuple[GridCell, ...], ...]
 
 
-def grid(days: Mapping[date, Sequence[PricedHour]], today: date, display: Display) -> tuple[GridRow, ...]:
+def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
     """Lay out the days from a week before today on."""
-    shown = {day: hours for day, hours in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
-    bounds = _bounds([hour.eur_mwh for hours in shown.values() for hour in hours if hour.eur_mwh >= 0])
-    return tuple(GridRow(day, day == today, _clock_hours(hours, bounds, display)) for day, hours in shown.items())
+    shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
+    bounds = _bounds([period.eur_mwh for periods in shown.values() for period in periods if period.eur_mwh >= 0])
+    return tuple(GridRow(day, day == today, _clock_hours(periods, bounds, display)) for day, periods in shown.items())
 
 
 def _clock_hours(
-    hours: Sequence[PricedHour], bounds: Sequence[float], display: Display
+    periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display
 ) -> tuple[tuple[GridCell, ...], ...]:
-    cells: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
-    for hour in hours:
-        cells[datetime.fromtimestamp(hour.ts, display.zone).hour].append(GridCell(hour, _tint(hour.eur_mwh, bounds)))
-    return tuple(tuple(same) for same in cells)
+    clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
+    for cell in _cells(periods, bounds):
+        clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
+    return tuple(tuple(same) for same in clock_hours)
+
+
+def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float]) -> Iterator[GridCell]:
+    for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
+        of_hour = tuple(group)
+        yield GridCell(hour, of_hour, tuple(_tint(period.eur_mwh, bounds) for period in of_hour))
 
 
 def _bounds(prices: Sequence[float]) -> list[float]:
-    """Return the prices between the tints, so that each tint has the same number of hours."""
+    """Return the prices between the tints, so that each tint has the same number of periods."""
     return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
 
 

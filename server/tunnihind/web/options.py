@@ -7,19 +7,25 @@ from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
 from tunnihind.api.http import weighted_members
+from tunnihind.market import HOUR_S, QUARTER_S
 
 type Language = Literal["en", "et"]
 type Unit = Literal["kwh", "mwh"]
+type Period = Literal["hour", "quarter"]
+type VatChoice = Literal["none", "api", "law"]
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "lang": ("en", "et"),
     "unit": ("kwh", "mwh"),
+    "period": ("", "hour", "quarter"),
+    "vat": ("", "none", "api", "law"),
     "tz": ("tallinn", "utc"),
     "theme": ("auto", "light", "dark"),
     "score": ("30", "7", "90"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, its default first."""
+"""The values of each parameter, its default first. An empty one tells that the reader hasn't chosen: what was chosen
+before counts then, if the browser remembers it (`static/remembered.js`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +34,22 @@ class PageOptions:
 
     lang: Language = "en"
     unit: Unit = "kwh"
+    period: Period | Literal[""] = ""
+    vat: VatChoice | Literal[""] = ""
     tz: Literal["tallinn", "utc"] = "tallinn"
     theme: Literal["auto", "light", "dark"] = "auto"
     score: Literal["30", "7", "90"] = "30"
     embed: Literal["0", "1"] = "0"
+
+    @property
+    def shown_period(self) -> Period:
+        """The periods that are shown, hours unless chosen otherwise."""
+        return self.period or "hour"
+
+    @property
+    def step_s(self) -> int:
+        """The length of the periods that are shown, seconds."""
+        return HOUR_S if self.shown_period == "hour" else QUARTER_S
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "") -> Self:

@@ -13,7 +13,6 @@ from tunnihind.api.models import Mode
 from tunnihind.api.openapi import vat_text
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
-from tunnihind.market import ESTONIA
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
@@ -59,12 +58,8 @@ def page_handler(page: Page) -> Handler:
 
 
 def _render(template: str, settings: Settings, options: PageOptions, mode: Mode, **data: object) -> bytes:
-    texts = texts_in(options.lang)
     page = _templates().get_template(template)
-    vat, is_lawful = vat_text(settings.vat_rate), settings.vat_rate == ESTONIA.vat_rates[-1][1]
-    return page.render(
-        t=texts, options=options, settings=settings, mode=mode, vat=vat, is_lawful_vat=is_lawful, **data
-    ).encode()
+    return page.render(t=texts_in(options.lang), options=options, settings=settings, mode=mode, **data).encode()
 
 
 class ReferencePage:
@@ -85,9 +80,14 @@ class ReferencePage:
         return self._ready[options, coding]
 
     def _html(self, options: PageOptions) -> bytes:
-        reference = Reference.of(self._document, self._settings, options.lang)
         return _render(
-            "reference.html", self._settings, options, self._mode, api=reference, recipes=recipes(self._settings)
+            "reference.html",
+            self._settings,
+            options,
+            self._mode,
+            api=Reference.of(self._document, self._settings, options.lang),
+            recipes=recipes(self._settings),
+            vat=vat_text(self._settings.vat_rate),
         )
 
 
@@ -119,7 +119,8 @@ class DashboardPage:
             self._second = now
             self._ready.clear()
         if (options, coding) not in self._ready:
-            self._ready[options, coding] = _represent(self._html(options, now), coding, cache_control(now))
+            caching = cache_control(now, options.step_s)
+            self._ready[options, coding] = _represent(self._html(options, now), coding, caching)
         return self._ready[options, coding]
 
     def _html(self, options: PageOptions, now: int) -> bytes:

@@ -1,22 +1,24 @@
 """What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
-from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response, series_response
+from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
 from tunnihind.api.health import STALE_AFTER_S, judge
-from tunnihind.api.models import AccuracyWindow, Mode, SeriesResponse
+from tunnihind.api.models import AccuracyWindow, Mode
+from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.known_days.calendar import is_holiday
-from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour, free_until, late_from
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
-from tunnihind.web.hours import Level, PricedHour, by_day, levels, priced_hours
 from tunnihind.web.options import PageOptions
+from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
+from tunnihind.web.vat import vat_shown
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
@@ -27,31 +29,31 @@ type DayState = Literal["settled", "partly", "forecast", "none"]
 
 @dataclass(frozen=True, slots=True)
 class DaySummary:
-    """One day of the reader's calendar: its hours, the cheapest and the dearest of them."""
+    """One day of the reader's calendar: its periods, the cheapest and the dearest of them."""
 
     name: Literal["today", "tomorrow"]
     day: date
-    hours: tuple[PricedHour, ...]
+    periods: tuple[PricedPeriod, ...]
 
     @property
     def state(self) -> DayState:
         """What its prices are."""
-        settled = sum(hour.settled is not None for hour in self.hours)
-        if not self.hours:
+        settled = sum(period.settled is not None for period in self.periods)
+        if not self.periods:
             return "none"
         if not settled:
             return "forecast"
-        return "settled" if settled == len(self.hours) else "partly"
+        return "settled" if settled == len(self.periods) else "partly"
 
     @property
-    def cheapest(self) -> PricedHour:
-        """The first of its cheapest hours."""
-        return min(self.hours, key=lambda hour: hour.eur_mwh)
+    def cheapest(self) -> PricedPeriod:
+        """The first of its cheapest periods."""
+        return min(self.periods, key=lambda period: period.eur_mwh)
 
     @property
-    def dearest(self) -> PricedHour:
-        """The first of its dearest hours."""
-        return max(self.hours, key=lambda hour: hour.eur_mwh)
+    def dearest(self) -> PricedPeriod:
+        """The first of its dearest periods."""
+        return max(self.periods, key=lambda period: period.eur_mwh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,10 @@ class Summary:
 
     display: Display
     is_empty: bool
+    current_ts: int
     current_hour: int
-    current: PricedHour | None
-    following: PricedHour | None
+    current: PricedPeriod | None
+    following: PricedPeriod | None
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
@@ -78,7 +81,7 @@ class Summary:
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
-    table: tuple[tuple[date, tuple[PricedHour, ...]], ...]
+    table: tuple[tuple[date, tuple[PricedPeriod, ...]], ...]
     score: AccuracyWindow | None
     drawing: Drawing | None
 
@@ -93,19 +96,19 @@ def summarise(
     mode: Mode = "live",
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds."""
-    display = Display(options)
-    series = series_response(data, now, settings, DEFAULT_DAYS)
-    hours = priced_hours(series)
-    current_hour = floor_hour(now)
-    days = by_day(hours, {ts: display.day(ts) for ts in hours})
+    display = Display(options, vat_shown(options, settings.vat_rate, now))
+    periods = _periods(data, now, settings, display.step_s)
+    current_ts = now - now % display.step_s
+    days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     tomorrow = today + timedelta(days=1)
     return Summary(
         display=display,
-        is_empty=not hours,
-        current_hour=current_hour,
-        current=hours.get(current_hour),
-        following=hours.get(current_hour + HOUR_S),
+        is_empty=not periods,
+        current_ts=current_ts,
+        current_hour=floor_hour(now),
+        current=periods.get(current_ts),
+        following=periods.get(current_ts + display.step_s),
         days=(
             DaySummary("today", today, tuple(days.get(today, ()))),
             DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ()))),
@@ -117,12 +120,21 @@ def summarise(
             *_unreal(now, display, mode),
             *_notices(data, now, display, pipeline_expected=pipeline_expected),
         ),
-        freshness=tuple(_freshness(series, display)),
+        freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
         score=_score(data, now, options),
-        drawing=draw(list(hours.values()), series.free_until, now, display),
+        drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
     )
+
+
+def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
+    """Return the hours or quarters of a fortnight and all that is served ahead, as the API serves them."""
+    if step_s == HOUR_S:
+        # The page's script has its hours from `/api/series`, which never serves more than is public.
+        settings = replace(settings, full_horizon=False)
+    since = now - now % step_s - DEFAULT_DAYS * DAY_S
+    return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
 
 def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
@@ -177,14 +189,14 @@ def _local(now: int) -> datetime:
     return datetime.fromtimestamp(now, ESTONIA.clock)
 
 
-def _freshness(series: SeriesResponse, display: Display) -> Iterator[str]:
+def _freshness(data: ServedData, display: Display) -> Iterator[str]:
     texts = display.texts
-    if series.actuals:
-        yield texts("fresh.settled", moment=display.moment(series.actuals[-1].ts + HOUR_S))
-    if series.made_at is not None:
-        yield texts("fresh.forecast", moment=display.moment(series.made_at))
-    if series.last_refresh is not None:
-        yield texts("fresh.checked", moment=display.moment(series.last_refresh))
+    if data.newest_settled is not None:
+        yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S))
+    if data.run is not None:
+        yield texts("fresh.forecast", moment=display.moment(data.run.made_at))
+    if data.last_refresh is not None:
+        yield texts("fresh.checked", moment=display.moment(data.last_refresh))
 
 
 def _score(data: ServedData, now: int, options: PageOptions) -> AccuracyWindow | None:

@@ -1,5 +1,6 @@
 import json
 import re
+from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
 
@@ -7,9 +8,10 @@ import pytest
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.day_quotes import AUTUMN, SPRING
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
 
@@ -75,13 +77,21 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
         assert gone.headers["Content-Type"] == "application/problem+json"
 
 
-async def test_all_of_the_dashboard_stays_below_120_kb_over_the_wire(serve: Serve) -> None:
+@pytest.mark.parametrize(
+    ("page", "prices", "limit"),
+    [("/", "api/series", 120_000), ("/?period=quarter", "api/v1/quarters?days=14", 190_000)],
+)
+async def test_all_of_the_dashboard_stays_below_a_size_over_the_wire(
+    serve: Serve, page: str, prices: str, limit: int
+) -> None:
     if CHART_LIBRARY not in page_assets():
         pytest.skip("needs the chart library, which comes with the build: reinstall the package")
     server = await serve(sample_views.ordinary())
-    addresses = {address for address in Outline(await html_of(server, "/")).addresses if address.startswith("static/")}
-    answers = [await server.ask(f"/{path}", "Accept-Encoding: gzip") for path in ("", "api/series", *addresses)]
-    assert 40_000 < sum(len(answer.body) for answer in answers) < 120_000
+    addresses = {address for address in Outline(await html_of(server, page)).addresses if address.startswith("static/")}
+    asked = (page, f"/{prices}", *(f"/{path}" for path in addresses))
+    answers = [await server.ask(path, "Accept-Encoding: gzip") for path in asked]
+    assert {answer.status for answer in answers} == {200}
+    assert 40_000 < sum(len(answer.body) for answer in answers) < limit
 
 
 async def test_a_limit_on_requests_leaves_a_page_its_files(serve: Serve) -> None:
@@ -130,6 +140,9 @@ async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: 
     assert answer.headers["Cache-Control"] == series.headers["Cache-Control"]
     assert answer.headers["Vary"] == "Accept-Encoding, Accept-Language"
     assert (await server.ask("/", f"If-None-Match: {answer.headers['ETag']}")).status == 304
+    by_quarter = await server.ask("/?period=quarter")
+    quarters = await server.ask("/api/v1/quarters")
+    assert by_quarter.headers["Cache-Control"] == quarters.headers["Cache-Control"] != answer.headers["Cache-Control"]
     server.clock.instant += 70
     assert (await server.ask("/", f"If-None-Match: {answer.headers['ETag']}")).status == 304
 
@@ -167,9 +180,58 @@ async def test_links_keep_the_options_that_they_do_not_change(server: RunningSer
 async def test_the_price_now_is_the_apis_in_each_unit(server: RunningServer) -> None:
     series = json.loads((await server.ask("/api/series")).body)
     assert series["current"] == {"ts": HOUR, "eurMwh": 84.37, "eurKwh": 0.1029}
-    assert "<strong data-now-price>10.29</strong>" in await html_of(server, "/")
+    assert "<strong data-now-price>10.29</strong>" in await html_of(server, "/?vat=api")
     assert "<strong data-now-price>84.37</strong>" in await html_of(server, "/?unit=mwh")
-    assert "<strong data-now-price>10,29</strong>" in await html_of(server, "/?lang=et")
+    assert "<strong data-now-price>10,29</strong>" in await html_of(server, "/?lang=et&vat=api")
+
+
+@pytest.mark.parametrize(
+    ("options", "price", "named"),
+    [
+        ("", "10.46", "with 24 % VAT"),
+        ("?vat=law", "10.46", "with 24 % VAT"),
+        ("?vat=api", "10.29", "with 22 % VAT"),
+        ("?vat=none", "8.44", "without VAT"),
+        ("?unit=mwh", "84.37", "without VAT"),
+        ("?unit=mwh&vat=law", "104.62", "with 24 % VAT"),
+        ("?lang=et", "10,46", "koos 24 % käibemaksuga"),
+    ],
+)
+async def test_the_price_now_has_the_vat_that_is_chosen_and_names_it(
+    server: RunningServer, options: str, price: str, named: str
+) -> None:
+    html = await html_of(server, f"/{options}")
+    assert f"<strong data-now-price>{price}</strong>" in html
+    assert f'<span class="soft vat">{named}</span>' in html
+
+
+async def test_the_price_now_is_that_of_the_quarter_and_changes_with_it(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), now=HOUR + 899)
+    shown = re.compile(r"<strong data-now-price>(.*?)</strong>")
+    for quarter in range(4):
+        ts = HOUR + quarter * QUARTER_S
+        [price] = shown.findall(await html_of(server, "/?period=quarter&unit=mwh"))
+        assert price == f"{sample_views.shaped(ts, sample_views.price(HOUR)):.2f}"
+        answer = json.loads((await server.ask("/api/v1/quarters")).body)
+        assert price == f"{answer['dayAhead'][0]['eurMwh']:.2f}"
+        assert shown.findall(await html_of(server, "/?period=hour&unit=mwh")) == [f"{sample_views.price(HOUR):.2f}"]
+        server.clock.instant += QUARTER_S
+
+
+@pytest.mark.parametrize(("day", "quarters"), [(SPRING, 92), (AUTUMN, 100)])
+async def test_the_table_has_a_row_for_each_quarter_of_a_day(serve: Serve, day: date, quarters: int) -> None:
+    now = sample_views.noon_of(day)
+    html = await html_of(await serve(sample_views.ordinary(now), now=now), "/?period=quarter")
+    [today] = re.findall(r"<caption>Sunday.*?</table>", html, re.DOTALL)
+    clocks = re.findall(r'<th scope="row">(.*?)</th>', today)
+    assert len(clocks) == len(set(clocks)) == quarters
+    assert ("03:45 EEST" in clocks) is (quarters == 100)
+    assert ("03:45" in clocks) is False
+
+
+async def test_the_apis_numbers_do_not_change_with_what_a_page_shows(server: RunningServer) -> None:
+    plain = json.loads((await server.ask("/api/series")).body)
+    assert json.loads((await server.ask("/api/series?vat=none&period=quarter")).body) == plain
 
 
 async def test_the_page_follows_the_clock_and_new_prices(server: RunningServer) -> None:
@@ -179,18 +241,69 @@ async def test_the_page_follows_the_clock_and_new_prices(server: RunningServer) 
     assert "<strong data-now-price>12.34</strong>" in await html_of(server, "/?unit=mwh")
 
 
-async def test_the_vat_rate_that_is_set_is_the_one_that_is_told(serve: Serve) -> None:
+async def test_the_references_vat_rate_is_the_one_that_is_set(serve: Serve) -> None:
     server = await serve(settings=Settings(vat_rate=0.24, attribution="Credit <b>me</b>"))
     for page in ("/", "/docs"):
         html = await html_of(server, page)
         assert "24 %" in html
         assert "22 %" not in html
         assert "Credit &lt;b&gt;me&lt;/b&gt;" in html
+    assert "include 22 % VAT" in await html_of(await serve(), "/docs")
 
 
-async def test_another_vat_rate_than_the_laws_is_told_as_such(server: RunningServer) -> None:
-    assert "24 % since July 2025" in await html_of(server, "/")
-    assert "alates 2025. aasta juulist 24 %" in await html_of(server, "/?lang=et")
+def choices_of(html: str, option: str) -> list[str]:
+    return re.findall(rf'data-option="{option}"[^>]*>([^<]*)<', html)
+
+
+@pytest.mark.parametrize(
+    ("rate", "choices"),
+    [
+        (0.22, ["No VAT", "22 %", "24 %"]),
+        (0.09, ["No VAT", "9 %", "24 %"]),
+        (0.24, ["No VAT", "24 %"]),
+        (0.0, ["No VAT", "24 %"]),
+    ],
+)
+async def test_a_rate_of_the_apis_that_is_the_laws_or_none_is_no_choice_of_its_own(
+    serve: Serve, rate: float, choices: list[str]
+) -> None:
+    server = await serve(settings=Settings(vat_rate=rate))
+    html = await html_of(server, "/?vat=api")
+    assert choices_of(html, "vat") == choices
+    series = json.loads((await server.ask("/api/series")).body)
+    assert f"<strong data-now-price>{100 * series['current']['eurKwh']:.2f}</strong>" in html
+
+
+async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> None:
+    server = await serve()
+    for vat in ("none", "api", "law"):
+        assert "By law, VAT is 24 %; this server&#39;s API uses 22 %." in await html_of(server, f"/?vat={vat}")
+    assert "Seadusjärgne käibemaks on 24 %" in await html_of(server, "/?lang=et")
+    assert "By law" not in await html_of(await serve(settings=Settings(vat_rate=0.24)), "/")
+
+
+MIDNIGHT = int(datetime(2025, 7, 1, tzinfo=ESTONIA.clock).timestamp())
+
+
+@pytest.mark.parametrize(
+    ("now", "price", "named", "choices"),
+    [
+        (MIDNIGHT - 1, "12.20", "with 22 % VAT", ["No VAT", "22 %"]),
+        (MIDNIGHT, "12.40", "with 24 % VAT", ["No VAT", "22 %", "24 %"]),
+    ],
+)
+async def test_a_first_visit_sees_the_laws_rate_of_its_day_and_each_hour_that_of_its_own(
+    serve: Serve, now: int, price: str, named: str, choices: list[str]
+) -> None:
+    around = {MIDNIGHT + i * HOUR_S: 100.0 for i in range(-24, 24)}
+    server = await serve(make_view(around), now=now)
+    html = await html_of(server, "/")
+    assert f"<strong data-now-price>{price}</strong>" in html
+    assert f'<span class="soft vat">{named}</span>' in html
+    assert choices_of(html, "vat") == choices
+    rows = re.findall(r'data-period="(\d+)".*?<td class="normal">([\d.]+)</td>', html)
+    assert {amount for ts, amount in rows if int(ts) >= MIDNIGHT} == {"12.40"}
+    assert {amount for ts, amount in rows if int(ts) < MIDNIGHT} <= {"12.20"}
 
 
 async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve: Serve) -> None:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import tunnihind.web
 from tests.support.node import WEB, modules, node, run_module
+from tunnihind.market import consumer_price, market_price
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
 HOUR_S = 3600
+QUARTER_S = 900
 DAY_S = 24 * HOUR_S
 LARGEST_MODULE_LINES = 300
 
@@ -32,52 +34,66 @@ def test_no_script_is_large() -> None:
 
 
 FIND = """
-import {{ cheapestHours, cheapestPiece, pieces }} from "{folder}/windows.js";
+import {{ cheapestPeriods, cheapestPiece, pieces }} from "{folder}/windows.js";
 const asked = JSON.parse(process.argv[2]);
-console.log(JSON.stringify(asked.map(([hours, n]) => {{
-  const candidates = hours.map(([ts, price]) => ({{ ts, price }}));
-  const starts = (found) => found && found.map((hour) => hour.ts);
-  const split = cheapestHours(candidates, n);
-  return [starts(cheapestPiece(candidates, n)), starts(split), split && pieces(split)];
+console.log(JSON.stringify(asked.map(([step, periods, n]) => {{
+  const candidates = periods.map(([ts, price]) => ({{ ts, price }}));
+  const starts = (found) => found && found.map(({{ ts }}) => ts);
+  const split = cheapestPeriods(candidates, n);
+  return [starts(cheapestPiece(candidates, n, step)), starts(split), split && pieces(split, step)];
 }})));
 """
 
-type Hours = list[tuple[int, float]]
-
-hours_of_a_day = st.dictionaries(
-    st.integers(0, 12).map(lambda h: h * HOUR_S), st.integers(-5, 5).map(lambda cents: cents / 4), max_size=10
-).map(lambda prices: sorted(prices.items()))
+type Periods = list[tuple[int, float]]
 
 
-def best(choices: list[Hours]) -> list[int] | None:
+def periods_of_a_day(step: int) -> st.SearchStrategy[tuple[int, Periods]]:
+    """Return periods of a length with prices, with gaps between them."""
+    return st.dictionaries(
+        st.integers(0, 12).map(lambda i: i * step), st.integers(-5, 5).map(lambda cents: cents / 4), max_size=10
+    ).map(lambda prices: (step, sorted(prices.items())))
+
+
+def best(choices: list[Periods]) -> list[int] | None:
     """Return the cheapest choice, the earliest of equals, the slow way."""
     if not choices:
         return None
-    found = min(choices, key=lambda hours: (sum(price for _, price in hours), [ts for ts, _ in hours]))
+    found = min(choices, key=lambda periods: (sum(price for _, price in periods), [ts for ts, _ in periods]))
     return [ts for ts, _ in found]
 
 
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.tuples(hours_of_a_day, st.integers(1, 4)), min_size=40, max_size=60))
-def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[Hours, int]]) -> None:
-    answer = asyncio.run(run_module(FIND.format(folder=STATIC.as_uri()), json.dumps(asked)))
-    for (hours, n), (piece, split, joined) in zip(asked, json.loads(answer), strict=True):
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([QUARTER_S, HOUR_S]).flatmap(periods_of_a_day), st.integers(1, 4)),
+        min_size=40,
+        max_size=60,
+    )
+)
+def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[tuple[int, Periods], int]]) -> None:
+    given = [(step, periods, n) for (step, periods), n in asked]
+    answer = asyncio.run(run_module(FIND.format(folder=STATIC.as_uri()), json.dumps(given)))
+    for (step, periods, n), (piece, split, joined) in zip(given, json.loads(answer), strict=True):
         whole = [
-            hours[i : i + n] for i in range(len(hours) - n + 1) if hours[i + n - 1][0] - hours[i][0] == (n - 1) * HOUR_S
+            periods[i : i + n]
+            for i in range(len(periods) - n + 1)
+            if periods[i + n - 1][0] - periods[i][0] == (n - 1) * step
         ]
         assert piece == best(whole)
-        assert split == best([list(chosen) for chosen in combinations(hours, n)])
+        assert split == best([list(chosen) for chosen in combinations(periods, n)])
         if split is not None:
-            assert sum(part["hours"] for part in joined) == n
+            assert sum(part["to"] - part["from"] for part in joined) == n * step
 
 
 WORDING = """
 import {{ Wording }} from "{folder}/wording.js";
 const texts = JSON.parse(process.argv[2]);
-const wording = new Wording({{ lang: "en", unit: "kwh", unitSymbol: "c/kWh", tz: "tallinn", holidays: [], texts }});
+const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz: "tallinn", holidays: [], texts }};
+const wording = new Wording(data);
 const [autumn, friday] = [1761436800, 1763638200];
 console.log(JSON.stringify({{
   clocks: [0, 1, 2, 3].map((i) => wording.clock(autumn + i * 3600 - 3600)),
+  quarters: [0, 3].map((i) => wording.span({{ from: autumn + i * 900, to: autumn + i * 900 + 900 }})),
   prices: [-0.001, -12.345, 5, 0].map((value) => wording.price(value)),
   nights: [6, 7, 21, 22].map((h) => wording.isNightRate(Date.UTC(2025, 11, 15, h - 2) / 1000)),
   weekend: wording.isNightRate(Date.UTC(2025, 11, 14, 10) / 1000),
@@ -92,31 +108,68 @@ async def test_scripts_write_numbers_and_times_as_the_server_does(language: str)
     texts = table["script"] | {"decimal": table["decimal"]}
     said = json.loads(await run_module(WORDING.format(folder=STATIC.as_uri()), json.dumps(texts)))
     assert said["clocks"] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
+    assert said["quarters"] == ["03:00 EEST–03:15 EEST", "03:45 EEST–03:00 EET"]
     assert said["prices"] == [text.replace(".", table["decimal"]) for text in ("0.00", "−12.35", "5.00", "0.00")]
     assert said["nights"] == [True, False, False, True]
     assert said["weekend"] is True
     assert said["wall"] == "2025-11-20T13:30"
 
 
-COLUMNS = """
-import {{ hoursOf }} from "{folder}/hours.js";
-import {{ columns }} from "{folder}/chart.js";
-const hours = hoursOf(JSON.parse(process.argv[2]), "kwh");
-const hole = (key, value) => (value === undefined ? "-" : value);
-console.log(JSON.stringify(columns(hours, 7200), hole));
+AMOUNTS = """
+import {{ amountsIn }} from "{folder}/amounts.js";
+const [unit, rate, prices] = JSON.parse(process.argv[2]);
+const amount = amountsIn(unit, [[0, rate]]);
+console.log(JSON.stringify(prices.map((price) => amount(price, 1000))));
+"""
+
+eur_mwh = st.integers(-50_000, 400_000).map(lambda cents: cents / 100)
+"""Prices as the API serves them."""
+BETWEEN = [31.25, 93.75, -31.25, 156.25, 1562.5]
+"""Prices that lie exactly between two amounts, without VAT or with 22 %."""
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from([0.0, 0.2, 0.22, 0.24, 0.255]), st.lists(eur_mwh, min_size=300, max_size=600))
+def test_scripts_add_vat_to_a_price_as_the_api_does(rate: float, drawn: list[float]) -> None:
+    prices = BETWEEN + drawn
+    code = AMOUNTS.format(folder=STATIC.as_uri())
+    cents = json.loads(asyncio.run(run_module(code, json.dumps(["kwh", rate, prices]))))
+    assert cents == [round(100 * consumer_price(price, rate), 2) for price in prices]
+    euros = json.loads(asyncio.run(run_module(code, json.dumps(["mwh", rate, prices]))))
+    assert euros == [market_price(price * (1 + rate)) for price in prices]
+
+
+DATED = """
+import {{ amountsIn }} from "{folder}/amounts.js";
+const amount = amountsIn("mwh", [[0, 0.2], [1000, 0.22], [2000, 0.24]]);
+console.log(JSON.stringify([999, 1000, 1999, 2000].map((ts) => amount(100, ts))));
 """
 
 
-async def test_the_charts_columns_last_to_the_end_of_their_hour_with_gaps_where_unknown() -> None:
-    actuals = [{"ts": ts, "eurMwh": 1, "eurKwh": price} for ts, price in ((0, 0.1), (3600, 0.2), (10_800, 0.3))]
-    point = {"p10": 1, "p50": 2, "p90": 3, "p10Kwh": 0.01, "p50Kwh": 0.02, "p90Kwh": 0.03}
-    forecast = [{"ts": ts, **point} for ts in (0, 10_800)]
-    series = json.dumps({"actuals": actuals, "forecast": forecast})
-    instants, p10, p50, p90, settled = json.loads(await run_module(COLUMNS.format(folder=STATIC.as_uri()), series))
-    assert instants == [0, 1800, 3600, 5400, 7200, 9000, 10_800, 12_600, 14_400, 16_200]
+async def test_scripts_use_the_vat_rate_of_the_instant() -> None:
+    assert json.loads(await run_module(DATED.format(folder=STATIC.as_uri()))) == [120, 122, 122, 124]
+
+
+COLUMNS = """
+import {{ periodsOf }} from "{folder}/periods.js";
+import {{ columns }} from "{folder}/chart.js";
+const prices = JSON.parse(process.argv[2]);
+const periods = periodsOf(prices, (eurMwh) => eurMwh * 10);
+const hole = (key, value) => (value === undefined ? "-" : value);
+console.log(JSON.stringify(columns(periods, prices.step, 2 * prices.step), hole));
+"""
+
+
+@pytest.mark.parametrize("step", [QUARTER_S, HOUR_S])
+async def test_the_charts_columns_last_to_the_end_of_their_period_with_gaps_where_unknown(step: int) -> None:
+    actuals = [{"ts": i * step, "eurMwh": price} for i, price in ((0, 1), (1, 2), (3, 3))]
+    forecast = [{"ts": i * step, "p10": 1, "p50": 2, "p90": 3} for i in (0, 3)]
+    prices = json.dumps({"settled": actuals, "forecast": forecast, "step": step})
+    instants, p10, p50, p90, settled = json.loads(await run_module(COLUMNS.format(folder=STATIC.as_uri()), prices))
+    assert instants == [i * step / 2 for i in range(10)]
     assert settled == [10, "-", 20, "-", 20, None, 30, "-", 30, None]
-    assert p50 == ["-", None, "-", None, "-", None, "-", 2, "-", None]
-    assert (p10[7], p90[7]) == (1, 3)
+    assert p50 == ["-", None, "-", None, "-", None, "-", 20, "-", None]
+    assert (p10[7], p90[7]) == (10, 30)
 
 
 DAY_NAMES = """

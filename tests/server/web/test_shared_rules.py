@@ -11,11 +11,10 @@ from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.node import run_module
 from tests.support.shared_rules import LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
 from tunnihind.api.health import judge
-from tunnihind.api.models import SeriesActual
 from tunnihind.market import HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
-from tunnihind.web.hours import PricedHour, levels
 from tunnihind.web.options import PageOptions
+from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.texts import texts_in
 
@@ -43,10 +42,7 @@ def shows(summary: Summary, start_of_notice: str) -> bool:
 
 @pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
 def test_the_server_sorts_the_hours_of_a_day_into_fifths(prices: list[float], expected: list[str]) -> None:
-    hours = [
-        PricedHour(start, SeriesActual(ts=start, eur_mwh=price, eur_kwh=price / 1000), None)
-        for start, price in enumerate(prices)
-    ]
+    hours = [PricedPeriod(start, price, None) for start, price in enumerate(prices)]
     assert list(levels(hours).values()) == expected
 
 
@@ -68,7 +64,7 @@ NIGHTS = """
 import {{ Wording }} from "{folder}/wording.js";
 const [hours, holidays] = JSON.parse(process.argv[2]);
 const texts = {{ locale: "en" }};
-const wording = new Wording({{ lang: "en", unit: "kwh", unitSymbol: "", tz: "utc", holidays, texts }});
+const wording = new Wording({{ lang: "en", unit: "kwh", vat: [], unitSymbol: "", tz: "utc", holidays, texts }});
 console.log(JSON.stringify(hours.map((ts) => wording.isNightRate(ts))));
 """
 

@@ -1,3 +1,4 @@
+import re
 from datetime import date
 
 import pytest
@@ -6,11 +7,10 @@ from tests.support import sample_views
 from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
 from tunnihind.settings import Settings
-from tunnihind.web.display import Display
-from tunnihind.web.hours import PricedHour
 from tunnihind.web.options import PageOptions
+from tunnihind.web.periods import PricedPeriod
 from tunnihind.web.summary import Summary, summarise
 
 NOW = HOUR + 612
@@ -26,8 +26,8 @@ def warnings(summary: Summary) -> list[str]:
 
 def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
     summary = summary_of(make_view({HOUR + HOUR_S: 20.0}, make_run([50.0, 60.0])))
-    [(_, hours)] = summary.table
-    assert [(hour.ts, hour.eur_mwh, hour.settled is not None) for hour in hours] == [
+    [(_, periods)] = summary.table
+    assert [(period.ts, period.eur_mwh, period.settled is not None) for period in periods] == [
         (HOUR + HOUR_S, 20.0, True),
         (HOUR + 2 * HOUR_S, 60.0, False),
     ]
@@ -35,9 +35,9 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 def test_today_and_tomorrow_have_their_cheapest_and_dearest_hours() -> None:
     today, tomorrow = summary_of(sample_views.ordinary()).days
-    assert len(today.hours) == len(tomorrow.hours) == 24
-    assert today.cheapest.eur_mwh == min(hour.eur_mwh for hour in today.hours)
-    assert tomorrow.dearest.eur_mwh == max(hour.eur_mwh for hour in tomorrow.hours)
+    assert len(today.periods) == len(tomorrow.periods) == 24
+    assert today.cheapest.eur_mwh == min(period.eur_mwh for period in today.periods)
+    assert tomorrow.dearest.eur_mwh == max(period.eur_mwh for period in tomorrow.periods)
     assert (today.state, tomorrow.state) == ("settled", "settled")
 
 
@@ -94,16 +94,53 @@ def test_the_current_hour_without_a_settled_price_shows_its_forecast() -> None:
     view = make_view({HOUR - HOUR_S: 1.0}, issued={HOUR: Percentiles(10.0, 20.0, 30.0)})
     current = summary_of(view).current
     assert current is not None
-    assert (current.settled, current.eur_mwh, current.band_eur_mwh) == (None, 20.0, (10.0, 30.0))
+    assert (current.settled, current.eur_mwh, current.forecast) == (None, 20.0, (10.0, 20.0, 30.0))
 
 
 @pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25), (date(2025, 12, 15), 24)])
 def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) -> None:
     now = sample_views.noon_of(day)
     summary = summary_of(sample_views.ordinary(now), now)
-    assert len(summary.days[0].hours) == hours
+    assert len(summary.days[0].periods) == hours
     [row] = [row for row in summary.grid if row.is_today]
     assert sum(len(cells) for cells in row.clock_hours) == hours
+
+
+@pytest.mark.parametrize(("day", "quarters"), [(SPRING, 92), (AUTUMN, 100), (date(2025, 12, 15), 96)])
+def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -> None:
+    now = sample_views.noon_of(day)
+    summary = summary_of(sample_views.ordinary(now), now, period="quarter")
+    assert len(summary.days[0].periods) == quarters
+    assert summary.drawing is not None
+    steps = re.findall(r"H([\d.]+)", summary.drawing.settled)
+    end_of_day = 10 * summary.drawing.days[0].width
+    assert sum(float(x) <= end_of_day + 0.1 for x in steps) == quarters
+
+
+def test_a_day_by_quarters_has_its_cheapest_quarter_and_the_same_mean() -> None:
+    by_hour, by_quarter = (summary_of(sample_views.ordinary(), period=p).days[0] for p in ("hour", "quarter"))
+    assert by_quarter.cheapest.ts == by_hour.cheapest.ts
+    assert by_quarter.cheapest.eur_mwh == pytest.approx(by_hour.cheapest.eur_mwh - 9)
+    assert by_quarter.dearest.ts == by_hour.dearest.ts + 3 * QUARTER_S
+    means = [sum(period.eur_mwh for period in day.periods) / len(day.periods) for day in (by_hour, by_quarter)]
+    assert means[0] == pytest.approx(means[1], abs=0.01)
+
+
+def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:
+    rows = summary_of(sample_views.ordinary(), period="quarter").grid
+    cells = [cell for row in rows for cells in row.clock_hours for cell in cells]
+    assert {len(cell.tints) for cell in cells} == {4}
+    assert any(len(set(cell.tints)) > 1 for cell in cells)
+    assert all(cell.ts % HOUR_S == 0 for cell in cells)
+
+
+def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
+    view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
+    ends = {
+        period: summarise(view, NOW, served_whole, PageOptions.read({"period": period})).table[-1][1][-1].ts
+        for period in ("hour", "quarter")
+    }
+    assert ends == {"hour": sample_views.LAST, "quarter": HOUR + 151 * HOUR_S - QUARTER_S}
 
 
 def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
@@ -111,8 +148,8 @@ def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
     summary = summary_of(sample_views.ordinary(now), now)
     [row] = [row for row in summary.grid if row.is_today]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 2, *[1] * 20]
-    first = row.clock_hours[3][0].hour.ts
-    clock = Display(PageOptions()).clock
+    first = row.clock_hours[3][0].ts
+    clock = summary.display.clock
     assert [clock(first + i * HOUR_S) for i in range(-1, 3)] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
 
 
@@ -123,14 +160,14 @@ def test_spring_leaves_the_third_hour_out() -> None:
 
 
 def test_in_utc_days_begin_at_utc_midnight() -> None:
-    hours = summary_of(sample_views.ordinary(), tz="utc").days[0].hours
-    assert hours[0].ts % DAY_S == 0
+    periods = summary_of(sample_views.ordinary(), tz="utc").days[0].periods
+    assert periods[0].ts % DAY_S == 0
 
 
 def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
     cells = [cell for row in summary_of(sample_views.negative()).grid for cells in row.clock_hours for cell in cells]
-    tints = [cell.tint for cell in cells if cell.tint is not None]
-    assert {cell.tint for cell in cells if cell.hour.eur_mwh < 0} == {None}
+    tints = [tint for cell in cells for tint in cell.tints if tint is not None]
+    assert {cell.tints for cell in cells if cell.periods[0].eur_mwh < 0} == {(None,)}
     shares = [tints.count(tint) / len(tints) for tint in range(6)]
     assert all(share == pytest.approx(1 / 6, abs=0.03) for share in shares)
 
@@ -185,6 +222,6 @@ def test_a_single_hour_at_zero_can_be_drawn() -> None:
     assert drawing.settled
 
 
-def test_an_hour_without_a_forecast_has_no_band() -> None:
+def test_an_hour_without_a_forecast_has_no_percentiles() -> None:
     with pytest.raises(ValueError, match="no forecast"):
-        _ = PricedHour(HOUR, None, None).band_eur_mwh
+        _ = PricedPeriod(HOUR, None, None).percentiles

@@ -19,6 +19,15 @@ export function choose(changes) {
   history.replaceState(null, "", (text ? `?${text}` : location.pathname) + location.hash);
 }
 
+/** Remembers a choice for the next visit, where the browser allows that. @param {string} name @param {string} value */
+export function remember(name, value) {
+  try {
+    localStorage[`tunnihind.${name}`] = value;
+  } catch {
+    // It stays in the address.
+  }
+}
+
 /**
  * Returns a link's address with the choices of this page that the link does not have.
  * @param {HTMLAnchorElement} link

@@ -1,12 +1,13 @@
 // What stands behind and before the chart's lines: nights, the window found, the present, the end of the forecast.
 
-import { HOUR_S } from "./hours.js";
+import { HOUR_S, hoursOf } from "./periods.js";
 
+/** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{
- *   hours: Map<number, import("./hours.js").Hour>, now: () => number, limit: number,
- *   found: {ts: number, hours: number}[], wording: import("./wording.js").Wording, pointed: number | null,
- * }} Scene
+ *   periods: Map<number, import("./periods.js").Period>, step: number, now: () => number, limit: number,
+ *   found: Span[], wording: import("./wording.js").Wording, pointed: number | null,
+ * }} Scene  `step` is the length of a period, `pointed` the start of one, `limit` the end of the public forecast
  */
 
 /** A colour of the page's theme. @param {string} name */
@@ -19,9 +20,9 @@ export function drawBehind(plot, scene) {
   const { ctx, bbox } = plot;
   ctx.save();
   clip(plot);
-  for (const { ts, hours } of nightsOf(scene)) fill(plot, ts, hours, colour("night"));
-  for (const { ts, hours } of scene.found) fill(plot, ts, hours, colour("window"));
-  if (scene.pointed !== null) fill(plot, scene.pointed, 1, colour("grid"));
+  for (const span of nightsOf(scene)) fill(plot, span, colour("night"));
+  for (const span of scene.found) fill(plot, span, colour("window"));
+  if (scene.pointed !== null) fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("grid"));
   const zero = plot.valToPos(0, "y", true);
   line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"), []);
   ctx.restore();
@@ -40,30 +41,30 @@ export function drawBefore(plot, scene) {
   ctx.restore();
 }
 
-/** @type {WeakMap<object, {ts: number, hours: number}[]>} what has been worked out for a set of hours */
+/** @type {WeakMap<object, Span[]>} what has been worked out for a set of periods */
 const known = new WeakMap();
 
 /** Returns the nights and weekends; calendars are slow, and this is drawn with every move of the mouse. @param {Scene} scene */
 function nightsOf(scene) {
-  const nights = known.get(scene.hours) ?? [...findNights(scene)];
-  known.set(scene.hours, nights);
+  const nights = known.get(scene.periods) ?? [...findNights(scene)];
+  known.set(scene.periods, nights);
   return nights;
 }
 
-/** @param {Scene} scene */
+/** @param {Scene} scene @returns {Generator<Span>} */
 function* findNights(scene) {
-  let start = null;
+  let from = null;
   let last = 0;
-  for (const ts of scene.hours.keys()) {
+  for (const ts of hoursOf(scene.periods)) {
     const isNight = scene.wording.isNightRate(ts);
-    if (isNight && start === null) start = ts;
-    if (!isNight && start !== null) {
-      yield { ts: start, hours: (ts - start) / HOUR_S };
-      start = null;
+    if (isNight && from === null) from = ts;
+    if (!isNight && from !== null) {
+      yield { from, to: ts };
+      from = null;
     }
     last = ts + HOUR_S;
   }
-  if (start !== null) yield { ts: start, hours: (last - start) / HOUR_S };
+  if (from !== null) yield { from, to: last };
 }
 
 /** @param {any} plot */
@@ -73,10 +74,10 @@ function clip({ ctx, bbox }) {
   ctx.clip();
 }
 
-/** @param {any} plot @param {number} ts @param {number} hours @param {string} style */
-function fill(plot, ts, hours, style) {
-  const left = plot.valToPos(ts, "x", true);
-  const right = plot.valToPos(ts + hours * HOUR_S, "x", true);
+/** @param {any} plot @param {Span} span @param {string} style */
+function fill(plot, { from, to }, style) {
+  const left = plot.valToPos(from, "x", true);
+  const right = plot.valToPos(to, "x", true);
   plot.ctx.fillStyle = style;
   plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
 }

@@ -2,9 +2,7 @@
 
 import { colour, drawBefore, drawBehind } from "./backdrop.js";
 import { dayNames, daysOf } from "./days.js";
-import { HOUR_S } from "./hours.js";
 
-const HALF_HOUR_S = HOUR_S / 2;
 /** Below this height of all of the chart, as in the style sheet, there are no times under it: the plot needs the room. */
 const LOW_PX = 160;
 const [TIMES_PX, DAYS_PX] = [18, 18];
@@ -15,26 +13,27 @@ export function chartLibrary() {
 }
 
 /**
- * Lays hours out for uPlot. Settled prices stand at the start of their hour and last to its end, forecasts in its middle.
- * A gap of uPlot's is null; undefined only says that a series has no point there.
- * @param {Map<number, import("./hours.js").Hour>} hours
- * @param {number} forecastsFrom forecasts of earlier hours are left out
+ * Lays periods out for uPlot. Settled prices stand at the start of their period and last to its end, forecasts in its
+ * middle. A gap of uPlot's is null; undefined only says that a series has no point there.
+ * @param {Map<number, import("./periods.js").Period>} periods
+ * @param {number} step how long a period is
+ * @param {number} forecastsFrom forecasts of earlier periods are left out
  */
-export function columns(hours, forecastsFrom) {
+export function columns(periods, step, forecastsFrom) {
   /** @type {number[]} */
   const instants = [];
   /** @type {(number | null | undefined)[][]} */
   const [settled, p10, p50, p90] = [[], [], [], []];
-  const end = { ts: Math.max(...hours.keys()) + HOUR_S, settled: null, forecast: null };
+  const end = { ts: Math.max(...periods.keys()) + step, settled: null, forecast: null };
   let previous = null;
-  for (const hour of [...hours.values(), end]) {
-    const shown = hour.ts >= forecastsFrom ? hour.forecast : null;
-    instants.push(hour.ts, hour.ts + HALF_HOUR_S);
-    settled.push(hour.settled ?? previous, hour.settled === null ? null : undefined);
+  for (const period of [...periods.values(), end]) {
+    const shown = period.ts >= forecastsFrom ? period.forecast : null;
+    instants.push(period.ts, period.ts + step / 2);
+    settled.push(period.settled ?? previous, period.settled === null ? null : undefined);
     p10.push(undefined, shown?.[0] ?? null);
     p50.push(undefined, shown?.[1] ?? null);
     p90.push(undefined, shown?.[2] ?? null);
-    previous = hour.settled;
+    previous = period.settled;
   }
   return [instants, p10, p50, p90, settled];
 }
@@ -54,6 +53,10 @@ export class Chart {
     this.range = { min: 0, max: 1 };
     this.plot = this.make();
     new ResizeObserver(() => this.plot.setSize(this.size())).observe(place);
+  }
+
+  columns() {
+    return columns(this.scene.periods, this.scene.step, this.showsPast ? 0 : this.scene.now());
   }
 
   size() {
@@ -106,16 +109,15 @@ export class Chart {
           draw: [(/** @type {any} */ plot) => drawBefore(plot, this.scene)],
         },
       },
-      columns(this.scene.hours, this.showsPast ? 0 : this.scene.now()),
+      this.columns(),
       this.place,
     );
   }
 
   /** Draws again what has changed: prices, unit, language, colours or what is found. */
   draw() {
-    const data = columns(this.scene.hours, this.showsPast ? 0 : this.scene.now());
     this.plot.batch(() => {
-      this.plot.setData(data, false);
+      this.plot.setData(this.columns(), false);
       this.plot.setScale("x", this.range);
     });
     this.plot.redraw(true, true);
@@ -132,7 +134,7 @@ export class Chart {
     return this.plot.posToVal(left, "x");
   }
 
-  /** Points at an hour, or at none. @param {number | null} ts */
+  /** Points at a period, or at none. @param {number | null} ts */
   point(ts) {
     if (ts === this.scene.pointed) return;
     this.scene.pointed = ts;

@@ -1,13 +1,13 @@
 // The dashboard: connects its parts.
 
-import { choose, chosen, nameServer, withChoices } from "./address.js";
+import { choose, chosen, nameServer, remember, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
 import { letCopy } from "./copying.js";
 import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
-import { floorHour, HOUR_S, hoursOf } from "./hours.js";
-import { showHour, takeOver } from "./live.js";
+import { showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
+import { floorTo, HOUR_S, periodsOf } from "./periods.js";
 import { pageData, Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
@@ -16,10 +16,10 @@ const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 const data = pageData(document);
 /** @type {import("./backdrop.js").Scene} */
 const scene = {
-  hours: new Map(), now: () => feed.now(), limit: 0, found: [], wording: new Wording(data), pointed: null,
+  periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], wording: new Wording(data), pointed: null,
 };
-/** @type {import("./hours.js").Series | null} */
-let series = null;
+/** @type {import("./periods.js").Prices | null} */
+let prices = null;
 /** @type {Chart | null} */
 let chart = null;
 /** @type {Moves | null} */
@@ -28,22 +28,22 @@ let moves = null;
 /** The section of the chart; a server that knows nothing yet leaves it out. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
-const finder = form && new Finder(form, find("[data-found]"), (found) => {
+const finder = form && new Finder(form, find("[data-found]"), data.step, (found) => {
   scene.found = found;
   card?.classList.toggle("has-found", found.length > 0);
   chart?.draw();
 });
 
 const feed = new Feed({
-  series: (fresh) => {
-    series = fresh;
-    showSeries();
+  prices: (fresh) => {
+    prices = fresh;
+    showPrices();
   },
   page: (fresh) => {
     nameServer(fresh, data.address);
     takeOver(fresh);
     scene.wording = new Wording(pageData(fresh));
-    showSeries();
+    showPrices();
   },
   reachable: (since) => {
     const banner = find("[data-offline]");
@@ -53,18 +53,20 @@ const feed = new Feed({
       /** @type {HTMLElement} */ (banner.firstElementChild).textContent = scene.wording.say("offline", { time });
     }
   },
-  hour: () => {
-    showHour(floorHour(feed.now()), scene);
+  period: () => {
+    showPeriod(floorTo(feed.now(), scene.step), scene);
     chart?.plot.redraw(false, false);
   },
 });
 
-function showSeries() {
-  if (!series) return;
-  scene.hours = hoursOf(series, scene.wording.unit);
-  scene.limit = floorHour(series.freeUntil) + HOUR_S;
-  if (scene.hours.size && !card) location.reload();
-  if (scene.hours.size && card && !chart) startChart(card);
+function showPrices() {
+  if (!prices) return;
+  scene.periods = periodsOf(prices, scene.wording.amount);
+  scene.step = prices.step;
+  scene.limit = floorTo(prices.freeUntil, HOUR_S) + HOUR_S;
+  if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
+  if (scene.periods.size && !card) location.reload();
+  if (scene.periods.size && card && !chart) startChart(card);
   if (chart) {
     moves?.apply();
     chart.draw();
@@ -97,20 +99,20 @@ function startChart(card) {
   moves = new Moves(chart, card);
   place.tabIndex = 0;
   place.setAttribute("role", "slider");
-  place.setAttribute("aria-label", place.dataset.chart ?? "");
   place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));
 }
 
-/** Says the price of the hour that is pointed at, or of the present one. @param {number | null} pointed */
+/** Says the price of the period that is pointed at, or of the present one. @param {number | null} pointed */
 function say(pointed) {
-  const ts = pointed ?? floorHour(scene.now());
-  const { when, price, what } = scene.wording.hour(scene.hours.get(ts), ts);
+  const ts = pointed ?? floorTo(scene.now(), scene.step);
+  const { when, price, what } = scene.wording.period(scene.periods.get(ts), { from: ts, to: ts + scene.step });
   const strong = document.createElement("b");
   strong.textContent = price;
   card?.classList.toggle("is-pointed", pointed !== null);
   find("[data-readout]").replaceChildren(`${when}  `, strong, ` ${what}`);
   const place = find("[data-chart]");
-  const all = [...scene.hours.keys()];
+  place.setAttribute("aria-label", `${place.dataset.chart}, ${scene.wording.unitNamed}`);
+  const all = [...scene.periods.keys()];
   place.setAttribute("aria-valuemin", String(all[0]));
   place.setAttribute("aria-valuemax", String(all[all.length - 1]));
   place.setAttribute("aria-valuenow", String(ts));
@@ -122,6 +124,7 @@ function option(event) {
   const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-option]"));
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   link.href = withChoices(link);
+  if ("remember" in link.dataset) remember(link.dataset.option ?? "", link.dataset.remember ?? "");
   if (link.dataset.option === "lang") return;
   event.preventDefault();
   history.replaceState(null, "", link.href);

@@ -1,31 +1,30 @@
 // The days under the chart: where each begins and ends, and how it is written in the room that it has.
 
-import { HOUR_S } from "./hours.js";
+import { DAY_S, HOUR_S, hoursOf } from "./periods.js";
 
-const DAY_S = 24 * HOUR_S;
 /** The least distance between two days' names, in CSS pixels. */
 const GAP_PX = 8;
 
 /** @typedef {{start: number, end: number, number: number}} Day  `number` counts the calendar's days */
 
-/** @type {WeakMap<object, Day[]>} what has been worked out for a set of hours */
+/** @type {WeakMap<object, Day[]>} what has been worked out for a set of periods */
 const known = new WeakMap();
 
 /**
- * Returns the days of the hours that the chart has; calendars are slow, and this is asked for with every move.
+ * Returns the days of the periods that the chart has; calendars are slow, and this is asked for with every move.
  * @param {import("./backdrop.js").Scene} scene
  */
-export function daysOf({ hours, wording }) {
-  const days = known.get(hours) ?? findDays(hours, wording);
-  known.set(hours, days);
+export function daysOf({ periods, wording }) {
+  const days = known.get(periods) ?? findDays(periods, wording);
+  known.set(periods, days);
   return days;
 }
 
-/** @param {Map<number, import("./hours.js").Hour>} hours @param {import("./wording.js").Wording} wording */
-function findDays(hours, wording) {
+/** @param {Map<number, import("./periods.js").Period>} periods @param {import("./wording.js").Wording} wording */
+function findDays(periods, wording) {
   /** @type {Day[]} */
   const days = [];
-  for (const ts of hours.keys()) {
+  for (const ts of hoursOf(periods)) {
     const number = Date.parse(wording.wall(ts).slice(0, 10)) / (DAY_S * 1000);
     const last = days[days.length - 1];
     if (last?.number === number) last.end = ts + HOUR_S;

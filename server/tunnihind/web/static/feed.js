@@ -1,17 +1,21 @@
-// Keeps the page up to date: asks once a minute and just after each full hour, and tells when the server is gone.
+// Keeps the page up to date: asks once a minute and just after each full period, and tells when the server is gone.
 
-import { HOUR_S } from "./hours.js";
+import { chosen } from "./address.js";
+import { HOUR_S } from "./periods.js";
 
 const POLL_S = 60;
-const AFTER_THE_HOUR_S = 2;
+const AFTER_THE_PERIOD_S = 2;
 const PATIENCE_MS = 10_000;
+
+const HOURS = { url: "api/series", step: HOUR_S };
+const QUARTERS = { url: "api/v1/quarters?days=14", step: HOUR_S / 4 };
 
 /**
  * @typedef {{
- *   series: (series: import("./hours.js").Series) => void,
+ *   prices: (prices: import("./periods.js").Prices) => void,
  *   page: (page: Document) => void,
  *   reachable: (since: number | null) => void,
- *   hour: () => void,
+ *   period: () => void,
  * }} Listener  `reachable` gets null, or since when (by this device's clock, in ms) the server has been gone
  */
 
@@ -19,7 +23,7 @@ export class Feed {
   /** @param {Listener} listener */
   constructor(listener) {
     this.listener = listener;
-    this.tags = { series: "", page: "" };
+    this.tags = { prices: "", page: "" };
     this.lastHeard = Date.now();
     this.aheadMs = -Infinity;
     this.timer = 0;
@@ -37,40 +41,41 @@ export class Feed {
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
+    const { url, step } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
-    const series = await this.changed("series", "api/series", this.tags.series ? "no-cache" : "reload");
-    if (series) this.listener.series(this.read(JSON.parse(series)));
-    const page = series === null ? null : await this.changed("page", `./${location.search}`, "no-cache");
-    // If the reader has changed an option meanwhile, this page is not the wanted one.
-    if (page && turn === this.turn) this.listener.page(new DOMParser().parseFromString(page, "text/html"));
-    if (page !== null) this.lastHeard = Date.now();
-    this.listener.reachable(page === null ? this.lastHeard : null);
-    this.listener.hour();
-    const toTheHour = HOUR_S - (this.now() % HOUR_S) + AFTER_THE_HOUR_S;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toTheHour) * 1000);
+    const prices = await this.ask("prices", url, this.tags.prices ? "no-cache" : "reload");
+    // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
+    if (turn !== this.turn) return;
+    if (prices?.news) this.listener.prices(this.read(JSON.parse(prices.news), step));
+    this.tags.prices = prices?.tag ?? this.tags.prices;
+    const page = prices && (await this.ask("page", `./${location.search}`, "no-cache"));
+    if (turn !== this.turn) return;
+    if (page?.news) this.listener.page(new DOMParser().parseFromString(page.news, "text/html"));
+    this.tags.page = page?.tag ?? this.tags.page;
+    if (page) this.lastHeard = Date.now();
+    this.listener.reachable(page ? null : this.lastHeard);
+    this.listener.period();
+    const toThePeriod = step - (this.now() % step) + AFTER_THE_PERIOD_S;
+    this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** @param {import("./hours.js").Series} series */
-  read(series) {
+  /** @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  read({ now, freeUntil, actuals, dayAhead, forecast }, step) {
     // An answer is never younger than its `now`: the greatest difference is the nearest to the truth.
-    this.aheadMs = Math.max(this.aheadMs, series.now * 1000 - Date.now());
-    return series;
+    this.aheadMs = Math.max(this.aheadMs, now * 1000 - Date.now());
+    return { now, freeUntil, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**
-   * Returns what is new, "" where nothing is, and null without an answer.
-   * @param {"series" | "page"} what @param {string} url @param {RequestCache} cache
+   * Returns what is new, "" where nothing is, and its tag; null without an answer.
+   * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache
    */
-  async changed(what, url, cache) {
+  async ask(what, url, cache) {
     try {
       const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) return null;
       const tag = `${url} ${answer.headers.get("ETag")}`;
-      if (tag === this.tags[what]) return "";
-      const news = await answer.text();
-      this.tags[what] = tag;
-      return news;
+      return { tag, news: tag === this.tags[what] ? "" : await answer.text() };
     } catch {
       return null;
     }

@@ -1,6 +1,6 @@
-// The parts of the page that the server renders: replaced from a fresh page, or moved to the next hour without one.
+// The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
 
-import { HOUR_S, priceOf } from "./hours.js";
+import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /**
  * Takes over what differs on a fresh page. What has the keyboard's focus keeps it.
@@ -17,26 +17,27 @@ export function takeOver(fresh) {
 }
 
 /**
- * Shows another hour as the present one, from what the page already holds; for when the server can't be asked.
- * @param {number} ts start of the hour
+ * Shows another period as the present one, from what the page already holds; for when the server can't be asked.
+ * @param {number} ts start of the period
  * @param {import("./backdrop.js").Scene} scene
  */
-export function showHour(ts, { hours, wording }) {
+export function showPeriod(ts, { periods, step, wording }) {
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
-  for (const found of document.querySelectorAll(`[data-ts="${ts}"], [data-hour="${ts}"]`)) found.classList.add("current");
+  const present = document.querySelectorAll(`[data-hour="${floorTo(ts, HOUR_S)}"], [data-period="${ts}"]`);
+  for (const found of present) found.classList.add("current");
   // Levels are the server's to tell; the small view has no table to look them up in.
-  const level = document.querySelector(`[data-hour="${ts}"]`)?.getAttribute("data-level");
+  const level = document.querySelector(`[data-period="${ts}"]`)?.getAttribute("data-level");
   card.classList.remove("very_low", "low", "normal", "high", "very_high");
   if (level) card.classList.add(level);
-  const hour = hours.get(ts);
+  const period = periods.get(ts);
   const written = (/** @type {number | null} */ price) => (price === null ? "–" : wording.price(price));
-  const kind = priceOf(hour) === null ? "unknown" : hour?.settled === null ? "forecast" : "settled";
-  write(card, "[data-now-span]", wording.span(ts));
-  write(card, "[data-now-price]", written(priceOf(hour)));
-  write(card, "[data-next-price]", written(priceOf(hours.get(ts + HOUR_S))));
+  const kind = priceOf(period) === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
+  write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
+  write(card, "[data-now-price]", written(priceOf(period)));
+  write(card, "[data-next-price]", written(priceOf(periods.get(ts + step))));
   write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
   write(card, "[data-now-kind]", wording.say(kind));
 }

@@ -1,9 +1,8 @@
 // Moving in the chart: with a mouse, with fingers, with the keyboard and with its buttons.
 
 import { choose, chosen } from "./address.js";
-import { floorHour, HOUR_S } from "./hours.js";
+import { DAY_S, floorTo, HOUR_S } from "./periods.js";
 
-const DAY_S = 86_400;
 const NEAREST_S = 6 * HOUR_S;
 const MARGIN_S = 2 * HOUR_S;
 const ZOOM = 1.5;
@@ -26,14 +25,15 @@ export class Moves {
     this.listen();
   }
 
-  /** The first and the last hour that there is, and the end of what can be seen: a little room after the last. */
+  /** The first and the last period that there is, and the end of what can be seen: a little room after the last. */
   bounds() {
-    const all = [...this.chart.scene.hours.keys()];
+    const { periods, step } = this.chart.scene;
+    const all = [...periods.keys()];
     const last = all[all.length - 1];
-    return { first: all[0], last, end: last + HOUR_S + MARGIN_S };
+    return { first: all[0], last, end: last + step + MARGIN_S };
   }
 
-  /** Shows what is chosen; to be called again when the hours have changed. */
+  /** Shows what is chosen; to be called again when the periods have changed. */
   apply() {
     const { first, end } = this.bounds();
     const today = this.startOfToday();
@@ -56,7 +56,7 @@ export class Moves {
 
   startOfToday() {
     const { scene } = this.chart;
-    let ts = floorHour(scene.now());
+    let ts = floorTo(scene.now(), HOUR_S);
     while (scene.wording.wall(ts - 1).slice(0, 10) === scene.wording.wall(ts).slice(0, 10)) ts -= HOUR_S;
     return ts;
   }
@@ -117,7 +117,7 @@ export class Moves {
     });
     over.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
     over.addEventListener("dblclick", () => this.span("ahead"));
-    // A finger has no way to leave the chart but to touch something else; buttons zoom around the hour pointed at.
+    // A finger has no way to leave the chart but to touch something else; buttons zoom around what is pointed at.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.chart.point(null);
     });
@@ -168,8 +168,8 @@ export class Moves {
     const actions = {
       ArrowLeft: () => (event.shiftKey ? this.pan(-quarter) : this.step(-1)),
       ArrowRight: () => (event.shiftKey ? this.pan(quarter) : this.step(1)),
-      PageUp: () => this.step(-24),
-      PageDown: () => this.step(24),
+      PageUp: () => this.step(-DAY_S / this.chart.scene.step),
+      PageDown: () => this.step(DAY_S / this.chart.scene.step),
       "+": () => this.zoom(ZOOM),
       "-": () => this.zoom(1 / ZOOM),
       Home: () => this.home(),
@@ -181,20 +181,24 @@ export class Moves {
     action();
   }
 
-  /** Points at another hour, and moves along so that it stays in view. @param {number} hours */
-  step(hours) {
+  /** Points at another period, and moves along so that it stays in view. @param {number} periods */
+  step(periods) {
     const { scene, range } = this.chart;
     const { first, last } = this.bounds();
-    const next = (scene.pointed ?? floorHour(scene.now())) + (scene.pointed === null ? 0 : hours * HOUR_S);
+    const next = (scene.pointed ?? this.present()) + (scene.pointed === null ? 0 : periods * scene.step);
     const ts = Math.min(Math.max(next, first), last);
     if (ts < range.min) this.pan(ts - range.min);
-    if (ts + HOUR_S > range.max) this.pan(ts + HOUR_S - range.max);
+    if (ts + scene.step > range.max) this.pan(ts + scene.step - range.max);
     this.chart.point(ts);
   }
 
   home() {
     this.span("ahead");
-    this.chart.point(floorHour(this.chart.scene.now()));
+    this.chart.point(this.present());
+  }
+
+  present() {
+    return floorTo(this.chart.scene.now(), this.chart.scene.step);
   }
 
   /** @param {HTMLElement} button */
@@ -210,7 +214,7 @@ export class Moves {
 
   /** @param {number} left */
   pointAt(left) {
-    this.chart.point(floorHour(this.chart.instantAt(left)));
+    this.chart.point(floorTo(this.chart.instantAt(left), this.chart.scene.step));
   }
 
   /** @param {MouseEvent} event */

@@ -1,22 +1,21 @@
-// The cheapest time to run something: pure functions over hours with prices.
-
-import { HOUR_S } from "./hours.js";
+// The cheapest time to run something: pure functions over periods with prices.
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
 /**
- * The cheapest `length` hours in one piece, the earliest of equals; null where no piece is long enough.
+ * The cheapest `length` periods in one piece, the earliest of equals; null where no piece is long enough.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
+ * @param {number} step how long a period is
  * @returns {Candidate[] | null}
  */
-export function cheapestPiece(candidates, length) {
+export function cheapestPiece(candidates, length, step) {
   let best = null;
   let bestSum = Infinity;
   for (let i = 0; i + length <= candidates.length; i++) {
     const piece = candidates.slice(i, i + length);
     const sum = total(piece);
-    const isWhole = piece[length - 1].ts === piece[0].ts + (length - 1) * HOUR_S;
+    const isWhole = piece[length - 1].ts === piece[0].ts + (length - 1) * step;
     // A tiny difference is only a rounding error.
     if (isWhole && sum < bestSum - 1e-9) [best, bestSum] = [piece, sum];
   }
@@ -24,39 +23,40 @@ export function cheapestPiece(candidates, length) {
 }
 
 /**
- * The cheapest `length` hours wherever they are, the earliest of equals; null where there are fewer.
+ * The cheapest `length` periods wherever they are, the earliest of equals; null where there are fewer.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @returns {Candidate[] | null}
  */
-export function cheapestHours(candidates, length) {
+export function cheapestPeriods(candidates, length) {
   if (candidates.length < length) return null;
   const cheapest = [...candidates].sort((a, b) => a.price - b.price || a.ts - b.ts).slice(0, length);
   return cheapest.sort((a, b) => a.ts - b.ts);
 }
 
 /**
- * Joins hours that follow each other.
- * @param {Candidate[]} hours ascending
- * @returns {{ts: number, hours: number}[]}
+ * Joins periods that follow each other.
+ * @param {Candidate[]} periods ascending
+ * @param {number} step how long a period is
+ * @returns {import("./backdrop.js").Span[]}
  */
-export function pieces(hours) {
-  /** @type {{ts: number, hours: number}[]} */
+export function pieces(periods, step) {
+  /** @type {import("./backdrop.js").Span[]} */
   const joined = [];
-  for (const { ts } of hours) {
+  for (const { ts } of periods) {
     const last = joined.at(-1);
-    if (last && last.ts + last.hours * HOUR_S === ts) last.hours += 1;
-    else joined.push({ ts, hours: 1 });
+    if (last?.to === ts) last.to += step;
+    else joined.push({ from: ts, to: ts + step });
   }
   return joined;
 }
 
-/** @param {Candidate[]} hours */
-export function meanPrice(hours) {
-  return total(hours) / hours.length;
+/** @param {Candidate[]} periods */
+export function meanPrice(periods) {
+  return total(periods) / periods.length;
 }
 
-/** @param {Candidate[]} hours */
-function total(hours) {
-  return hours.reduce((sum, hour) => sum + hour.price, 0);
+/** @param {Candidate[]} periods */
+function total(periods) {
+  return periods.reduce((sum, { price }) => sum + price, 0);
 }

@@ -1,14 +1,16 @@
 // Numbers, instants and sentences as the page's reader wants them.
 
-import { HOUR_S } from "./hours.js";
+import { amountsIn } from "./amounts.js";
+import { HOUR_S } from "./periods.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, step: number, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
   constructor(data) {
-    this.unit = data.unit;
     this.unitSymbol = data.unitSymbol;
+    this.unitNamed = data.unitNamed;
+    this.amount = amountsIn(data.unit, data.vat);
     this.texts = data.texts;
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
     const locale = data.texts.locale;
@@ -64,9 +66,9 @@ export class Wording {
     return this.dayFormats.map((format) => format.format(ts * 1000));
   }
 
-  /** @param {number} ts @param {number} hours */
-  span(ts, hours = 1) {
-    return `${this.clock(ts)}–${this.clock(ts + hours * HOUR_S)}`;
+  /** @param {import("./backdrop.js").Span} span */
+  span({ from, to }) {
+    return `${this.clock(from)}–${this.clock(to)}`;
   }
 
   /**
@@ -79,17 +81,20 @@ export class Wording {
     return hour >= 22 || hour < 7 || this.weekdayFormat.format(ts * 1000).startsWith("S");
   }
 
-  /** What there is to say of an hour. @param {import("./hours.js").Hour | undefined} hour @param {number} ts */
-  hour(hour, ts) {
-    const when = `${this.day(ts)} ${this.span(ts)}`;
-    if (!hour || (hour.settled === null && !hour.forecast)) return { when, price: "", what: this.say("unknown") };
-    if (hour.settled === null && hour.forecast) {
-      const what = `${this.say("forecast")}, ${this.say("likely", { band: this.band(hour.forecast) })}`;
-      return { when, price: `${this.price(hour.forecast[1])} ${this.unitSymbol}`, what };
+  /**
+   * What there is to say of a period.
+   * @param {import("./periods.js").Period | undefined} period @param {import("./backdrop.js").Span} span
+   */
+  period(period, span) {
+    const when = `${this.day(span.from)} ${this.span(span)}`;
+    if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: this.say("unknown") };
+    if (period.settled === null && period.forecast) {
+      const what = `${this.say("forecast")}, ${this.say("likely", { band: this.band(period.forecast) })}`;
+      return { when, price: `${this.price(period.forecast[1])} ${this.unitSymbol}`, what };
     }
-    const price = `${this.price(/** @type {number} */ (hour.settled))} ${this.unitSymbol}`;
-    if (!hour.forecast) return { when, price, what: this.say("settled") };
-    const then = this.say("forecastThen", { price: this.price(hour.forecast[1]), band: this.band(hour.forecast) });
+    const price = `${this.price(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
+    if (!period.forecast) return { when, price, what: this.say("settled") };
+    const then = this.say("forecastThen", { price: this.price(period.forecast[1]), band: this.band(period.forecast) });
     return { when, price, what: `${this.say("settled")} · ${then}` };
   }
 }
