@@ -25,7 +25,6 @@ from tunnihind.market import (
     ESTONIA,
     HOUR_S,
     QUARTER_S,
-    QUARTERS_SINCE,
     Limits,
     Market,
     day_start,
@@ -113,8 +112,8 @@ class TieredForecaster:
         newest = known.prices.of(self.market.zone).newest_day
         if hourly.made_at != known.as_of or newest is None:
             raise ValueError("the run of hours was not made from what is known")
-        prices = known.prices.of(self.market.zone, QUARTER_S)
-        return quarters_of(hourly, KnownQuarters.between(prices, QUARTERS_SINCE, newest), newest, self.limits)
+        quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), newest)
+        return quarters_of(hourly, quarters, newest, self.market, self.limits)
 
     def _task(self, known: Known) -> _Task | None:
         """Lay out what is known; None where it is too little, or too old, for the point model."""

@@ -1,7 +1,8 @@
 """What holds of every run of quarters, whatever has been learnt."""
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tests.support.quarter_market import quarter_archive
+from tests.support.quarter_market import TURNED_HOURS, quarter_archive
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
+from tunnihind.forecast.quarters.shape import deviations
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, Floats
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
+from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 
 type Utc = Callable[..., int]
 
@@ -67,8 +69,8 @@ def assert_goes_with(quarters: Run, hourly: Run) -> None:
 def test_quarters_go_with_any_hours_after_any_prices(percentiles: Floats, prices: Floats, start: int) -> None:
     first = date(2025, 11, 3)
     hourly = hourly_run(percentiles, day_start(date(2025, 11, 8)) + start * HOUR_S)
-    known = KnownQuarters.laid(prices.reshape(-1, 4), first)
-    assert_goes_with(quarters_of(hourly, known, date(2025, 11, 7), LIMITS), hourly)
+    known = KnownQuarters.of(prices.reshape(-1, 4), first)
+    assert_goes_with(quarters_of(hourly, known, date(2025, 11, 7), ESTONIA, LIMITS), hourly)
 
 
 @pytest.mark.parametrize("issue", [(2025, 11, 20, 9), (2025, 11, 20, 15), (2025, 11, 20, 22, 59)])
@@ -93,13 +95,51 @@ def test_after_few_days_quarters_go_with_their_hours_too(first: date, utc: Utc) 
     assert_goes_with(quarters, hourly)
 
 
-def test_before_quarters_are_traded_they_are_a_line_through_the_hours(utc: Utc) -> None:
+def test_before_quarters_are_traded_they_follow_the_line_through_the_hours(utc: Utc) -> None:
     archive = quarter_archive(date(2025, 6, 1), date(2025, 9, 20))
     hourly, quarters = both_runs(archive, utc(2025, 9, 20, 9))
     assert_goes_with(quarters, hourly)
-    inside = quarters.p50.reshape(-1, 4)[1:-1] - hourly.p50[1:-1, None]
-    rise = hourly.p50[2:] - hourly.p50[:-2]
-    assert (np.sign(np.diff(inside[np.abs(rise) > 1], axis=1)) == np.sign(rise[np.abs(rise) > 1])[:, None]).all()
+    by_hour = quarters.p50.reshape(-1, 4)[1:-1]
+    assert np.corrcoef(by_hour[:, 3] - by_hour[:, 0], hourly.p50[2:] - hourly.p50[:-2])[0, 1] > 0.95
+
+
+def test_an_hour_that_ran_another_way_lately_is_forecast_so(archive: Archive, utc: Utc) -> None:
+    hourly, quarters = both_runs(archive, utc(2025, 11, 20, 9))
+    by_hour = quarters.p50.reshape(-1, 4)
+    clock = np.array([datetime.fromtimestamp(ts, DELIVERY_TZ).hour for ts in hourly.starts()])
+    line = np.gradient(hourly.p50)
+    missing = by_hour[:, 3] - by_hour[:, 0] - 0.75 * line
+    assert missing[np.isin(clock, TURNED_HOURS)].max() < -5
+    assert np.abs(np.median(missing[~np.isin(clock, TURNED_HOURS)])) < 3
+
+
+def test_a_line_and_half_a_parabola_go_through_the_hours_beside() -> None:
+    p50, zero = np.array([10.0, 20.0, 40.0, 40.0]), np.zeros(4)
+    followed = deviations(p50, np.full(4, fill_value=True), zero, zero, zero)
+    assert followed[1] == pytest.approx(15 * np.array([-3, -1, 1, 3]) / 8 + 10 * np.array([0.05, -0.05, -0.05, 0.05]))
+    assert followed[0] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
+    unseen = deviations(p50, np.array([True, False, True, True]), zero, zero, zero)
+    assert unseen[1] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
+    assert unseen[[0, 2, 3]] == pytest.approx(followed[[0, 2, 3]])
+
+
+@pytest.mark.parametrize("spread", [5.0, 40.0])
+def test_quarters_of_hours_that_cover_80_percent_cover_80_percent(spread: float) -> None:
+    rng, days, first = np.random.default_rng(7), 60, date(2025, 11, 1)
+    hours = 100 + 30 * rng.normal(size=(days + 1) * 24)
+    within = spread * rng.normal(size=(hours.size, 4))
+    quarters = hours[:, None] + within - within.mean(axis=1, keepdims=True)
+    known = KnownQuarters.of(quarters[: days * 24], first)
+    ahead, inside = days * 24, []
+    half = NormalDist().inv_cdf(0.9) * 30
+    for _ in range(40):
+        came = 100 + 30 * rng.normal(size=24)
+        within = spread * rng.normal(size=(24, 4))
+        came_quarters = came[:, None] + within - within.mean(axis=1, keepdims=True)
+        hourly = hourly_run(100 + half * np.array([[-1.0], [0], [1]]) + np.zeros(24), day_start(first) + ahead * HOUR_S)
+        run = quarters_of(hourly, known, first + timedelta(days=days - 1), ESTONIA, LIMITS)
+        inside.append((run.p10 <= came_quarters.ravel()) & (came_quarters.ravel() <= run.p90))
+    assert 0.77 <= np.mean(inside) <= 0.83
 
 
 def changed_days(before: Run, after: Run) -> set[date]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
-from tunnihind.known import Floats
+from tunnihind.known import Floats, Instants
 from tunnihind.market import DAY_S, HOUR_S, Market
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
@@ -47,12 +47,17 @@ class Season:
 
 
 def _sun(grid: DayGrid, market: Market) -> Floats:
-    """Return the sine of the sun's elevation, (days, 24); declination by Cooper 1969 (Solar Energy 12(3))."""
+    """Return the sine of the sun's elevation in the middle of hours, (days, 24)."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
+    elevation: Floats = np.maximum(grid.lay_whole(sine_of_elevation(ts, market)), _LOWEST_SINE)
+    return elevation
+
+
+def sine_of_elevation(ts: Instants, market: Market) -> Floats:
+    """Return the sine of the sun's elevation, (n,); declination by Cooper 1969 (Solar Energy 12(3))."""
     year_angle = 2 * np.pi / _TROPICAL_YEAR_DAYS * ((ts / DAY_S) % _TROPICAL_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
     hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)
     latitude = np.radians(market.latitude)
-    sine = np.sin(latitude) * np.sin(declination) + np.cos(latitude) * np.cos(declination) * np.cos(hour_angle)
-    elevation: Floats = np.maximum(grid.lay_whole(sine), _LOWEST_SINE)
-    return elevation
+    sine: Floats = np.sin(latitude) * np.sin(declination) + np.cos(latitude) * np.cos(declination) * np.cos(hour_angle)
+    return sine

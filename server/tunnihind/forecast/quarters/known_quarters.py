@@ -1,38 +1,101 @@
-"""How far each quarter lay from its hour's mean on past delivery days."""
+"""The shape that past hours had: how the price ran within them, and how far their quarters lay apart."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Self
 
+import numpy as np
+
+from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 PER_HOUR: Final = HOUR_S // QUARTER_S
+MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
+"""Where the middles of the quarters are, in hours from the middle of the hour."""
+
+DAYS: Final = 70
+"""Older days weigh less than a hundredth of the newest."""
+_HALF_LIFE_DAYS: Final = 10.0
+_HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
+"""The hours on either side count like the hour itself where distances are pooled."""
+_INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
+"""What lies within the distance that is taken, as within p10 to p90."""
+_PRIOR_DAYS: Final = 2.0
+"""Days of known quarters that weigh as much as the prior: no slope, and the distance below."""
+_PRIOR_DISTANCE: Final = 0.15
+"""About that of Estonia's quarters of October to December 2025, in units of the scale."""
+_LEAST_SCALE_EUR_MWH: Final = 20.0
+
+
+def scale(hours: Floats) -> Floats:
+    """Return the unit in which shapes are measured, EUR/MWh: the size of the hour's price, and 20 near zero.
+
+    Dear hours differ more within than cheap ones, about in proportion.
+    """
+    unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
+    return unit
+
+
+@dataclass(frozen=True, slots=True)
+class RecentShape:
+    """What hours were like lately, by Central European clock hour, shape (24,), in units of the scale.
+
+    `slope` is how much the price rose in an hour; 80 % of quarters lay no further from their hour than `distance`.
+    """
+
+    slope: Floats
+    distance: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Deviations of quarters from the mean of their hour, EUR/MWh, by delivery day and Central European clock hour.
+    """The slope of hours (days, 24) and the distance of their quarters (4, days, 24), in units of the scale.
 
-    `deviation` has shape (days, 24, 4), NaN for an hour of which not all four quarters are known. Of two hours with the
-    same clock hour it is the mean of both.
+    By delivery day from `first` on and clock hour; NaN for an hour of which not all four quarters are known. Of two
+    hours with the same clock hour they are the means of both.
     """
 
     first: date
-    deviation: Floats
+    slope: Floats
+    distance: Floats
 
     @classmethod
-    def between(cls, prices: PriceSeries, first: date, last: date) -> Self:
-        """Lay the quarters of the days from `first` to `last` on a grid, without days before quarters were traded."""
-        first = max(first, QUARTERS_SINCE)
+    def until(cls, prices: PriceSeries, last: date) -> Self:
+        """Look at the quarters of the last days up to `last`; at no day of before quarters were traded."""
+        first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
-        return cls.laid(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
+        return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
 
     @classmethod
-    def laid(cls, by_hour: Floats, first: date) -> Self:
-        """Lay quarters (hours, 4), EUR/MWh, that begin with the day `first` on a grid of whole days."""
-        last = delivery_day(day_start(first) + by_hour.shape[0] * HOUR_S - 1)
-        deviation = by_hour - by_hour.mean(axis=1, keepdims=True)
-        return cls(first, DayGrid.between(first, last).lay(deviation.T).transpose(1, 2, 0))
+    def of(cls, quarters: Floats, first: date) -> Self:
+        """Look at quarters (hours, 4), EUR/MWh, of whole days that begin with `first`."""
+        grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
+        hour = quarters.mean(axis=1)
+        deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
+        return cls(first, grid.lay(deviation @ MIDDLES / (MIDDLES @ MIDDLES)), grid.lay(np.abs(deviation).T))
+
+    def recent(self, last: date) -> RecentShape:
+        """Return what hours were like up to the day `last`, near days counting more."""
+        days = min(max((last - self.first).days + 1, 0), len(self.slope))
+        if days == 0:
+            return RecentShape(np.zeros(CLOCK_HOURS), np.full(CLOCK_HOURS, _PRIOR_DISTANCE))
+        slope = self.slope[:days]
+        known = np.isfinite(slope)
+        weights = known * 0.5 ** (np.arange(days)[::-1, None] / _HALF_LIFE_DAYS)
+        trust = weights.sum(axis=0) / (weights.sum(axis=0) + _PRIOR_DAYS)
+        mean = (np.where(known, slope, 0.0) * weights).sum(axis=0) / (weights.sum(axis=0) + _PRIOR_DAYS)
+        return RecentShape(mean, trust * self._quantile(days) + (1 - trust) * _PRIOR_DISTANCE)
+
+    def _quantile(self, days: int) -> Floats:
+        """Return the distance within which 80 % of the quarters of the first days lay, (24,)."""
+        values, weights = (
+            by_quarter.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1)
+            for by_quarter in pooled(self.distance[:, :days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+        )
+        distance: Floats = weighted_quantiles(values, weights, (_INSIDE,))[0]
+        return distance

@@ -1,52 +1,72 @@
-"""A run of quarters from a run of hours."""
+"""A run of quarters from a run of hours.
 
-from datetime import date
-from typing import Final
+Widths are those of the hour and of the distances within the hour, put together as of two independent errors. The
+hour's error is three or four times as large, so this adds little. On four series of Estonian, Lithuanian and Finnish
+forecasts of 2025 the share of quarters inside p10 to p90 was that of hours within .015, at every lead.
+"""
+
+from datetime import date, timedelta
 
 import numpy as np
 
 from tunnihind.forecast.known_days.calendar import clock_hours
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.quarters.known_quarters import KnownQuarters
-from tunnihind.forecast.quarters.shape import half_line_half_mean
+from tunnihind.forecast.known_days.season import sine_of_elevation
+from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
+from tunnihind.forecast.quarters.shape import deviations
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_start, delivery_day
-
-_SIZE_EUR_MWH: Final = 12.0
-"""About how far a quarter lies from what its hour and its shape let expect."""
+from tunnihind.known import Floats, Instants
+from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
 
 
-def quarters_of(hourly: Run, known: KnownQuarters, newest: date, limits: Limits) -> Run:
-    """Return the quarters of a run of hours: the same span, the same instant, four percentiles for one.
+def quarters_of(hourly: Run, known: KnownQuarters, newest: date, market: Market, limits: Limits) -> Run:
+    """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
 
     The mean of an hour's four medians is the hour's, but for their rounding. `newest` is the newest delivery day of
     which the hourly run may have seen a price.
     """
+    starts = np.array(hourly.starts())
     days = days_between(delivery_day(hourly.start_ts), delivery_day(hourly.end_ts - 1))
     skipped = (hourly.start_ts - day_start(days[0])) // HOUR_S
-    day_of = np.repeat(np.arange(len(days)), [len(clock_hours(day)) for day in days])[skipped:][: hourly.p50.size]
-    clock = np.concatenate([clock_hours(day) for day in days])[skipped:][: hourly.p50.size]
-    # The day after a settled one is forecast with the settled one's prices.
-    follows = np.append(np.diff(day_of) == 0, False) | np.array([days[row] > newest for row in day_of])
-    deviation = half_line_half_mean(hourly.p50, follows, [days[row] for row in day_of], clock, known, newest)
-    percentiles = _within(hourly, deviation, limits)
+    window = slice(skipped, skipped + starts.size)
+    row = np.concatenate([np.full(len(clock_hours(day)), row) for row, day in enumerate(days)])[window]
+    clock = np.concatenate([clock_hours(day) for day in days])[window]
+    # A delivery day's quarters may look at the next day's forecast only where that has not seen the day's own prices.
+    unseen = np.array([day > newest for day in days])[row]
+    follows = np.append(np.diff(row) == 0, False) | unseen
+    last_seen = [min(newest, day - timedelta(days=1)) for day in days]
+    shapes = {last: known.recent(last) for last in set(last_seen)}
+    recent = [shapes[last] for last in last_seen]
+    unit = scale(hourly.p50)
+    deviation = deviations(
+        hourly.p50, follows, np.stack([one.slope for one in recent])[row, clock], _sun_rise(starts, market), unit
+    )
+    distance = np.stack([one.distance for one in recent])[row, clock] * unit
     return Run.of(
         made_at=hourly.made_at,
         tier=hourly.tier,
         zone=hourly.zone,
         step_s=QUARTER_S,
         start_ts=hourly.start_ts,
-        percentiles=percentiles.reshape(3, -1),
+        percentiles=_percentiles(hourly, deviation, distance, limits).reshape(3, -1),
         inputs=hourly.inputs,
     )
 
 
-def _within(hourly: Run, deviation: Floats, limits: Limits) -> Floats:
+def _sun_rise(starts: Instants, market: Market) -> Floats:
+    """Return how much the sine of the sun's elevation rises in hours, below the horizon not at all, shape (hours,)."""
+    before, after = (
+        np.maximum(sine_of_elevation(starts + HOUR_S // 2 + shift, market), 0) for shift in (-HOUR_S, HOUR_S)
+    )
+    rise: Floats = (after - before) / 2
+    return rise
+
+
+def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
     """Return p10, p50 and p90 (3, hours, 4) around the hours' p50; a shape that leaves the limits is made flatter."""
     p10, p50, p90 = (percentile[:, None] for percentile in (hourly.p10, hourly.p50, hourly.p90))
     highest, lowest = deviation.max(axis=1, keepdims=True), -deviation.min(axis=1, keepdims=True)
     room = np.minimum((limits.cap - p50) / np.maximum(highest, 1e-9), (p50 - limits.floor) / np.maximum(lowest, 1e-9))
     middle = p50 + deviation * np.minimum(room, 1.0)
-    low, high = np.hypot(p50 - p10, _SIZE_EUR_MWH), np.hypot(p90 - p50, _SIZE_EUR_MWH)
+    low, high = np.hypot(p50 - p10, distance[:, None]), np.hypot(p90 - p50, distance[:, None])
     return np.clip(np.stack([middle - low, middle, middle + high]), limits.floor, limits.cap)
