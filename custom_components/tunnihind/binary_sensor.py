@@ -30,6 +30,11 @@ class PriceBinaryDescription(BinarySensorEntityDescription):
     """A binary sensor that shows an answer about the prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
+    attributes_fn: Callable[[PricesNow], Mapping[str, Any]] | None = None
+
+
+def _end(instant: int | None) -> Mapping[str, Any]:
+    return {} if instant is None else {"end": local(instant).isoformat()}
 
 
 PRICE_BINARY_SENSORS: Final = (
@@ -42,6 +47,7 @@ PRICE_BINARY_SENSORS: Final = (
         key="negative_price",
         translation_key="negative_price",
         is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
+        attributes_fn=lambda prices: _end(prices.negative_until),
     ),
     PriceBinaryDescription(
         key="tomorrow_known",
@@ -87,6 +93,12 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
     @override
     def is_on(self) -> bool | None:
         return self.entity_description.is_on_fn(self.prices)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Mapping[str, Any] | None:
+        attributes_fn = self.entity_description.attributes_fn
+        return attributes_fn(self.prices) if attributes_fn else None
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):

@@ -23,6 +23,7 @@ from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
 from .answers import Mode
+from .billing_form import BILLING_QUESTION
 from .client import Client, server_url, without_password
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
@@ -30,12 +31,15 @@ from .migration import MINOR_VERSION, VERSION
 from .mode_names import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
+from .prices.billing import BILLED_BY
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
+_NEW_SERVER: Final = _ADDRESS.extend(BILLING_QUESTION.schema)
+_NO_QUESTION: Final = vol.Schema({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
         self._tried = {"example": EXAMPLE_URL, "url": "", "reason": ""}
+        self._options: dict[str, Any] = {}
 
     @staticmethod
     @callback
@@ -122,7 +127,8 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         """Take the address of a server, and see whether one answers."""
         server = await self._server_at(user_input)
         if server is None:
-            return self._address_form("user", user_input or {CONF_URL: LOCAL_URL})
+            return self._address_form("user", _NEW_SERVER, user_input or {CONF_URL: LOCAL_URL})
+        self._take_options(user_input)
         await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         self._abort_if_unique_id_configured()
         self._abort_if_address_is_taken(server)
@@ -131,18 +137,18 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Explain a rehearsal before it is added: the day is past, but automations switch real devices."""
-        return self._confirm("rehearsal", user_input, {"url": without_password(self._found.url)})
+        return self._confirm("rehearsal", _NO_QUESTION, user_input, {"url": without_password(self._found.url)})
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Take a new address of the same server."""
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
         if server is None:
-            return self._address_form("reconfigure", user_input or dict(entry.data))
+            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
         if server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
             error = ServerIsRehearsal if server.is_rehearsal else RehearsalOver
             self._errors[CONF_URL] = error.key
-            return self._address_form("reconfigure", user_input or dict(entry.data))
+            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
             return self.async_abort(reason="already_configured")
@@ -168,7 +174,8 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the server that was found."""
         name = self._found.name(self.hass.config.language)
-        return self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
+        placeholders = {"name": name, "url": self._found.url}
+        return self._confirm("zeroconf_confirm", BILLING_QUESTION, user_input, placeholders)
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
@@ -179,7 +186,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the app's server."""
-        return self._confirm("hassio_confirm", user_input, {"app": self._app})
+        return self._confirm("hassio_confirm", BILLING_QUESTION, user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
         """Ask the server at that address and remember it. Ends the flow where there is none to add."""
@@ -199,12 +206,17 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         return await self.async_step_rehearsal() if server.is_rehearsal else None
 
     def _confirm(
-        self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
+        self, step_id: str, questions: vol.Schema, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
         if user_input is not None:
+            self._take_options(user_input)
             return self._create()
         self._set_confirm_only()
-        return self.async_show_form(step_id=step_id, description_placeholders=placeholders)
+        return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
+
+    def _take_options(self, user_input: dict[str, Any] | None) -> None:
+        """Note what the household has answered about its bill."""
+        self._options |= {key: value for key, value in (user_input or {}).items() if key == BILLED_BY}
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
         """Return the server at the typed address. If there is none, the form shows what was tried and why it failed."""
@@ -233,10 +245,10 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
             return False
         return server.unique_id == entry.unique_id
 
-    def _address_form(self, step_id: str, suggested: dict[str, Any]) -> ConfigFlowResult:
+    def _address_form(self, step_id: str, schema: vol.Schema, suggested: dict[str, Any]) -> ConfigFlowResult:
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(_ADDRESS, suggested),
+            data_schema=self.add_suggested_values_to_schema(schema, suggested),
             errors=self._errors,
             description_placeholders=self._tried,
         )
@@ -253,7 +265,9 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         name = self._found.name(language)
         taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
         title = f"{name} ({self._found.place})" if name in taken else name
-        return self.async_create_entry(title=title, data=self._found.data, subentries=[first_plan(language)])
+        return self.async_create_entry(
+            title=title, data=self._found.data, options=self._options, subentries=[first_plan(language)]
+        )
 
     def _move(self) -> ConfigFlowResult:
         """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""

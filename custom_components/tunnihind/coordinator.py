@@ -49,7 +49,7 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """One server's prices, what they cost the household, and what the plans decide.
 
-    `clock` is the entry's clock, `server_device_id` the device of its server.
+    `clock` is the entry's clock, `billing` how the household is billed, `server_device_id` the device of its server.
     """
 
     config_entry: TunnihindConfigEntry
@@ -86,7 +86,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._timeline = self._levels = Timeline(HOUR_S)
         self._saved = StoredState()
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing] | None = None
-        self._billing = billing_from(entry.options)
+        self.billing = billing_from(entry.options)
 
     @property
     def attribution(self) -> str:
@@ -116,7 +116,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def paid_prices(self) -> PaidPrices:
         """What the household paid for past hours."""
-        step_s = self._billing.billed_by.step_s
+        step_s = self.billing.billed_by.step_s
         settled_in = partial(self._client.settled_in, step_s=step_s)
         return PaidPrices(step_s=step_s, settled_in=settled_in, rate=self.tariff.known_price)
 
@@ -128,7 +128,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self.clock.is_rehearsal else self.clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
-            are_quarters_missing=self._billing.in_quarters and self._server_prices.has_no_quarters,
+            are_quarters_missing=self.billing.in_quarters and self._server_prices.has_no_quarters,
             wrong_mode=self._wrong_mode,
         )
 
@@ -163,10 +163,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
-        self._billing = billing_from(self.config_entry.options)
+        self.billing = billing_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
-            self.config_entry.async_create_task(self.hass, self.async_request_refresh())
+            # In the background, so that it ends with the entry.
+            self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     @callback
     @override
@@ -208,7 +209,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def _asks_for_quarters(self) -> bool:
         """Whether the household needs quarters, or only they reach past the free hours."""
-        return self._billing.in_quarters or (self.about is not None and self.about.full_horizon)
+        return self.billing.in_quarters or (self.about is not None and self.about.full_horizon)
 
     @property
     def _instance_id(self) -> str | None:
@@ -325,14 +326,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _update_timelines(self) -> None:
         """Work out the timelines again if the answer, the tariff or the billing has changed."""
         tariff = self.tariff
-        priced = self.data, tariff, self._billing
+        priced = self.data, tariff, self.billing
         if priced == self._priced_from:
             return
         self._priced_from = priced
         hours = timeline_of(self.data.in_hours(), tariff)
-        own = timeline_of(self.data, tariff) if self._billing.billed_by is Resolution.QUARTER else hours
+        own = timeline_of(self.data, tariff) if self.billing.billed_by is Resolution.QUARTER else hours
         self._timeline = own
-        self._levels = own if self._billing.levels_by is Resolution.QUARTER else hours
+        self._levels = own if self.billing.levels_by is Resolution.QUARTER else hours
 
     def _state_to_store(self) -> StoredState:
         return StoredState(

@@ -11,6 +11,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
+from .clock import EntryClock
 from .const import DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
@@ -129,3 +130,13 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
         and entry.platform == DOMAIN
         and entry.translation_key == translation_key
     }
+
+
+def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
+    """Return the clock that the integration's entity goes by; None while its entry is not loaded."""
+    registered = er.async_get(hass).async_get(entity_id)
+    entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    for entry in entries:
+        if registered and entry.entry_id == registered.config_entry_id:
+            return entry.runtime_data.clock
+    return None

@@ -7,6 +7,7 @@ through a restart asks the condition `window_running` when Home Assistant has st
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, ClassVar, Final, override
 
 from homeassistant.const import STATE_OFF, STATE_ON, Platform
@@ -22,8 +23,11 @@ from homeassistant.helpers.trigger import (
 )
 
 from .const import EUR_PER_KWH
-from .entity import entities_of_kind
+from .entity import clock_of, entities_of_kind
+from .prices.timeline import QUARTER_S
 
+# A device that is switched on for a negative price runs at least that long, in seconds.
+WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 
@@ -87,10 +91,18 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The price falls below zero."""
+    """The price falls below zero for at least half an hour: no device is worth switching on for a quarter of one."""
 
     _translation_key = "negative_price"
     _to_states = _ON
+
+    @override
+    def is_valid_transition(self, from_state: State, to_state: State) -> bool:
+        if not super().is_valid_transition(from_state, to_state):
+            return False
+        clock = clock_of(self._hass, to_state.entity_id)
+        end = datetime.fromisoformat(to_state.attributes["end"]).timestamp()
+        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= WORTH_SWITCHING_S
 
 
 class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):

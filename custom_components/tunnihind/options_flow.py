@@ -1,4 +1,4 @@
-"""The options: what the household pays on top of the market's price, and how many hours are cheap."""
+"""The options: what the household pays on top of the market's price, how it is billed, and how many hours are cheap."""
 
 from collections.abc import Mapping
 from datetime import time
@@ -16,6 +16,7 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from .billing_form import BILLING_FORM
 from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
 from .prices.vat import SPECIFICATION_VAT_RATE as DEFAULT_VAT_RATE
 from .tariff_form import (
@@ -62,7 +63,7 @@ class TunnihindOptionsFlow(OptionsFlow):
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
         """Offer what can be changed."""
         removal = ["remove_row"] if self._rows else []
-        return self.async_show_menu(step_id="init", menu_options=["prices", "add_row", *removal, "cheap"])
+        return self.async_show_menu(step_id="init", menu_options=["prices", "add_row", *removal, "billing", "cheap"])
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
         """Change the figures of the only row, or ask first of which."""
@@ -104,6 +105,13 @@ class TunnihindOptionsFlow(OptionsFlow):
         if user_input is not None:
             return self._save({ROWS: without(self._rows, user_input[ROW])})
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
+
+    async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say by which periods the household is billed, and by which ones its prices are compared."""
+        if user_input is not None:
+            return self._save(user_input)
+        schema = self.add_suggested_values_to_schema(BILLING_FORM, self._options)
+        return self.async_show_form(step_id="billing", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say how many hours of a day are cheap."""

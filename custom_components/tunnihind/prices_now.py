@@ -53,6 +53,19 @@ class PricesNow:
         return self.timeline.at(self.now + self.timeline.step_s)
 
     @cached_property
+    def negative_until(self) -> int | None:
+        """The end of the periods below zero, settled or at their median, that the current one begins (UTC seconds).
+
+        None where the current price is not negative.
+        """
+        until = None
+        period = self.current
+        while period is not None and period.price < 0:
+            until = period.end
+            period = self.timeline.at(until)
+        return until
+
+    @cached_property
     def today(self) -> Day:
         """The current Tallinn day."""
         return day_at(self.now)

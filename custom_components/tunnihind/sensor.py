@@ -17,6 +17,7 @@ from .const import EUR_PER_KWH, EUR_PER_MWH
 from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity, PriceEntity, ServerEntity, StatisticsSensor, moment, on_every_plan
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
+from .prices.billing import Billing, Resolution
 from .prices.days import iso_bounds
 from .prices.levels import Level
 from .prices.timeline import Period
@@ -137,18 +138,23 @@ def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) ->
     )
 
 
+def _next_price(billing: Billing) -> PriceDescription:
+    """Describe the price of the coming hour or quarter. It is named after what it was when the entity was added."""
+    by_quarter = billing.billed_by is Resolution.QUARTER
+    return PriceDescription(
+        key="next_price",
+        translation_key="next_quarter_price" if by_quarter else "next_price",
+        value_fn=lambda prices: _price(prices.next),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+    )
+
+
 PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     PriceDescription(
         key="current_price",
         translation_key="current_price",
         value_fn=lambda prices: _price(prices.current),
         attributes_fn=_lists,
-    ),
-    PriceDescription(
-        key="next_price",
-        translation_key="next_price",
-        value_fn=lambda prices: _price(prices.next),
-        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
     ),
     ServerSensorDescription(
         key="price_level",
@@ -256,6 +262,7 @@ async def async_setup_entry(
             config_subentry_id=plan.subentry_id,
         )
 
-    async_add_entities(PriceSensor(coordinator, description) for description in PRICE_SENSORS)
+    descriptions = (*PRICE_SENSORS, _next_price(coordinator.billing))
+    async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
     on_every_plan(entry, add_plan)

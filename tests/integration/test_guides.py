@@ -98,7 +98,7 @@ def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
 @both_languages
 def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
     steps = texts(language)["options"]["step"]
-    fields = {label for name in ("edit_row", "add_row", "cheap") for label in labels(steps[name])}
+    fields = {label for name in ("edit_row", "add_row", "billing", "cheap") for label in labels(steps[name])}
     section = documents.section("Your price", language)
     [table] = documents.tables(section)
     assert sorted(named_in(table, fields)) == sorted(fields)

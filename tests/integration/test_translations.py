@@ -17,7 +17,15 @@ from homeassistant.helpers.selector import NumberSelector, SelectSelector
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
-from custom_components.tunnihind import config_flow, issues, migration, options_flow, plan_flow, tariff_form
+from custom_components.tunnihind import (
+    billing_form,
+    config_flow,
+    issues,
+    migration,
+    options_flow,
+    plan_flow,
+    tariff_form,
+)
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.errors import TunnihindError
@@ -151,6 +159,7 @@ def selectors() -> dict[str, Texts]:
     found: dict[str, Texts] = {}
     for selector in _selectors_of(
         options_flow._CHEAP.schema,
+        billing_form.BILLING_FORM.schema,
         config_flow._ADDRESS.schema,
         plan_flow.SCHEMA.schema,
         tariff_form.prices_schema().schema,
@@ -240,10 +249,19 @@ def translated(said: Texts) -> set[tuple[str, str]]:
     return {(platform, key) for platform, keys in said.items() for key in keys}
 
 
+EVERYTHING: Final = {"billed_by": "quarter"}
+"""Options that bring what is not there without them."""
+
+
 async def test_every_entity_has_a_name_and_an_icon_and_no_other_has(
     hass: HomeAssistant, household: MockConfigEntry
 ) -> None:
-    keys = entities(hass, household).keys()
+    keys = set(entities(hass, household))
+    hass.config_entries.async_update_entry(household, options=EVERYTHING)
+    with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
+        await hass.config_entries.async_reload(household.entry_id)
+        await hass.async_block_till_done(wait_background_tasks=True)
+    keys |= set(entities(hass, household))
     assert keys == translated(EN["entity"])
     assert keys == translated(icons()["entity"])
 

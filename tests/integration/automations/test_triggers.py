@@ -19,6 +19,8 @@ from tests.support.automations import (
     the_server,
 )
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.quarter_answers import QUARTER_S, QuarterMarket
+from tests.support.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 EVENING = "2026-01-14T20:00:00+02:00"
@@ -176,6 +178,32 @@ async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssista
     await restart(home)
     await home.at(NOON + 7 * HOUR_S)
     assert runs == [("negative", NOON), ("negative", NOON + 5 * HOUR_S)]
+
+
+async def test_a_price_by_the_quarter_turns_negative_where_half_an_hour_below_zero_lies_ahead(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    home = proxied_home
+    market = QuarterMarket(home, proxy)
+    below = {
+        NOON + QUARTER_S,  # alone
+        NOON + HOUR_S + 2 * QUARTER_S,
+        NOON + HOUR_S + 3 * QUARTER_S,
+        NOON + 2 * HOUR_S,
+        NOON + 3 * HOUR_S,  # alone again
+    }
+    market.price = lambda start: -5.0 if start in below else 80.0  # type: ignore[method-assign]
+    await home.add(options={"billed_by": "quarter"})
+    runs = await automate(
+        hass, {"negative": {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}}
+    )
+    seen = []
+    while home.now < NOON + 4 * HOUR_S:
+        await home.at(home.now - home.now % QUARTER_S + QUARTER_S)
+        if home.is_on("negative_price"):
+            seen.append(home.now)
+    assert seen == sorted(below)
+    assert runs == [("negative", NOON + HOUR_S + 2 * QUARTER_S)]
 
 
 async def test_a_market_below_zero_that_the_fees_lift_above_is_not_negative(

@@ -51,8 +51,8 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, user_input: Mappin
 @pytest.mark.parametrize(
     ("options", "choices"),
     [
-        ({}, ["prices", "add_row", "cheap"]),
-        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "cheap"]),
+        ({}, ["prices", "add_row", "billing", "cheap"]),
+        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "cheap"]),
     ],
 )
 async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
@@ -249,3 +249,15 @@ async def test_a_day_has_from_one_to_twenty_four_cheap_hours(hass: HomeAssistant
     form = await choose(hass, "cheap")
     with pytest.raises(InvalidData):
         await submit(hass, form, {"cheap_hours": hours})
+
+
+async def test_how_one_is_billed_is_kept_beside_the_other_options(hass: HomeAssistant) -> None:
+    form = await choose(hass, "billing", {"rows": [BASE], "billed_by": "quarter"})
+    assert (form["step_id"], shown(form)) == ("billing", {"billed_by": "quarter"})
+    result = await submit(hass, form, {"billed_by": "quarter", "levels_by": "quarter"})
+    assert result["data"] == {"rows": [BASE], "billed_by": "quarter", "levels_by": "quarter"}
+
+
+async def test_without_a_choice_one_is_billed_by_the_hour(hass: HomeAssistant) -> None:
+    result = await submit(hass, await choose(hass, "billing"), {})
+    assert result["data"] == {"billed_by": "hour", "levels_by": "hour"}

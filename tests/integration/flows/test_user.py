@@ -38,6 +38,15 @@ async def test_a_server_that_answers_is_added(hass: HomeAssistant, address: str)
     assert result["result"].unique_id == "test"
 
 
+@pytest.mark.parametrize(("answer", "billed_by"), [({}, "hour"), ({"billed_by": "quarter"}, "quarter")])
+async def test_how_the_household_is_billed_is_asked_at_once(
+    hass: HomeAssistant, address: str, answer: dict[str, str], billed_by: str
+) -> None:
+    flow = await start(hass)
+    result = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, **answer})
+    assert result["options"] == {"billed_by": billed_by}
+
+
 async def test_the_address_is_kept_as_a_base_url(hass: HomeAssistant, address: str) -> None:
     result = await type_address(hass, f" {address.removeprefix('http://')}/api/v1/forecast ")
     assert result["data"]["url"] == address
@@ -144,7 +153,7 @@ async def test_a_password_in_the_address_is_not_shown(hass: HomeAssistant) -> No
 
 async def test_after_an_error_the_typed_address_is_there_to_be_mended(hass: HomeAssistant, address: str) -> None:
     form = await type_address(hass, "127.0.0.1:9")
-    assert shown(form) == {"url": "127.0.0.1:9"}
+    assert shown(form)["url"] == "127.0.0.1:9"
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
     assert result["type"] is FlowResultType.CREATE_ENTRY
 

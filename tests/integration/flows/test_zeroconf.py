@@ -28,6 +28,12 @@ async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistan
     assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
 
 
+async def test_a_household_that_confirms_a_server_says_how_it_is_billed(hass: HomeAssistant, address: str) -> None:
+    form = await announce(hass, address)
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {"billed_by": "quarter"})
+    assert result["options"] == {"billed_by": "quarter"}
+
+
 async def test_the_discovery_is_called_by_the_name_and_place_of_the_server(hass: HomeAssistant, address: str) -> None:
     await announce(hass, address)
     [flow] = hass.config_entries.flow.async_progress()
