@@ -111,6 +111,11 @@ def utc_midnight(day: date) -> int:
     return int(datetime.combine(day, time(), UTC).timestamp())
 
 
+def clock_midnight(day: date) -> int:
+    """Return when a calendar day begins by the Estonian clock."""
+    return int(datetime.combine(day, time(), ESTONIA.clock).timestamp())
+
+
 def delivery_day(ts: float) -> date:
     """Return the delivery day that the instant belongs to."""
     return datetime.fromtimestamp(ts, DELIVERY_TZ).date()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from homeassistant.helpers.template import Template
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve
 from tests.support.node import run_module
-from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S, iso_utc
+from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tunnihind.api.served_data import in_quarters, served_quarters
+from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
+from tunnihind.price_series import PriceSeries
 from tunnihind.web.recipes import RECIPES, recipe
 
 type Document = dict[str, Any]
@@ -106,36 +109,82 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
         assert drawn[name] == [[hour["ts"] * 1000, hour[field]] for hour in body["forecast"]]
 
 
-@pytest.mark.parametrize("view", [sample_views.ordinary(), sample_views.without_forecast(), ServedData("empty")])
-async def test_evccs_tariff_has_one_price_for_every_hour(serve: Serve, view: ServedData) -> None:
-    server = await serve(view)
-    text = (await server.ask("/api/v1/forecast")).body.decode()
-    forecast = yaml.safe_load(code_of("evcc.yaml", server))["tariffs"]["grid"]["forecast"]
-    assert forecast["uri"].endswith("/api/v1/forecast")
-    # evcc wants the list as a string, which is why the filter ends in `tostring`.
-    rates = json.loads(json.loads(await run("jq", forecast["jq"], stdin=text)))
-    assert rates == [
-        {"start": iso_utc(ts), "end": iso_utc(ts + HOUR_S), "value": price}
-        for ts, price in sorted(prices_of(json.loads(text)).items())
-    ]
+@pytest.fixture
+async def server_of_quarters(serve: Serve) -> RunningServer:
+    """Return a server of an ordinary day whose quarters are known too."""
+    view = sample_views.ordinary()
+    known = {hour + n * QUARTER_S: price + 3 * n - 4.5 for hour, price in view.settled.items() for n in range(4)}
+    quarters = served_quarters(view.settled, PriceSeries.of("ee", QUARTER_S, known))
+    assert view.run
+    issued = {hour + n * QUARTER_S: said for hour, said in view.issued.items() for n in range(4)}
+    [quarter_run] = in_quarters([view.run], [])
+    return await serve(
+        replace(view, quarters=quarters.prices, issued_quarters=issued, quarter_run=quarter_run), now=HOUR + 612
+    )
 
 
-async def test_emhass_gets_the_next_24_hours_to_buy_and_to_sell(body: Document, tmp_path: Path) -> None:
-    payload = yaml.safe_load(recipe("emhass.yaml", "").code)["rest_command"]["emhass_dayahead"]["payload"]
-    body["dayAhead"] = body["dayAhead"][:10]
+async def market_by_quarter(server: RunningServer) -> dict[int, float]:
+    """Return the best known price of each quarter from the current one on, EUR/MWh without VAT."""
+    body = json.loads((await server.ask("/api/v1/quarters")).body)
+    market = {one["ts"]: one["p50"] for one in body["forecast"]} | {
+        one["ts"]: one["eurMwh"] for one in body["dayAhead"]
+    }
+    return dict(sorted((ts, price) for ts, price in market.items() if ts >= HOUR))
+
+
+async def feed(server: RunningServer, uri: str) -> str:
+    """Return what a program gets that asks for an address in a recipe."""
+    answer = await server.ask(uri.removeprefix(f"http://127.0.0.1:{server.port}"))
+    assert answer.status == 200, answer.body
+    return answer.body.decode()
+
+
+async def test_evcc_pays_market_price_fees_and_vat_and_gets_the_price_less_the_margin(
+    server_of_quarters: RunningServer,
+) -> None:
+    tariffs = yaml.safe_load(code_of("evcc.yaml", server_of_quarters))["tariffs"]
+    market = await market_by_quarter(server_of_quarters)
+    for name in ("grid", "feedin"):
+        tariff = tariffs[name]
+        assert (tariff["type"], tariff["forecast"]["source"]) == ("custom", "http")
+        text = await feed(server_of_quarters, tariff["forecast"]["uri"])
+        read = EvccTariff.read(text, charges=tariff["charges"], tax=tariff.get("tax", 0.0))
+        for ts, price in market.items():
+            expected = (price / 1000 + 0.0627) * 1.24 if name == "grid" else price / 1000 - 0.01
+            assert read.at(ts) == pytest.approx(expected, abs=1e-9)
+
+
+async def test_emhass_gets_what_is_paid_and_what_is_got_for_a_day_of_quarters(
+    server_of_quarters: RunningServer, tmp_path: Path
+) -> None:
+    configuration = yaml.safe_load(code_of("emhass.yaml", server_of_quarters))
+    fetch, plan = (configuration["rest_command"][name] for name in ("tunnihind_for_emhass", "emhass_dayahead"))
+    *_, last = configuration["script"]["emhass_dayahead"]["sequence"]
+    answer = {"status": 200, "content": json.loads(await feed(server_of_quarters, fetch["url"]))}
     hass = HomeAssistant(str(tmp_path))
     try:
-        hass.states.async_set(
-            "sensor.electricity_price", "0.1", {"dayAhead": body["dayAhead"], "forecast": body["forecast"]}
-        )
-        sent = json.loads(Template(payload, hass).async_render(parse_result=False))
+        prices = Template(last["data"]["prices"], hass).async_render({"answer": answer})
+        sent = json.loads(Template(plan["payload"], hass).async_render({"prices": prices}, parse_result=False))
     finally:
         await hass.async_stop(force=True)
-    prices = prices_of(body)
-    first = [prices[HOUR + i * HOUR_S] for i in range(24)]
-    assert sent["load_cost_forecast"] == first
-    market = {hour["ts"]: hour["p50"] for hour in body["forecast"]} | {h["ts"]: h["eurMwh"] for h in body["dayAhead"]}
-    assert sent["prod_price_forecast"] == [round(market[HOUR + i * HOUR_S] / 1000, 5) for i in range(24)]
+    market = [price / 1000 for price in (await market_by_quarter(server_of_quarters)).values()][:96]
+    paid = emhass_steps(json.dumps(sent["load_cost_forecast"]), HOUR, 96, QUARTER_S)
+    assert paid == pytest.approx([(price + 0.0627) * 1.24 for price in market], abs=1e-5)
+    got = emhass_steps(json.dumps(sent["prod_price_forecast"]), HOUR, 96, QUARTER_S)
+    assert got == pytest.approx([price - 0.01 for price in market], abs=1e-5)
+
+
+async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: RunningServer) -> None:
+    settings = yaml.safe_load(code_of("predbat.yaml", server_of_quarters))["pred_bat"]
+    midnight = clock_midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
+    paid = PredbatRates.read([await feed(server_of_quarters, settings["rates_import_octopus_url"])], midnight)
+    got = PredbatRates.read([await feed(server_of_quarters, settings["rates_export_octopus_url"])], midnight)
+    for ts, price in (await market_by_quarter(server_of_quarters)).items():
+        assert paid.at(ts) == pytest.approx(100 * consumer_price(price, DEFAULT_VAT_RATE))
+        assert got.at(ts) == pytest.approx(price / 10)
+    # The fees of day and night cover every minute once.
+    spans = [(one["start"], one["end"]) for one in settings["rates_import_override"]]
+    assert spans == [("07:00:00", "22:00:00"), ("22:00:00", "07:00:00")]
 
 
 async def shelly(script: str, answers: list[Document], hours: int) -> list[tuple[float, bool]]:

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final, Self
 
 import msgspec
@@ -17,7 +17,16 @@ from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import ParameterError
 from tunnihind.known import PriceHistory
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, delivery_day, market_price, market_time_unit
+from tunnihind.market import (
+    ESTONIA,
+    HOUR_S,
+    QUARTER_S,
+    WEEK_S,
+    clock_midnight,
+    delivery_day,
+    market_price,
+    market_time_unit,
+)
 
 FIRST: Final = "2021-01"
 """The first month that is served."""
@@ -53,12 +62,7 @@ class Month:
         if text > current:
             raise ParameterError(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
         first = date.fromisoformat(f"{text}-01")
-        return cls(text, _midnight(first), _midnight((first + timedelta(days=31)).replace(day=1)))
-
-
-def _midnight(day: date) -> int:
-    """Return when a day begins by the Estonian clock."""
-    return int(datetime.combine(day, time(), ESTONIA.clock).timestamp())
+        return cls(text, clock_midnight(first), clock_midnight((first + timedelta(days=31)).replace(day=1)))
 
 
 class History:
@@ -92,7 +96,7 @@ class History:
             body,
             coding,
             tag=opaque_tag(body),
-            cache_control=_UNCHANGING if is_over and self._is_lasting else cache_control(now),
+            cache_control=_UNCHANGING if is_over and self._is_lasting else cache_control(now, RESOLUTIONS[resolution]),
         )
 
 

@@ -421,6 +421,52 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
+PeriodStartIso = Annotated[
+    str,
+    Meta(
+        description="Start of the period, ISO 8601 UTC.",
+        examples=["2025-12-15T10:00:00Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+PeriodEndIso = Annotated[
+    str,
+    Meta(
+        description="End of the period, ISO 8601 UTC: the start of the next one.",
+        examples=["2025-12-15T10:15:00Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+
+class EvccRate(Struct, frozen=True, kw_only=True):
+    """The price of a period as evcc's custom tariff reads it."""
+
+    start: PeriodStartIso
+    end: PeriodEndIso
+    value: Annotated[float, Meta(description="Settled price or median, EUR/kWh.", examples=[0.1029])]
+
+
+class OctopusRate(Struct, frozen=True, kw_only=True):
+    """The price of a period as Octopus Energy's `standard-unit-rates` has it."""
+
+    value_inc_vat: Annotated[
+        float,
+        Meta(description="Settled price or median, cents per kWh; without VAT for `price=market`.", examples=[10.29]),
+    ]
+    valid_from: PeriodStartIso
+    valid_to: PeriodEndIso
+
+
+class OctopusRates(Struct, frozen=True, kw_only=True):
+    """Prices in the form of Octopus Energy's `standard-unit-rates`, which Predbat reads: all on one page."""
+
+    count: Annotated[int, Meta(description="How many prices there are.", examples=[384], ge=1)]
+    next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]
+    previous: Annotated[str | None, Meta(description="The page before: always null.", examples=[None])]
+    results: Annotated[list[OctopusRate], Meta(description="The prices, the newest first.")]
+
+
 type Mode = Literal["live", "demo", "rehearsal"]
 """What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
 

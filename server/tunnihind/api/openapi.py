@@ -17,13 +17,14 @@ from tunnihind.api.answers import (
     series_response,
 )
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_HISTORY, EXAMPLE_NOW
+from tunnihind.api.feeds import PRICES, Feed, Reader, feed_body
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
 from tunnihind.api.models import About, Health
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import consumer_price
+from tunnihind.market import QUARTER_S, consumer_price
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
@@ -44,6 +45,9 @@ _SCHEMAS: Final = (
     models.AccuracyResponse,
     models.HistoryResponse,
     models.HistoryPrice,
+    models.EvccRate,
+    models.OctopusRates,
+    models.OctopusRate,
     models.About,
     models.Health,
     models.Readiness,
@@ -121,6 +125,7 @@ def vat_text(rate: float) -> str:
 
 _TAGS: Final = [
     {"name": "Prices", "description": "Settled prices and forecast."},
+    {"name": "Feeds", "description": "Prices in the form that other programs read."},
     {"name": "Service", "description": "About this server and its state."},
 ]
 
@@ -191,6 +196,14 @@ _RESOLUTION: Final = {
     "schema": {"type": "string", "enum": [*RESOLUTIONS], "default": next(iter(RESOLUTIONS))},
 }
 
+_PRICE: Final = {
+    "name": "price",
+    "in": "query",
+    "required": False,
+    "description": "`consumer` is with VAT at this server's rate, `market` without.",
+    "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
+}
+
 _KNOWN_TAG: Final = {
     "name": "If-None-Match",
     "in": "header",
@@ -204,7 +217,12 @@ _KNOWN_TAG: Final = {
 def paths(settings: Settings) -> Document:
     """Return every path with its one operation."""
     return {
-        path: {"get": operation} for path, operation in (*_price_operations(settings), *_service_operations(settings))
+        path: {"get": operation}
+        for path, operation in (
+            *_price_operations(settings),
+            *_feed_operations(settings),
+            *_service_operations(settings),
+        )
     }
 
 
@@ -279,6 +297,68 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
     )
+
+
+def _feed_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
+    for reader, (name, summary, advice, schema) in _FEEDS.items():
+        example = feed_body(EXAMPLE_DATA, EXAMPLE_NOW, settings, Feed(reader, QUARTER_S, "consumer"))
+        content = {JSON: {"schema": schema, "example": msgspec.to_builtins(example)}}
+        yield (
+            f"/api/feeds/{reader}",
+            _operation(
+                name,
+                "Feeds",
+                summary,
+                f"{_FEED} {Template(advice).substitute(description_words(settings))}",
+                answers=_cached(content) | _problems(400, 405, 429, 500, 503),
+                parameters=[_RESOLUTION, _PRICE, _KNOWN_TAG],
+            ),
+        )
+
+
+def _reference(schema: str) -> Document:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+_FEED: Final = (
+    "From Estonian midnight of today to the end of what is served, without a gap: settled prices, and the median after "
+    "them. Parameters that aren't known are refused. With no price from now on the answer is 503, so that readers keep "
+    "what they have."
+)
+
+_FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
+    "evcc": (
+        "getEvccFeed",
+        "Prices for evcc",
+        (
+            "A list for a tariff of `type: custom`, EUR/kWh. evcc adds `charges` to a price, and `tax` on both: give "
+            "it `price=market`, margin and fees without VAT as `charges`, and the law's VAT as `tax`. For `feedin` "
+            "give it `price=market`, and as `charges` what the buyer keeps, below zero."
+        ),
+        {"type": "array", "items": _reference("EvccRate")},
+    ),
+    "emhass": (
+        "getEmhassFeed",
+        "Prices for EMHASS",
+        (
+            "A mapping of times to EUR/kWh for `load_cost_forecast` and `prod_price_forecast`. EMHASS adds nothing: "
+            "take `price=market`, and before you send it add margin, fees and VAT to the first, and take what the "
+            "buyer keeps off the second."
+        ),
+        {"type": "object", "additionalProperties": {"type": "number"}},
+    ),
+    "octopus": (
+        "getOctopusFeed",
+        "Prices for Predbat, in Octopus's form",
+        (
+            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT: `price=consumer` has this server's "
+            "rate, $vat. Margin and fees with VAT go into `rates_import_override` as `rate_increment`. Give "
+            "`rates_export_octopus_url` `price=market`."
+        ),
+        _reference("OctopusRates"),
+    ),
+}
+"""For each feed the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
 
 
 def _service_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
@@ -395,12 +475,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def _content(schema: str, example: msgspec.Struct, media_type: str = JSON) -> Document:
-    return {
-        media_type: {
-            "schema": {"$ref": f"#/components/schemas/{schema}"},
-            "example": msgspec.to_builtins(example),
-        }
-    }
+    return {media_type: {"schema": _reference(schema), "example": msgspec.to_builtins(example)}}
 
 
 def _fields(*names: str) -> Document:

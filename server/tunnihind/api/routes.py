@@ -10,6 +10,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
+from tunnihind.api.feeds import PRICES, Feed, Reader
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import MONTH_ADVICE, History
 from tunnihind.api.http import (
@@ -80,6 +81,21 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
     if given and not _DAYS.fullmatch(given[0]):
         raise ParameterError(f"`days` is {shown(given[0])}: give one or two digits, {least} to {MAX_DAYS}.")
     return int(given[0]) if given else default
+
+
+def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
+    """Handle `GET /api/feeds/…` for one reader."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            require_known(request.query, ("resolution", "price"))
+            resolution = choice(request.query, "resolution", RESOLUTIONS)
+            wanted = Feed(reader, RESOLUTIONS[resolution], choice(request.query, "price", PRICES))
+        except ParameterError as error:
+            return problems.answer(400, str(error))
+        return reply(request, snapshot.feed(wanted, accepted_coding(request)))
+
+    return handle
 
 
 def history(months: History, problems: Problems) -> Handler:

@@ -12,6 +12,7 @@ import msgspec
 
 from tunnihind import __version__
 from tunnihind.api.answers import accuracy_response, forecast_response, quarters_response, series_response
+from tunnihind.api.feeds import Feed, feed_body
 from tunnihind.api.health import Troubles
 from tunnihind.api.http import Coding, Representation, opaque_tag, represent
 from tunnihind.api.served_data import ServedData
@@ -74,6 +75,12 @@ class Snapshot:
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
         return self._current(days, coding, lambda: series_response(self.data, self._second, self._settings, days))
+
+    def feed(self, feed: Feed, coding: Coding) -> Representation:
+        """Return the answer to `GET /api/feeds/…`. Raises StoreError while no price from now on is known."""
+        return self._current(
+            feed, coding, lambda: feed_body(self.data, self._second, self._settings, feed), step_s=feed.step_s
+        )
 
     def accuracy(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""

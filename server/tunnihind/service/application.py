@@ -9,6 +9,7 @@ from aiohttp.typedefs import Handler
 
 from tunnihind import __version__
 from tunnihind.api import routes
+from tunnihind.api.feeds import READERS
 from tunnihind.api.history import History, ReadPrices
 from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
@@ -53,6 +54,7 @@ def create_app(
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
         "/api/v1/history": routes.history(History(read_prices, clock, is_lasting=mode == "live"), problems),
+        **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id, mode),
         "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),

@@ -17,6 +17,7 @@ RECIPES: Final = (
     "apexcharts.yaml",
     "evcc.yaml",
     "emhass.yaml",
+    "predbat.yaml",
     "shelly.js",
 )
 

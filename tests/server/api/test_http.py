@@ -10,6 +10,7 @@ from compression import zstd
 import pytest
 
 from tests.support.api_server import HOUR, Answer, RunningServer, Serve, make_view
+from tunnihind.api.feeds import READERS
 from tunnihind.api.http import Coding, Representation
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
@@ -24,7 +25,9 @@ EVERY_ANSWER = {
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
 
-RESOURCES = ["/api/v1/forecast", "/api/v1/quarters", "/api/series", "/api/openapi.json", "/api/about", "/", "/docs"]
+FEEDS = [f"/api/feeds/{reader}" for reader in READERS]
+DATA = ["/api/v1/forecast", "/api/v1/quarters", "/api/series", *FEEDS]
+RESOURCES = [*DATA, "/api/openapi.json", "/api/about", "/", "/docs"]
 
 
 def check_manners(answer: Answer) -> None:
@@ -214,6 +217,64 @@ async def test_days_that_are_not_one_or_two_digits_are_refused(
     assert f"give one or two digits, {range_}." in detail or "more than once: give it once" in detail
 
 
+@pytest.mark.parametrize("path", FEEDS)
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("resolution=30m", "`resolution` is '30m': give 15m or 60m"),
+        ("resolution=", "`resolution` is ''"),
+        ("resolution", "`resolution` is ''"),
+        ("resolution=15M", "`resolution` is '15M'"),
+        ("resolution=15m%0A", "`resolution` is"),
+        ("price=vat", "`price` is 'vat': give consumer or market"),
+        ("price=market&price=market", "`price` is given more than once"),
+        ("resolution=15m&r%65solution=60m", "`resolution` is given more than once"),
+        ("days=2", "`days` is no parameter of this resource, which takes `resolution` and `price`"),
+        ("Price=market", "`Price` is no parameter"),
+        ("=", "`` is no parameter"),
+    ],
+)
+async def test_a_feed_refuses_what_it_does_not_know(server: RunningServer, path: str, query: str, named: str) -> None:
+    answer = await server.ask(f"{path}?{query}")
+    check_problem(answer, 400)
+    assert named in json.loads(answer.body)["detail"]
+
+
+@pytest.mark.parametrize("path", FEEDS)
+async def test_a_feed_is_by_quarters_and_with_vat_unless_asked_otherwise(server: RunningServer, path: str) -> None:
+    by_query = {
+        query: (await server.ask(f"{path}?{query}")).body
+        for query in ("", "resolution=15m", "price=consumer&resolution=15m", "price=market", "resolution=60m")
+    }
+    assert by_query[""] == by_query["resolution=15m"] == by_query["price=consumer&resolution=15m"]
+    assert len(set(by_query.values())) == 3
+
+
+@pytest.mark.parametrize("path", FEEDS)
+@pytest.mark.parametrize(("resolution", "step_s"), [("15m", 900), ("60m", 3600)])
+async def test_caching_of_a_feed_ends_at_its_full_period(
+    server: RunningServer, path: str, resolution: str, step_s: int
+) -> None:
+    server.clock.instant = HOUR + step_s - 100
+    early = await server.ask(f"{path}?resolution={resolution}")
+    assert early.headers["Cache-Control"].startswith("public, max-age=60, stale-while-revalidate=40,")
+    server.clock.instant = HOUR + step_s - 0.001
+    last = await server.ask(f"{path}?resolution={resolution}", f"If-None-Match: {early.headers['ETag']}")
+    assert (last.status, last.headers["Cache-Control"][:16]) == (304, "public, max-age=")
+    assert "max-age=1, stale-while-revalidate=0" in last.headers["Cache-Control"]
+    server.clock.instant = HOUR + step_s
+    following = await server.ask(f"{path}?resolution={resolution}", f"If-None-Match: {early.headers['ETag']}")
+    assert following.status == 200
+
+
+@pytest.mark.parametrize("path", FEEDS)
+async def test_a_feed_without_a_price_is_a_503_problem_so_that_readers_keep_theirs(serve: Serve, path: str) -> None:
+    server = await serve(ServedData("empty"))
+    answer = await server.ask(path)
+    check_problem(answer, 503)
+    assert int(answer.headers["Retry-After"]) > 0
+
+
 @pytest.mark.parametrize("path", ["/nope", "/api/v1/forecast/", "/api/v2/forecast", "/api", "//"])
 async def test_an_unknown_path_is_a_404_problem(server: RunningServer, path: str) -> None:
     check_problem(await server.ask(path), 404)
@@ -282,7 +343,7 @@ async def test_a_mistake_of_ours_is_a_500_problem_without_its_traceback(
     assert "secret detail" in caplog.text
 
 
-@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/series", "/readyz", "/"])
+@pytest.mark.parametrize("path", [*DATA, "/readyz", "/"])
 async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve, path: str) -> None:
     server = await serve(blank=True)
     answer = await server.ask(path)

@@ -1,0 +1,90 @@
+"""`/api/feeds/…`: settled prices, and the median after them, in the form that evcc, EMHASS and Predbat read."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+from tunnihind.api.models import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.periods import served_periods
+from tunnihind.api.served_data import ServedData
+from tunnihind.errors import StoreError
+from tunnihind.market import ESTONIA, clock_midnight, consumer_price, iso_utc, market_price
+from tunnihind.settings import Settings
+
+type Reader = Literal["evcc", "emhass", "octopus"]
+"""Whose form a feed has; Octopus's is the one that Predbat fetches."""
+
+READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
+
+PRICES: Final = ("consumer", "market")
+"""Prices with and without VAT, as `price` names them; the first is the default."""
+
+
+class Feed(NamedTuple):
+    """What is asked for: a form, a step in seconds, and one of `PRICES`."""
+
+    reader: Reader
+    step_s: int
+    price: str
+
+
+class Rate(NamedTuple):
+    """The price of a period, EUR/kWh, from the instant `start` until `end`."""
+
+    start: int
+    end: int
+    eur_kwh: float
+
+
+def feed_body(data: ServedData, now: int, settings: Settings, feed: Feed) -> object:
+    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises StoreError where no price is known."""
+    rates = [*feed_rates(data, now, settings, feed)]
+    if not rates:
+        raise StoreError("no price is known from the current period on")
+    match feed.reader:
+        case "evcc":
+            return [EvccRate(start=iso_utc(rate.start), end=iso_utc(rate.end), value=rate.eur_kwh) for rate in rates]
+        case "emhass":
+            return {iso_utc(rate.start): rate.eur_kwh for rate in rates}
+        case "octopus":
+            return OctopusRates(
+                count=len(rates),
+                next=None,
+                previous=None,
+                results=[
+                    OctopusRate(
+                        value_inc_vat=round(100 * rate.eur_kwh, 3),
+                        valid_from=iso_utc(rate.start),
+                        valid_to=iso_utc(rate.end),
+                    )
+                    for rate in reversed(rates)
+                ],
+            )
+
+
+def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
+    """Yield the prices from Estonian midnight of today to the end of what is served, each as it is best known.
+
+    Where a price is settled it counts, else the median: of a period that has begun as it was last forecast before.
+    Readers take it that each price holds until the next one's start. So of prices with a gap between them those count
+    that the current period is among, and where its price isn't known, those that come next.
+    """
+    midnight = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
+    prices = {period.ts: period.percentiles.p50 for period in served.forecast}
+    prices |= {period.ts: period.eur_mwh for period in served.settled}
+    current = now - now % feed.step_s
+    start = min((ts for ts in prices if ts >= current), default=None)
+    if start is None:
+        return
+    while start - feed.step_s in prices:
+        start -= feed.step_s
+    while start in prices:
+        yield Rate(start, start + feed.step_s, _eur_kwh(prices[start], feed.price, settings.vat_rate))
+        start += feed.step_s
+
+
+def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
+    """Convert a price to EUR/kWh: with VAT to 4 decimals, as everywhere in the API, without it exactly; never -0.0."""
+    market = market_price(eur_mwh)
+    return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0

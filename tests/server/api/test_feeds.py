@@ -1,0 +1,277 @@
+"""Feeds as the programs read them that they are made for: each by the rules of `tests.support.price_readers`."""
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.api_server import make_run
+from tests.support.clocks import local
+from tests.support.pipelines import quarters_of
+from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tunnihind.api.feeds import PRICES, READERS, Feed, Reader, feed_body, feed_rates
+from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
+from tunnihind.errors import StoreError
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, clock_midnight, consumer_price, day_end, day_start, market_price
+from tunnihind.price_series import PriceSeries
+from tunnihind.settings import Settings
+
+SETTINGS: Final = Settings()
+DAY: Final = date(2025, 12, 15)
+NOW: Final = local("2025-12-15 12:10")
+STEPS: Final = (QUARTER_S, HOUR_S)
+
+both_steps = pytest.mark.parametrize("step_s", STEPS)
+
+
+def price(ts: int) -> float:
+    """Return a settled price: every quarter's differs, and some are negative."""
+    return round(-60.01 + ts // QUARTER_S % 193 * 1.37, 2)
+
+
+def median(ts: int) -> float:
+    """Return the forecast of an hour."""
+    return round(1000.0 + ts // HOUR_S % 97 * 1.5, 2)
+
+
+def view(settled: dict[int, float], now: int, hours: int = 150) -> ServedData:
+    """Return settled quarters, and runs made in each of the last 40 hours before `now`."""
+    quarters = PriceSeries.of("ee", QUARTER_S, settled)
+    served = served_quarters(quarters.hourly(), quarters)
+    current = now - now % HOUR_S
+    made = [current - back * HOUR_S for back in range(40)] if hours else []
+    runs = [
+        make_run([median(at + n * HOUR_S) for n in range(1, hours + 1)], start=at + HOUR_S, made_at=at) for at in made
+    ]
+    quarter_runs = [quarters_of(run) for run in runs]
+    return ServedData(
+        version="1",
+        settled=quarters.hourly(),
+        quarters=served.prices,
+        known_by_hour=served.known_by_hour,
+        issued=as_issued(runs),
+        issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
+        run=runs[0] if runs else None,
+        quarter_run=quarter_runs[0] if runs else None,
+    )
+
+
+def quarters_between(start: int, end: int) -> dict[int, float]:
+    return {ts: price(ts) for ts in range(start, end, QUARTER_S)}
+
+
+def ordinary(now: int = NOW) -> ServedData:
+    """Return a view of three days that are settled to the end of the current delivery day."""
+    return view(quarters_between(now - now % HOUR_S - 2 * DAY_S, day_end(DAY)), now)
+
+
+def best_known(data: ServedData, step_s: int) -> dict[int, float]:
+    """Return the price of each period that is known at all, EUR/MWh: settled, or the median."""
+    issued, settled, run = (
+        (data.issued, data.settled, data.run)
+        if step_s == HOUR_S
+        else (data.issued_quarters, data.quarters, data.quarter_run)
+    )
+    ahead = dict(zip(run.starts(), run.p50.tolist(), strict=True)) if run else {}
+    return {ts: said.p50 for ts, said in issued.items()} | ahead | dict(settled)
+
+
+def text_of(
+    data: ServedData, reader: Reader, *, now: int = NOW, step_s: int = QUARTER_S, price: str = "consumer"
+) -> str:
+    return msgspec.json.encode(feed_body(data, now, SETTINGS, Feed(reader, step_s, price))).decode()
+
+
+def starts_of(data: ServedData, now: int, step_s: int = QUARTER_S, settings: Settings = SETTINGS) -> list[int]:
+    rates = [*feed_rates(data, now, settings, Feed("evcc", step_s, "market"))]
+    assert all(early.end == late.start for early, late in pairwise(rates))
+    assert all(rate.end - rate.start == step_s for rate in rates)
+    return [rate.start for rate in rates]
+
+
+@both_steps
+@pytest.mark.parametrize("kind", PRICES)
+def test_evcc_has_a_price_from_midnight_to_the_end_of_what_is_served(step_s: int, kind: str) -> None:
+    data = ordinary()
+    tariff = EvccTariff.read(text_of(data, "evcc", step_s=step_s, price=kind))
+    known = best_known(data, step_s)
+    end = day_end(DAY) + 48 * HOUR_S
+    for ts in range(local("2025-12-15 00:00"), end, QUARTER_S):
+        market = market_price(known[ts - ts % step_s])
+        expected = consumer_price(market, SETTINGS.vat_rate) if kind == "consumer" else market / 1000
+        assert tariff.at(ts) == pytest.approx(expected, abs=1e-9)
+        assert tariff.at(ts + QUARTER_S - 1) == tariff.at(ts)
+    assert tariff.at(end) is None
+    assert tariff.at(local("2025-12-14 23:59")) is None
+
+
+def test_evcc_adds_charges_and_tax_to_the_market_price_and_comes_to_the_bill() -> None:
+    tariff = EvccTariff.read(text_of(ordinary(), "evcc", price="market"), charges=0.0978, tax=0.24)
+    assert tariff.at(NOW) == pytest.approx((price(NOW) / 1000 + 0.0978) * 1.24)
+
+
+@both_steps
+def test_emhass_plans_a_day_from_now_on_with_the_price_of_each_step(step_s: int) -> None:
+    data = ordinary()
+    text = text_of(data, "emhass", step_s=step_s, price="market")
+    known = best_known(data, step_s)
+    start = NOW - NOW % step_s
+    taken = emhass_steps(text, start, 24 * HOUR_S // step_s, step_s)
+    assert taken == pytest.approx([market_price(known[start + n * step_s]) / 1000 for n in range(len(taken))])
+
+
+def test_emhass_with_steps_of_half_an_hour_takes_the_mean_of_quarters_and_holds_an_hour() -> None:
+    data = ordinary()
+    start, half = NOW - NOW % HOUR_S, HOUR_S // 2
+    by_quarter = emhass_steps(text_of(data, "emhass", price="market"), start, 2, half)
+    assert by_quarter[0] == pytest.approx((price(start) + price(start + QUARTER_S)) / 2000)
+    by_hour = emhass_steps(text_of(data, "emhass", step_s=HOUR_S, price="market"), start, 2, half)
+    assert by_hour[0] == by_hour[1] == pytest.approx(market_price(data.settled[start]) / 1000)
+
+
+@both_steps
+def test_predbat_knows_every_minute_in_cents_and_none_of_the_day_before(step_s: int) -> None:
+    data = ordinary()
+    midnight, end = local("2025-12-15 00:00"), day_end(DAY) + 48 * HOUR_S
+    rates = PredbatRates.read([text_of(data, "octopus", step_s=step_s)], midnight)
+    assert [*sorted(rates.minutes)] == [*range((end - midnight) // 60)]
+    known = best_known(data, step_s)
+    for ts in range(midnight, end, QUARTER_S):
+        expected = 100 * consumer_price(market_price(known[ts - ts % step_s]), SETTINGS.vat_rate)
+        assert rates.at(ts) == rates.at(ts + QUARTER_S - 60) == pytest.approx(expected, abs=1e-9)
+
+
+def test_octopuss_form_is_one_page_with_the_newest_first() -> None:
+    body = msgspec.json.decode(text_of(ordinary(), "octopus"))
+    assert body.keys() == {"count", "next", "previous", "results"}
+    assert (body["next"], body["previous"]) == (None, None)
+    starts = [rate["valid_from"] for rate in body["results"]]
+    assert starts == sorted(starts, reverse=True)
+    assert body["count"] == len(starts)
+    assert all(len(str(rate["value_inc_vat"]).partition(".")[2]) <= 3 for rate in body["results"])
+
+
+def test_all_times_are_utc_with_a_z() -> None:
+    data = ordinary()
+    times = [*msgspec.json.decode(text_of(data, "emhass"))]
+    times += [rate[name] for rate in msgspec.json.decode(text_of(data, "evcc")) for name in ("start", "end")]
+    results = msgspec.json.decode(text_of(data, "octopus"))["results"]
+    times += [rate[name] for rate in results for name in ("valid_from", "valid_to")]
+    assert {time[-1] for time in times} == {"Z"}
+
+
+@pytest.mark.parametrize(
+    ("day", "quarters"), [("2025-10-26", 100), ("2026-03-29", 92), ("2025-12-15", 96)], ids=["100", "92", "96"]
+)
+def test_a_day_has_as_many_quarters_as_the_estonian_clock_gives_it(day: str, quarters: int) -> None:
+    now = local(f"{day} 12:10")
+    data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, day_end(date.fromisoformat(day))), now)
+    starts = starts_of(data, now)
+    tomorrow = clock_midnight(date.fromisoformat(day) + timedelta(days=1))
+    assert starts[0] == local(f"{day} 00:00")
+    assert starts.index(tomorrow) == quarters
+
+
+@pytest.mark.parametrize(
+    ("at", "first"),
+    [
+        ("2025-12-14 23:59", "2025-12-14 00:00"),
+        ("2025-12-15 00:00", "2025-12-15 00:00"),
+        ("2025-12-15 00:59", "2025-12-15 00:00"),  # the delivery day of the 14th
+        ("2025-12-15 01:00", "2025-12-15 00:00"),
+        ("2025-12-15 01:59", "2025-12-15 00:00"),  # the 14th in UTC
+        ("2025-12-15 02:00", "2025-12-15 00:00"),
+    ],
+)
+def test_today_begins_at_estonian_midnight_not_at_that_of_the_market_or_utc(at: str, first: str) -> None:
+    assert starts_of(ordinary(local(at)), local(at))[0] == local(first)
+
+
+@both_steps
+def test_while_tomorrows_publication_is_late_the_forecast_follows_without_a_gap(step_s: int) -> None:
+    now = local("2025-12-15 23:30")
+    data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, day_end(DAY)), now)
+    starts = starts_of(data, now, step_s)
+    assert starts[0] == local("2025-12-15 00:00")
+    assert starts[-1] + step_s == day_end(DAY) + 48 * HOUR_S
+
+
+@both_steps
+def test_an_unsettled_day_has_what_was_forecast_before_each_of_its_periods(step_s: int) -> None:
+    data = view(quarters_between(day_start(DAY) - 2 * DAY_S, day_start(DAY)), NOW)
+    known = best_known(data, step_s)
+    tariff = EvccTariff.read(text_of(data, "evcc", step_s=step_s, price="market"))
+    for ts in range(local("2025-12-15 01:00"), day_start(DAY) + 48 * HOUR_S, QUARTER_S):
+        period = ts - ts % step_s
+        assert period not in dict(data.settled)
+        assert tariff.at(ts) == pytest.approx(market_price(known[period]) / 1000)
+
+
+def test_before_a_gap_only_the_periods_with_the_current_one_are_served() -> None:
+    lost = local("2025-12-15 20:00")
+    settled = quarters_between(NOW - NOW % HOUR_S - 2 * DAY_S, day_end(DAY))
+    data = view({ts: at for ts, at in settled.items() if not lost <= ts < lost + HOUR_S}, NOW, hours=0)
+    assert starts_of(data, NOW) == [*range(local("2025-12-15 00:00"), lost, QUARTER_S)]
+    later = lost + 2 * HOUR_S
+    assert starts_of(data, later) == [*range(lost + HOUR_S, day_end(DAY), QUARTER_S)]
+
+
+def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> None:
+    stale = view(quarters_between(day_start(DAY), local("2025-12-15 11:00")), NOW, hours=0)
+    for reader in READERS:
+        for data in (ServedData("empty"), stale):
+            with pytest.raises(StoreError):
+                feed_body(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
+
+
+@pytest.mark.parametrize(
+    ("reader", "kind", "value"),
+    [
+        ("evcc", "consumer", -0.0732),
+        ("evcc", "market", -0.06001),
+        ("emhass", "consumer", -0.0732),
+        ("emhass", "market", -0.06001),
+        ("octopus", "consumer", -7.32),
+        ("octopus", "market", -6.001),
+    ],
+)
+def test_negative_prices_keep_their_sign_and_nothing_is_minus_zero(reader: Reader, kind: str, value: float) -> None:
+    settled = dict.fromkeys(quarters_between(day_start(DAY), day_end(DAY)), -0.002)
+    text = text_of(view(settled | {NOW - NOW % QUARTER_S: -60.01}, NOW, hours=0), reader, price=kind)
+    numbers = re.findall(r"(?<=:)-?[0-9.]+(?=[,}])", text)
+    assert {float(number) for number in numbers if number not in {"0.0", "95", "96"}} == {value}
+    assert "-0.0" not in numbers
+
+
+@both_steps
+def test_a_private_server_serves_the_whole_forecast(step_s: int) -> None:
+    data, settings = ordinary(), replace(SETTINGS, full_horizon=True)
+    assert data.run is not None
+    assert starts_of(data, NOW, step_s, settings)[-1] + step_s == data.run.end_ts
+    assert starts_of(data, NOW, step_s)[-1] + step_s == day_end(DAY) + 48 * HOUR_S < data.run.end_ts
+
+
+@given(
+    known=st.sets(st.integers(0, 40)),
+    forecast=st.integers(0, 60),
+    passed_s=st.integers(0, 30 * HOUR_S),
+    step_s=st.sampled_from(STEPS),
+)
+def test_whatever_is_known_a_feed_has_no_gap_and_reaches_past_now(
+    known: set[int], forecast: int, passed_s: int, step_s: int
+) -> None:
+    first = local("2025-12-14 22:00")
+    now = first + passed_s
+    hours = {first + n * HOUR_S for n in known}
+    data = view({ts + n * QUARTER_S: 1.0 for ts in hours for n in range(4)}, now, hours=forecast)
+    starts = starts_of(data, now, step_s)
+    if starts:
+        assert starts[-1] + step_s > now
+    if now - now % HOUR_S in hours:
+        assert now - now % step_s in starts
