@@ -12,6 +12,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity
 from .plans.outcome import Decision
+from .units import unit_of
 
 PARALLEL_UPDATES = 0
 PLANS: Final = CalendarEntityDescription(key="plans", translation_key="plans")
@@ -62,6 +63,8 @@ class PlanCalendar(DataEntity, CalendarEntity):
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),
             end=datetime.fromtimestamp(clock.to_home_time(end), UTC),
             summary=plan.title,
-            description=f"{decision.average:.4f} EUR/kWh",
+            description=unit_of(self.coordinator.config_entry.options).text(
+                decision.average, self.hass.config.language
+            ),
             uid=f"{plan.subentry_id}-{start}",
         )

@@ -1,11 +1,12 @@
 """The options: what the household pays on top of the market's price, how it is billed, and how many hours are cheap."""
 
 from collections.abc import Mapping
-from datetime import time
-from typing import Any, Final
+from datetime import date, time
+from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.selector import (
     NumberSelector,
     NumberSelectorConfig,
@@ -16,33 +17,35 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from . import breakdown
 from .billing_form import BILLING_FORM
-from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
-from .prices.vat import SPECIFICATION_VAT_RATE as DEFAULT_VAT_RATE
+from .breakdown import Hour, OpenForm
+from .clock import home_now
+from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DOMAIN
+from .prices.days import local
+from .prices.rates import Package
+from .prices.timeline import HOUR_S
+from .prices.vat import SPECIFICATION_VAT_RATE, default_vat_rate
 from .tariff_form import (
     CONTRACT_DEFAULTS,
     DAY_ENDS,
     DAY_STARTS,
+    FEES_INCLUDE_VAT,
     NETWORK,
+    PACKAGE,
     ROWS,
     VALID_FROM,
-    VAT_PERCENT,
     Row,
+    RowForm,
     contract_of,
-    figures_of,
     name_of,
     named,
     ordered,
-    prices_schema,
-    row_from,
-    row_schema,
-    suggested,
     without,
 )
+from .units import CONF_UNIT, Unit, unit_of
 
 ROW: Final = "row"
-# The Value Added Tax Act's rate, in force from 2025-07-01 (Käibemaksuseadus § 15).
-LEGAL_VAT_PERCENT: Final = 24
 
 _CHEAP: Final = vol.Schema(
     {
@@ -53,17 +56,41 @@ _CHEAP: Final = vol.Schema(
     }
 )
 
+UNIT_FORM: Final = vol.Schema(
+    {
+        vol.Required(CONF_UNIT): SelectSelector(
+            SelectSelectorConfig(options=list(Unit), translation_key=CONF_UNIT, mode=SelectSelectorMode.LIST)
+        )
+    }
+)
+
 
 class TunnihindOptionsFlow(OptionsFlow):
     """Changes options in place; the entry takes them up without a reload."""
 
+    _form: RowForm
+
     def __init__(self) -> None:
         self._chosen: str | None = None
+
+    @staticmethod
+    @override
+    async def async_setup_preview(hass: HomeAssistant) -> None:
+        """Let the form of prices show the price of this hour while somebody types."""
+        breakdown.async_register(hass)
+
+    @callback
+    @override
+    def async_remove(self) -> None:
+        """Forget the form that was open."""
+        breakdown.async_close(self.hass, self.flow_id)
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
         """Offer what can be changed."""
         removal = ["remove_row"] if self._rows else []
-        return self.async_show_menu(step_id="init", menu_options=["prices", "add_row", *removal, "billing", "cheap"])
+        return self.async_show_menu(
+            step_id="init", menu_options=["prices", "add_row", *removal, "billing", "cheap", "unit"]
+        )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
         """Change the figures of the only row, or ask first of which."""
@@ -82,23 +109,17 @@ class TunnihindOptionsFlow(OptionsFlow):
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the figures of one row, and the settings that hold for all rows."""
         if user_input is None:
-            return self._tariff_form("edit_row", prices_schema(), suggested(self._as_it_stands()))
-        figures = figures_of(user_input)
+            row = named(self._rows, self._chosen) if self._chosen else None
+            return self._open("edit_row", row, needs_date=False, with_contract=True)
         others = without(self._rows, self._chosen) if self._chosen else self._rows
-        if errors := {**_date_taken(figures, others), **_no_day_rate(figures)}:
-            return self._tariff_form("edit_row", prices_schema(), user_input, errors)
-        return self._save({**contract_of(figures), ROWS: ordered([*others, self._row_from(figures)])})
+        return self._take("edit_row", user_input, others)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Add figures that hold from a date on, starting from the newest ones."""
         if user_input is None:
-            newest = dict(self._rows[-1]) if self._rows else {}
-            figures = {VAT_PERCENT: self._server_vat_percent, **newest, VALID_FROM: None}
-            return self._tariff_form("add_row", row_schema(), suggested(figures))
-        figures = figures_of(user_input)
-        if errors := _date_taken(figures, self._rows):
-            return self._tariff_form("add_row", row_schema(), user_input, errors)
-        return self._save({ROWS: ordered([*self._rows, self._row_from(figures)])})
+            newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
+            return self._open("add_row", newest, needs_date=True, with_contract=not self._rows)
+        return self._take("add_row", user_input, self._rows)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Remove the row that is chosen."""
@@ -121,6 +142,13 @@ class TunnihindOptionsFlow(OptionsFlow):
         schema = self.add_suggested_values_to_schema(_CHEAP, {CONF_CHEAP_HOURS: hours})
         return self.async_show_form(step_id="cheap", data_schema=schema)
 
+    async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say whether forms and texts show cents or euros."""
+        if user_input is not None:
+            return self._save(user_input)
+        schema = self.add_suggested_values_to_schema(UNIT_FORM, {CONF_UNIT: unit_of(self._options).value})
+        return self.async_show_form(step_id="unit", data_schema=schema)
+
     @property
     def _options(self) -> Mapping[str, Any]:
         return self.config_entry.options
@@ -129,31 +157,61 @@ class TunnihindOptionsFlow(OptionsFlow):
     def _rows(self) -> list[Row]:
         return ordered(self._options.get(ROWS, []))
 
-    @property
-    def _server_vat_percent(self) -> float:
-        """The rate in the server's own consumer prices, where it can be asked."""
+    def _hour(self) -> Hour:
+        """Return the current hour, of which the market's price is known while the entry is loaded."""
         entry = self.config_entry
-        about = entry.runtime_data.about if entry.state is ConfigEntryState.LOADED else None
-        return round((about.vat_rate if about else DEFAULT_VAT_RATE) * 100, 4)
+        if entry.state is not ConfigEntryState.LOADED:
+            now = home_now()
+            return Hour(now - now % HOUR_S, None, SPECIFICATION_VAT_RATE)
+        coordinator = entry.runtime_data
+        now = coordinator.clock.now()
+        return Hour(now - now % HOUR_S, coordinator.market_price, coordinator.tariff.server_vat_rate)
 
-    def _as_it_stands(self) -> dict[str, Any]:
-        row = named(self._rows, self._chosen) if self._chosen else {}
-        return {VAT_PERCENT: self._server_vat_percent, **CONTRACT_DEFAULTS, **self._options, **row}
+    def _open(self, step_id: str, row: Row | None, *, needs_date: bool, with_contract: bool) -> ConfigFlowResult:
+        """Show the form of a row with the figures of today, or of its first day if that is to come."""
+        hour = self._hour()
+        day = local(hour.start).date()
+        if row and row.get(VALID_FROM):
+            day = max(day, date.fromisoformat(row[VALID_FROM]))
+        self._form = RowForm(
+            day=day,
+            vat_percent=round(default_vat_rate(hour.server_vat_rate, day) * 100, 4),
+            package=Package((row or {}).get(PACKAGE, Package.OWN)),
+            unit=unit_of(self._options),
+            needs_date=needs_date,
+            with_contract=with_contract,
+        )
+        return self._tariff_form(step_id, self._form.suggested(self._form.at_start(row, self._contract)))
 
-    def _row_from(self, figures: Mapping[str, Any]) -> Row:
-        return row_from(figures, server_vat_percent=self._server_vat_percent)
+    def _take(self, step_id: str, user_input: dict[str, Any], others: list[Row]) -> ConfigFlowResult:
+        """Keep what was typed. Where another package was chosen, first show its figures."""
+        figures = self._form.typed(user_input)
+        contract = {**self._contract, **contract_of(figures)}
+        form = self._form.for_package(figures)
+        if form != self._form:
+            self._form = form
+            network = form.network_from_table(fees_include_vat=contract[FEES_INCLUDE_VAT])
+            return self._tariff_form(step_id, form.suggested({**contract, **figures, **network}))
+        if errors := {**_date_taken(figures, others), **_no_day_rate(contract)}:
+            return self._tariff_form(step_id, user_input, errors)
+        kept = contract if self._form.with_contract else {}
+        return self._save({**kept, ROWS: ordered([*others, self._form.row_from(figures)])})
+
+    @property
+    def _contract(self) -> dict[str, Any]:
+        """What holds for all rows."""
+        return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
 
     def _tariff_form(
-        self, step_id: str, schema: vol.Schema, values: dict[str, Any], errors: dict[str, str] | None = None
+        self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
+        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._hour))
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(schema, values),
+            data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
             errors=errors,
-            description_placeholders={
-                "server_vat": f"{self._server_vat_percent:g}",
-                "legal_vat": f"{LEGAL_VAT_PERCENT:g}",
-            },
+            description_placeholders=self._form.placeholders,
+            preview=DOMAIN,
         )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:

@@ -33,6 +33,7 @@ from .plans.settings import (
     PlanSettings,
 )
 from .plans.spans import spans
+from .units import Unit, price_selector, unit_of
 
 DURATION: Final = "duration"
 PIECES: Final = "pieces"
@@ -67,16 +68,7 @@ FIRST_PLAN: Final[Mapping[str, Any]] = {
 NEW_PLAN: Final[Mapping[str, Any]] = {**FIRST_PLAN, SPLIT: False}
 
 _DURATION: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
-_CAP: Final = NumberSelector(
-    NumberSelectorConfig(
-        min=-500,
-        max=500,
-        step="any",
-        unit_of_measurement="cents_per_kwh",
-        translation_key="fee",
-        mode=NumberSelectorMode.BOX,
-    )
-)
+_MOST_CENTS: Final = 500
 _DAYS: Final = NumberSelector(NumberSelectorConfig(min=1, max=MOST_DAYS, mode=NumberSelectorMode.SLIDER))
 # Named once, in the language of the installation; from then on the name is the household's own.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
@@ -90,41 +82,43 @@ def _choice(options: tuple[str, ...], translation_key: str, *, multiple: bool = 
     )
 
 
-SCHEMA: Final = vol.Schema(
-    {
-        vol.Required(CONF_NAME): TextSelector(),
-        vol.Required(DURATION): _DURATION,
-        vol.Required(PIECES): section(
-            vol.Schema(
-                {
-                    vol.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT),
-                    vol.Optional(MIN_PIECE): _DURATION,
-                }
+def schema_in(unit: Unit) -> vol.Schema:
+    """Return the form's fields, with the price in that unit."""
+    return vol.Schema(
+        {
+            vol.Required(CONF_NAME): TextSelector(),
+            vol.Required(DURATION): _DURATION,
+            vol.Required(PIECES): section(
+                vol.Schema(
+                    {
+                        vol.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT),
+                        vol.Optional(MIN_PIECE): _DURATION,
+                    }
+                ),
+                {"collapsed": False},
             ),
-            {"collapsed": False},
-        ),
-        vol.Required(WHEN): section(
-            vol.Schema(
-                {
-                    vol.Optional(EARLIEST): TimeSelector(),
-                    vol.Optional(DEADLINE): TimeSelector(),
-                    vol.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-                    vol.Required(DAYS): _DAYS,
-                }
+            vol.Required(WHEN): section(
+                vol.Schema(
+                    {
+                        vol.Optional(EARLIEST): TimeSelector(),
+                        vol.Optional(DEADLINE): TimeSelector(),
+                        vol.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+                        vol.Required(DAYS): _DAYS,
+                    }
+                ),
+                {"collapsed": False},
             ),
-            {"collapsed": False},
-        ),
-        vol.Required(PRICES): section(
-            vol.Schema(
-                {
-                    vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
-                    vol.Optional(PRICE_CAP): _CAP,
-                }
+            vol.Required(PRICES): section(
+                vol.Schema(
+                    {
+                        vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
+                        vol.Optional(PRICE_CAP): price_selector(unit, -_MOST_CENTS, _MOST_CENTS),
+                    }
+                ),
+                {"collapsed": False},
             ),
-            {"collapsed": False},
-        ),
-    }
-)
+        }
+    )
 
 
 def first_plan(language: str) -> ConfigSubentryData:
@@ -143,34 +137,41 @@ class PlanFlow(ConfigSubentryFlow):
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Take a new plan."""
         if user_input is None:
-            return self._form("user", suggested("", NEW_PLAN))
+            return self._form("user", suggested("", NEW_PLAN, self._unit))
         if errors := errors_of(user_input, self._titles()):
             return self._form("user", user_input, errors)
-        return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan_of(user_input))
+        return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan_of(user_input, self._unit))
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change a plan."""
         subentry = self._get_reconfigure_subentry()
         if user_input is None:
-            return self._form("reconfigure", suggested(subentry.title, subentry.data))
+            return self._form("reconfigure", suggested(subentry.title, subentry.data, self._unit))
         # Plans of one name that there are already stay, and may be changed.
         if errors := errors_of(user_input, self._titles() - {subentry.title}):
             return self._form("reconfigure", user_input, errors)
         return self.async_update_and_abort(
-            self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan_of(user_input)
+            self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan_of(user_input, self._unit)
         )
+
+    @property
+    def _unit(self) -> Unit:
+        return unit_of(self._get_entry().options)
 
     def _titles(self) -> set[str]:
         plans = self._get_entry().subentries.values()
         return {plan.title for plan in plans if plan.subentry_type == SUBENTRY_PLAN}
 
     def _form(self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None) -> SubentryFlowResult:
-        schema = self.add_suggested_values_to_schema(SCHEMA, values)
+        schema = self.add_suggested_values_to_schema(schema_in(self._unit), values)
         return self.async_show_form(step_id=step_id, data_schema=schema, errors=errors)
 
 
-def suggested(name: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return a plan as the form shows it."""
+    prices = {key: plan[key] for key in (HORIZON, PRICE_CAP) if key in plan}
+    if PRICE_CAP in prices:
+        prices[PRICE_CAP] = unit.from_cents(prices[PRICE_CAP])
     return {
         CONF_NAME: name,
         DURATION: _clock(plan[DURATION]),
@@ -179,12 +180,13 @@ def suggested(name: str, plan: Mapping[str, Any]) -> dict[str, Any]:
             MIN_PIECE: _clock(plan.get(MIN_PIECE, DEFAULT_MIN_PIECE_MIN)),
         },
         WHEN: {key: plan[key] for key in (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS) if key in plan},
-        PRICES: {key: plan[key] for key in (HORIZON, PRICE_CAP) if key in plan},
+        PRICES: prices,
     }
 
 
-def plan_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+def plan_of(user_input: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return what the plan's subentry keeps of the form. Durations are in minutes, the cap in c/kWh."""
+    cap = user_input[PRICES].get(PRICE_CAP)
     pieces, when, prices = user_input[PIECES], user_input[WHEN], user_input[PRICES]
     split = pieces[SPLIT] == SPLIT
     chosen = set(when.get(CHOSEN_DAYS, ()))
@@ -197,7 +199,7 @@ def plan_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
         CHOSEN_DAYS: [day for day in WEEKDAYS if day in chosen],
         DAYS: int(when[DAYS]),
         HORIZON: prices[HORIZON],
-        PRICE_CAP: prices.get(PRICE_CAP),
+        PRICE_CAP: None if cap is None else unit.to_cents(cap),
     }
     return {key: value for key, value in plan.items() if value is not None}
 

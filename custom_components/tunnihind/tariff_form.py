@@ -1,6 +1,13 @@
-"""What a household pays: the dated rows that the options keep, and their form, in sections as on invoices."""
+"""What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
+
+The form begins with the figures of the table in `prices/rates.py`. A figure that is left as it is follows the table,
+which changes it by date; another one is the household's own. Options keep all figures in c/kWh, also those that follow
+the table: they are what the household has confirmed.
+"""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
 
 import voluptuous as vol
@@ -11,21 +18,29 @@ from homeassistant.helpers.selector import (
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
     TimeSelector,
 )
 
 from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
+from .prices.rates import FEES, NetworkRates, Package, Part, nearest_entry
+from .prices.rates import NETWORK as PACKAGES
+from .units import Unit, price_selector
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
 VAT_PERCENT: Final = "vat_percent"
+PACKAGE: Final = "package"
+FROM_TABLE: Final = "from_table"
 # What a row without a date is called where rows are chosen from.
 BEGINNING: Final = "beginning"
 
-FEES: Final = ("margin", "network_day", "network_night", "excise", "renewable")
 SUPPLY: Final = "supply"
 NETWORK: Final = "network"
 LEVIES: Final = "levies"
+FEES_INCLUDE_VAT: Final = "fees_include_vat"
 DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
@@ -33,36 +48,27 @@ type Row = Mapping[str, Any]
 """The figures that hold from a date on, as the entry's options keep them."""
 type _Field = NumberSelector | BooleanSelector | TimeSelector
 
-_BOX: Final = NumberSelectorMode.BOX
-_VAT: Final = NumberSelector(NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=_BOX))
+_PERCENT: Final = 100
+# Finer than any price list, so that a figure comes back from a form as it was shown.
+_DECIMALS: Final = 4
+_MOST_CENTS: Final = 100
+_VAT: Final = NumberSelector(
+    NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=NumberSelectorMode.BOX)
+)
+PACKAGE_CHOICE: Final = SelectSelector(
+    SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
+)
 
+# The fees of a row by section. Those of the network depend on its package.
+_SUPPLY_FEES: Final = ("margin", "balancing")
+_NETWORK_FEES: Final = ("network_day", "network_night")
+_PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
+_LEVIES: Final = ("renewable", "security", "excise")
+_FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-def _cents(lowest: float) -> NumberSelector:
-    return NumberSelector(
-        NumberSelectorConfig(
-            min=lowest,
-            max=100,
-            step="any",
-            unit_of_measurement="cents_per_kwh",
-            translation_key="fee",
-            mode=_BOX,
-        )
-    )
-
-
-_FEE: Final = _cents(0)
-# A supplier may give a discount.
-_MARGIN: Final = _cents(-100)
-
-# What holds from a date on, by section.
-_ROW: Final[Mapping[str, Mapping[str, _Field]]] = {
-    SUPPLY: {VAT_PERCENT: _VAT, "margin": _MARGIN},
-    NETWORK: {"network_day": _FEE, "network_night": _FEE},
-    LEVIES: {"excise": _FEE, "renewable": _FEE},
-}
-# What holds for all rows, by section.
+# What holds for all rows, by section. The hours of a package are those of its price list.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
-    SUPPLY: {"fees_include_vat": BooleanSelector()},
+    SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
         DAY_STARTS: TimeSelector(),
         DAY_ENDS: TimeSelector(),
@@ -72,7 +78,7 @@ _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     LEVIES: {},
 }
 CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
-    "fees_include_vat": False,
+    FEES_INCLUDE_VAT: False,
     DAY_STARTS: DAY_RATE_STARTS.isoformat(),
     DAY_ENDS: DAY_RATE_ENDS.isoformat(),
     "weekends_at_night_rate": True,
@@ -100,52 +106,167 @@ def without(rows: Iterable[Row], name: str) -> list[Row]:
     return [row for row in rows if name_of(row) != name]
 
 
-def row_from(figures: Mapping[str, Any], *, server_vat_percent: float) -> Row:
-    """Return a row of typed figures. Blank fees are none; a VAT rate that is the server's follows the server's."""
-    row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in FEES}
-    vat_percent = figures.get(VAT_PERCENT)
-    if vat_percent is not None and vat_percent != server_vat_percent:
-        row[VAT_PERCENT] = vat_percent
-    if figures.get(VALID_FROM):
-        row[VALID_FROM] = figures[VALID_FROM]
-    return row
-
-
-def prices_schema() -> vol.Schema:
-    """Return the form of one row, whose date may be blank, and of what holds for all rows."""
-    return _schema(vol.Optional(VALID_FROM), with_contract=True)
-
-
-def row_schema() -> vol.Schema:
-    """Return the form of a new row."""
-    return _schema(vol.Required(VALID_FROM), with_contract=False)
-
-
-def suggested(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return figures in the form's sections."""
-    sections = {
-        name: {key: figures[key] for key in (*_ROW[name], *_CONTRACT[name]) if figures.get(key) is not None}
-        for name in _ROW
-    }
-    return {**sections, **({VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {})}
+def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holds for all rows, as far as it was asked."""
+    return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
 def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was typed, without the form's sections."""
-    figures = {key: value for name in _ROW for key, value in user_input[name].items()}
-    return {**figures, VALID_FROM: user_input.get(VALID_FROM)}
+    figures: dict[str, Any] = {}
+    for key, value in user_input.items():
+        figures |= value if key in _CONTRACT else {key: value}
+    return figures
 
 
-def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds for all rows."""
-    return {key: figures[key] for key in CONTRACT_DEFAULTS}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowForm:
+    """The form of a row, as it is shown for one package.
 
+    `day` is the day whose figures of the table are shown, `vat_percent` the rate that holds there unless the household
+    sets another. `needs_date` tells whether a date has to be typed; None: it isn't asked for. `with_contract` tells
+    whether what holds for all rows is asked for too.
+    """
 
-def _schema(date_field: vol.Marker, *, with_contract: bool) -> vol.Schema:
-    fields: dict[vol.Marker, Any] = {date_field: DateSelector()}
-    for name, row in _ROW.items():
-        figures: dict[vol.Marker, Any] = {vol.Optional(key): selector for key, selector in row.items()}
-        if with_contract:
-            figures |= {vol.Required(key): selector for key, selector in _CONTRACT[name].items()}
-        fields[vol.Required(name)] = section(vol.Schema(figures), {"collapsed": False})
-    return vol.Schema(fields)
+    day: date
+    vat_percent: float
+    package: Package = Package.OWN
+    unit: Unit = Unit.CENTS
+    needs_date: bool | None = False
+    with_contract: bool = True
+
+    def for_package(self, figures: Mapping[str, Any]) -> RowForm:
+        """Return the form for the package that was chosen in it."""
+        return replace(self, package=Package(figures.get(PACKAGE, self.package)))
+
+    @property
+    def schema(self) -> vol.Schema:
+        """The form's fields."""
+        fields: dict[vol.Marker, Any] = {}
+        if self.needs_date is not None:
+            fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
+        fields[vol.Optional(PACKAGE)] = PACKAGE_CHOICE
+        for name, contract in self._contract.items():
+            figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
+            figures |= {vol.Required(key): field for key, field in contract.items()}
+            fields[vol.Required(name)] = section(vol.Schema(figures), {"collapsed": False})
+        return vol.Schema(fields)
+
+    def _row(self, name: str) -> Mapping[str, _Field]:
+        lowest = {"margin": -_MOST_CENTS}  # a supplier may give a discount
+        vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
+        return vat | {key: price_selector(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
+
+    @property
+    def _contract(self) -> Mapping[str, Mapping[str, _Field]]:
+        if not self.with_contract:
+            return {name: {} for name in _CONTRACT}
+        return _CONTRACT if self.package is Package.OWN else {**_CONTRACT, NETWORK: {}}
+
+    def _fees(self, name: str) -> tuple[str, ...]:
+        has_peaks = self.package is not Package.OWN and self._network_rates(self.package).peak is not None
+        return {
+            SUPPLY: _SUPPLY_FEES,
+            NETWORK: (*_NETWORK_FEES, *(_PEAK_FEES if has_peaks else ())),
+            LEVIES: _LEVIES,
+        }[name]
+
+    def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return figures, in c/kWh, as the form shows them: in its sections and its unit."""
+        shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
+        sections = {
+            name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
+            for name in _CONTRACT
+        }
+        dated = {VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {}
+        return {**dated, PACKAGE: self.package.value, **sections}
+
+    def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what was typed, in c/kWh, without the form's sections."""
+        figures = figures_of(user_input)
+        return {
+            key: self.unit.to_cents(value) if key in _FEES and value is not None else value
+            for key, value in figures.items()
+        }
+
+    def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
+        """Return the table's figures, c/kWh, with VAT in them where the household types them so."""
+        with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
+        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
+
+    def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the figures with which the form opens: those of the row, and of the table for what follows it."""
+        table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
+        if row is None:
+            return {VAT_PERCENT: self.vat_percent, **contract, **table}
+        followed = {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
+        return {VAT_PERCENT: self.vat_percent, **contract, **row, **followed}
+
+    def row_from(self, figures: Mapping[str, Any]) -> Row:
+        """Return the row of typed figures. Blank fees are none; a VAT rate left as it was is not set."""
+        asked = [key for name in _CONTRACT for key in self._fees(name)]
+        row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
+        if self.package is not Package.OWN:
+            row[PACKAGE] = self.package.value
+        if followed := [part.value for part in Part if self._follows_table(part, row)]:
+            row[FROM_TABLE] = followed
+        vat_percent = figures.get(VAT_PERCENT)
+        if vat_percent is not None and vat_percent != self.vat_percent:
+            row[VAT_PERCENT] = vat_percent
+        if figures.get(VALID_FROM):
+            row[VALID_FROM] = figures[VALID_FROM]
+        return row
+
+    def _follows_table(self, part: Part, row: Row) -> bool:
+        """Tell whether the part's figures were left as the table has them, with VAT or without.
+
+        Where the table has none for the day, the household has confirmed the last one: then it is its own.
+        """
+        keys = self._keys(part)
+        if not keys or not self._is_known(part):
+            return False
+        tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
+        return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
+
+    def _is_known(self, part: Part) -> bool:
+        entries = PACKAGES[self.package] if part is Part.NETWORK else FEES[part]
+        return nearest_entry(entries, self.day).holds_on(self.day)
+
+    def _keys(self, part: Part) -> tuple[str, ...]:
+        """Return the figures of a part that the table has."""
+        if part is Part.NETWORK:
+            return self._fees(NETWORK) if self.package is not Package.OWN else ()
+        return (part.value,) if part in FEES else ()
+
+    @property
+    def _table(self) -> dict[str, float]:
+        fees = {part.value: nearest_entry(entries, self.day).rate for part, entries in FEES.items()}
+        if self.package is Package.OWN:
+            return fees
+        rates = self._network_rates(self.package)
+        network = {
+            "network_day": rates.day,
+            "network_night": rates.night,
+            "network_peak": rates.peak,
+            "network_rest_day_peak": rates.rest_day_peak,
+        }
+        return fees | {key: rate for key, rate in network.items() if rate is not None}
+
+    def _network_rates(self, package: Package) -> NetworkRates:
+        return nearest_entry(PACKAGES[package], self.day).rate
+
+    def network_from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
+        """Return the table's figures of the package, c/kWh; none for rates of one's own."""
+        table = self.from_table(fees_include_vat=fees_include_vat)
+        return {key: table[key] for key in self._keys(Part.NETWORK)}
+
+    @property
+    def placeholders(self) -> dict[str, str]:
+        """What the form's texts are filled in with."""
+        excise = nearest_entry(FEES[Part.EXCISE], self.day)
+        return {
+            "default_vat": f"{self.vat_percent:g}",
+            "as_of": f"{excise.as_of:%d.%m.%Y}",
+            "excise": f"{self.unit.from_cents(excise.rate):g}",
+            "excise_disputed": f"{self.unit.from_cents(excise.disputed or excise.rate):g}",
+        }

@@ -4,9 +4,16 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from homeassistant.helpers.selector import NumberSelector, NumberSelectorConfig, NumberSelectorMode
+
+from .const import EUR_PER_KWH
+
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _ESTONIAN: Final = "et"
+_FORM_DECIMALS: Final = 6
+_CENT_DECIMALS: Final = 2
+_EURO_DECIMALS: Final = 4
 
 
 class Unit(StrEnum):
@@ -20,17 +27,40 @@ class Unit(StrEnum):
         """How many of the unit are a euro."""
         return _CENTS if self is Unit.CENTS else 1
 
-    def text(self, eur_kwh: float, language: str) -> str:
-        """Write a price to a hundredth of a cent, with its unit, as in that language."""
-        is_estonian = language == _ESTONIAN
-        if self is Unit.EUROS:
-            name, decimals = "EUR/kWh", 4
-        else:
-            name, decimals = "s/kWh" if is_estonian else "c/kWh", 2
+    def from_cents(self, cents: float) -> float:
+        """Return a figure of the options, in cents, as the forms show it."""
+        return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
+
+    def to_cents(self, typed: float) -> float:
+        """Return what was typed into a form in cents, as the options keep it."""
+        return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
+
+    def figure(self, eur_kwh: float, language: str) -> str:
+        """Write a price to a hundredth of a cent without its unit, as in that language."""
+        decimals = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
         figure = f"{round(eur_kwh * self.per_euro, decimals) or 0.0:.{decimals}f}"
-        return f"{figure.replace('.', ',') if is_estonian else figure} {name}"
+        return figure.replace(".", ",") if language == _ESTONIAN else figure
+
+    def text(self, eur_kwh: float, language: str) -> str:
+        """Write a price to a hundredth of a cent with its unit, as in that language."""
+        cents = "s/kWh" if language == _ESTONIAN else "c/kWh"
+        return f"{self.figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
     """Return the unit that the household chose; cents at first."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))
+
+
+def price_selector(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberSelector:
+    """Return the field of a form for a price per kilowatt-hour."""
+    return NumberSelector(
+        NumberSelectorConfig(
+            min=unit.from_cents(lowest_cents),
+            max=unit.from_cents(highest_cents),
+            step="any",
+            unit_of_measurement=f"{unit}_per_kwh",
+            translation_key="fee",
+            mode=NumberSelectorMode.BOX,
+        )
+    )

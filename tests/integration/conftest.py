@@ -14,7 +14,7 @@ from tunnihind.api.history import ReadPrices
 from tunnihind.api.models import Mode
 
 # Home Assistant's own web server still does so, and would not start with warnings as errors.
-HOME_ASSISTANT_KEYS = "ignore:It is recommended to use web.AppKey"
+HOME_ASSISTANT_KEYS = r"ignore:It is recommended to use web\.(App|Request)Key"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import Any, Final, cast
 from unittest.mock import AsyncMock, patch
@@ -19,12 +20,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, get_sy
 
 from custom_components.tunnihind import (
     billing_form,
+    breakdown,
     config_flow,
     issues,
     migration,
     options_flow,
     plan_flow,
-    tariff_form,
 )
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
@@ -33,9 +34,12 @@ from custom_components.tunnihind.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.plan_flow import PlanFlow
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.prices.levels import Level
+from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.problems import Problem
+from custom_components.tunnihind.tariff_form import RowForm
+from custom_components.tunnihind.units import Unit
 from tests.support.api_server import Serve
-from tests.support.translations import INTEGRATION, LANGUAGES, Texts, icons, leaves, placeholders, texts
+from tests.support.translations import INTEGRATION, LANGUAGES, Texts, fields_of, icons, leaves, placeholders, texts
 
 EN: Final = texts("en")
 # What Home Assistant itself says about an entity, and translates.
@@ -44,7 +48,11 @@ OWN_ATTRIBUTES: Final = {
     "options", "start_time", "state_class", "unit_of_measurement",
 }  # fmt: skip
 # Words that both languages share.
-SAME_IN_BOTH: Final = {"Tunnihind", "Server"}
+SAME_IN_BOTH: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
+# The form of prices for each network package and in each unit.
+FORMS_OF_PRICES: Final = [
+    RowForm(day=date(2026, 11, 20), vat_percent=24, package=package, unit=unit) for package in Package for unit in Unit
+]
 FLOWS: Final = {
     "config": (TunnihindConfigFlow, EN["config"]),
     "options": (TunnihindOptionsFlow, EN["options"]),
@@ -161,16 +169,17 @@ def selectors() -> dict[str, Texts]:
         options_flow._CHEAP.schema,
         billing_form.BILLING_FORM.schema,
         config_flow._ADDRESS.schema,
-        plan_flow.SCHEMA.schema,
-        tariff_form.prices_schema().schema,
-        tariff_form.row_schema().schema,
+        options_flow.UNIT_FORM.schema,
+        *(plan_flow.schema_in(unit).schema for unit in Unit),
+        *(form.schema.schema for form in FORMS_OF_PRICES),
     ):
         key = selector.config.get("translation_key")
         if key:
             said = "options" if isinstance(selector, SelectSelector) else "unit_of_measurement"
-            found[key] = {said: set(ensure_list(cast("dict[str, Any]", selector.config)[said]))}
-    # Its other options are dates.
-    return {**found, options_flow.ROW: {"options": {"beginning"}}}
+            values = set(ensure_list(cast("dict[str, Any]", selector.config)[said]))
+            found.setdefault(key, {said: set()})[said] |= values
+    # The other options of a row are dates. The lines of a price are named beside the form, not chosen in it.
+    return {**found, options_flow.ROW: {"options": {"beginning"}}, "part": {"options": set(breakdown.LINES)}}
 
 
 def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | SelectSelector]:
@@ -325,3 +334,15 @@ def test_every_trigger_and_condition_and_its_fields_have_texts_and_an_icon(platf
         assert text["name"]
         assert text["description"]
         assert text.get("fields", {}).keys() == offered[name].get("fields", {}).keys()
+
+
+def test_no_label_of_the_form_of_prices_is_without_a_field() -> None:
+    fields: Texts = {}
+    for form in FORMS_OF_PRICES:
+        for name, inner in fields_of(form.schema.schema).items():
+            fields.setdefault(name, {}).update(inner or {})
+    for step in (EN["options"]["step"]["edit_row"], EN["options"]["step"]["add_row"]):
+        assert {*step["data"], *step["sections"]} == fields.keys()
+        assert {name: said["data"].keys() for name, said in step["sections"].items()} == {
+            name: inner.keys() for name, inner in fields.items() if inner
+        }

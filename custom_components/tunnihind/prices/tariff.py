@@ -17,7 +17,7 @@ from .network_clock import (
 )
 from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_entry
 from .timeline import rounded
-from .vat import SPECIFICATION_VAT_RATE, legal_vat_rate, vat_rate_of_operator
+from .vat import SPECIFICATION_VAT_RATE, default_vat_rate
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
@@ -151,8 +151,7 @@ class Tariff:
     def _vat_rate(self, row: TariffRow | None, day: date) -> float:
         if row is not None and row.vat_rate is not None:
             return row.vat_rate
-        chosen = vat_rate_of_operator(self.server_vat_rate)
-        return legal_vat_rate(day) if chosen is None else chosen
+        return default_vat_rate(self.server_vat_rate, day)
 
     def _charge(self, part: Part, row: TariffRow, wall: datetime) -> Charge:
         if part is Part.NETWORK:

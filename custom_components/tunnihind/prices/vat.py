@@ -21,3 +21,9 @@ def vat_rate_of_operator(server_vat_rate: float) -> float | None:
     other rates in the past.
     """
     return None if server_vat_rate in {SPECIFICATION_VAT_RATE, _LAW[-1][1]} else server_vat_rate
+
+
+def default_vat_rate(server_vat_rate: float, day: date) -> float:
+    """Return the VAT rate of a day where the household sets none, as a fraction."""
+    chosen = vat_rate_of_operator(server_vat_rate)
+    return legal_vat_rate(day) if chosen is None else chosen

@@ -4,15 +4,31 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.tunnihind.prices.rates import Part
 from custom_components.tunnihind.prices.tariff import tariff_from
-from tests.support.flows import NOBODY, Imitate, entry_of, placeholders_of, shown
+from custom_components.tunnihind.tariff_form import contract_of
+from tests.support.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
+from tests.support.home import instant
 
-NO_FEES = {"margin": 0.0, "network_day": 0.0, "network_night": 0.0, "excise": 0.0, "renewable": 0.0}
+NO_FEES = {
+    "margin": 0.0,
+    "balancing": 0.0,
+    "network_day": 0.0,
+    "network_night": 0.0,
+    "renewable": 0.0,
+    "security": 0.0,
+    "excise": 0.0,
+}
+# What the table has in October 2026.
+TABLE = {"balancing": 0.373, "renewable": 0.84, "security": 0.758, "excise": 0.307}
+FOLLOWS = ["balancing", "renewable", "security", "excise"]
+OCTOBER = "2026-10-14T10:20:00+03:00"
 BASE = {**NO_FEES, "margin": 0.5}
 NEW_YEAR = {**NO_FEES, "margin": 0.7, "valid_from": "2027-01-01"}
 CONTRACT = {
@@ -26,7 +42,7 @@ NETWORK = {key: value for key, value in CONTRACT.items() if key != "fees_include
 BLANK: dict[str, Any] = {"supply": {"fees_include_vat": False}, "network": NETWORK, "levies": {}}
 BLANK_ROW: dict[str, Any] = {"supply": {}, "network": {}, "levies": {}}
 FILLED: dict[str, Any] = {
-    "supply": {"vat_percent": 24, "margin": 0.5, "fees_include_vat": True},
+    "supply": {"vat_percent": 22, "margin": 0.5, "fees_include_vat": True},
     "network": {**NETWORK, "network_day": 4.1, "network_night": 2.3, "day_rate_starts": "08:00:00"},
     "levies": {"excise": 0.2, "renewable": 0.8},
 }
@@ -51,8 +67,8 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, user_input: Mappin
 @pytest.mark.parametrize(
     ("options", "choices"),
     [
-        ({}, ["prices", "add_row", "billing", "cheap"]),
-        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "cheap"]),
+        ({}, ["prices", "add_row", "billing", "cheap", "unit"]),
+        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "cheap", "unit"]),
     ],
 )
 async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
@@ -64,27 +80,139 @@ async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
     assert menu["menu_options"] == choices
 
 
-async def test_with_nothing_configured_the_form_starts_at_the_rate_of_the_specification(hass: HomeAssistant) -> None:
+@pytest.fixture(autouse=True)
+def _october(freezer: FrozenDateTimeFactory) -> None:
+    """Let it be a day that the table knows."""
+    freezer.move_to(OCTOBER)
+
+
+async def test_with_nothing_configured_the_form_starts_with_the_table_and_the_laws_vat(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices")
     assert form["step_id"] == "edit_row"
-    assert shown(form) == {"supply": {"vat_percent": 22.0, "fees_include_vat": False}, "network": NETWORK, "levies": {}}
-    assert placeholders_of(form) == {"server_vat": "22", "legal_vat": "24"}
+    assert shown(form) == {
+        "package": "own",
+        "supply": {"vat_percent": 24.0, "fees_include_vat": False, "balancing": 0.373},
+        "network": NETWORK,
+        "levies": {"renewable": 0.84, "security": 0.758, "excise": 0.307},
+    }
+    assert placeholders_of(form) == {
+        "default_vat": "24",
+        "as_of": "20.11.2026",
+        "excise": "0.307",
+        "excise_disputed": "0.21",
+    }
 
 
-async def test_the_vat_rate_starts_at_that_of_the_running_server(hass: HomeAssistant, imitate: Imitate) -> None:
-    entry = entry_of(await imitate(), "other")
+async def test_the_vat_rate_starts_at_the_one_that_the_operator_chose(hass: HomeAssistant, imitate: Imitate) -> None:
+    about = ABOUT.replace("0.24", "0.09")
+    entry = entry_of(await imitate(about=about), "other")
     entry.add_to_hass(hass)
     await hass.config_entries.async_setup(entry.entry_id)
     form = await choose(hass, "prices", entry=entry)
-    assert shown(form)["supply"]["vat_percent"] == 24
-    assert placeholders_of(form)["server_vat"] == "24"
+    assert shown(form)["supply"]["vat_percent"] == 9
+    assert placeholders_of(form)["default_vat"] == "9"
+    result = await submit(hass, form, shown(form))
+    assert "vat_percent" not in result["data"]["rows"][0]
 
 
-async def test_saving_the_form_as_it_stands_adds_nothing_to_the_price_of_the_server(hass: HomeAssistant) -> None:
+async def test_saving_the_form_as_it_stands_follows_the_table(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices")
     result = await submit(hass, form, shown(form))
-    assert result["data"] == {**CONTRACT, "rows": [NO_FEES]}
-    assert tariff_from(result["data"], server_vat_rate=0.22).price(100, 1_765_792_800) == 0.124
+    assert result["data"] == {**CONTRACT, "rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]}
+    [row] = tariff_from(result["data"], server_vat_rate=0.22).rows
+    assert row.from_table == {Part(part) for part in FOLLOWS}
+
+
+@pytest.mark.parametrize(
+    ("package", "network"),
+    [
+        ("vork_1", {"network_day": 7.72, "network_night": 7.72}),
+        ("vork_2", {"network_day": 6.07, "network_night": 3.51}),
+        ("vork_4", {"network_day": 3.69, "network_night": 2.1}),
+        (
+            "vork_5",
+            {"network_day": 5.29, "network_night": 3.03, "network_peak": 8.18, "network_rest_day_peak": 4.74},
+        ),
+    ],
+)
+async def test_a_package_is_shown_for_confirmation_before_it_is_kept(
+    hass: HomeAssistant, package: str, network: dict[str, float]
+) -> None:
+    form = await choose(hass, "prices")
+    typed = {**shown(form), "package": package, "supply": {**shown(form)["supply"], "margin": 0.5}}
+    form = await submit(hass, form, typed)
+    assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "edit_row", None)
+    assert shown(form)["network"] == network
+    assert shown(form)["supply"]["margin"] == 0.5
+    result = await submit(hass, form, shown(form))
+    [row] = result["data"]["rows"]
+    followed = ["balancing", "network", *FOLLOWS[1:]]
+    assert row == {**NO_FEES, **TABLE, **network, "margin": 0.5, "package": package, "from_table": followed}
+
+
+async def test_a_figure_that_is_changed_is_the_households_own(hass: HomeAssistant) -> None:
+    form = await choose(hass, "prices")
+    form = await submit(hass, form, {**shown(form), "package": "vork_2"})
+    typed = shown(form)
+    typed["levies"]["excise"] = 0.21
+    typed["network"]["network_day"] = 6.2
+    result = await submit(hass, form, typed)
+    [row] = result["data"]["rows"]
+    assert row["from_table"] == ["balancing", "renewable", "security"]
+    assert (row["excise"], row["network_day"], row["network_night"]) == (0.21, 6.2, 3.51)
+    tariff = tariff_from(result["data"], server_vat_rate=0.22)
+    assert round(sum(charge.eur_kwh for charge in tariff.charges(instant(OCTOBER)).charges), 6) == round(
+        (0.373 + 6.2 + 0.84 + 0.758 + 0.21) / 100, 6
+    )
+
+
+async def test_a_row_that_follows_the_table_opens_with_the_tables_figures_of_today(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    entry = entry_of(NOBODY)
+    form = await choose(hass, "prices", entry=entry)
+    await submit(hass, form, shown(form))
+    freezer.move_to("2027-01-12T17:10:00+02:00")
+    form = await choose(hass, "prices", entry=entry)
+    assert shown(form)["supply"]["balancing"] == 0.297
+    # The table has no renewable fee for 2027. What is shown is that of 2026; saved, it is the household's own.
+    assert shown(form)["levies"]["renewable"] == 0.84
+    result = await submit(hass, form, shown(form))
+    assert result["data"]["rows"][0]["from_table"] == ["balancing", "security", "excise"]
+    at = instant("2027-01-12T17:10:00+02:00")
+    assert tariff_from(result["data"], server_vat_rate=0.22).charges(at).unknown_parts == ()
+
+
+async def test_figures_with_vat_in_them_are_shown_so_and_still_follow_the_table(hass: HomeAssistant) -> None:
+    form = await choose(hass, "prices", {"fees_include_vat": True})
+    assert shown(form)["supply"]["balancing"] == round(0.373 * 1.24, 4)
+    form = await submit(hass, form, {**shown(form), "package": "vork_2"})
+    assert shown(form)["network"] == {"network_day": round(6.07 * 1.24, 4), "network_night": round(3.51 * 1.24, 4)}
+    result = await submit(hass, form, shown(form))
+    assert result["data"]["rows"][0]["from_table"] == ["balancing", "network", *FOLLOWS[1:]]
+    # A working day: 6.07 + .373 + .84 + .758 + .307 = 8.348, with 24 % VAT 10.3515.
+    assert tariff_from(result["data"], server_vat_rate=0.22).price(0, instant(OCTOBER)) == 0.1035
+
+
+async def test_a_row_of_an_older_version_gets_no_fee_that_nobody_typed(hass: HomeAssistant) -> None:
+    old = {"margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 0.2, "renewable": 1.6}
+    form = await choose(hass, "prices", {"rows": [old]})
+    assert shown(form)["levies"] == {"excise": 0.2, "renewable": 1.6}
+    result = await submit(hass, form, shown(form))
+    assert result["data"]["rows"] == [{**NO_FEES, **old}]
+
+
+async def test_prices_are_typed_in_euros_where_the_household_wants_them_so(hass: HomeAssistant) -> None:
+    entry = entry_of(NOBODY)
+    form = await choose(hass, "unit", entry=entry)
+    assert (form["step_id"], shown(form)) == ("unit", {"unit": "cents"})
+    assert (await submit(hass, form, {"unit": "euros"}))["data"] == {"unit": "euros"}
+    form = await choose(hass, "prices", entry=entry)
+    assert shown(form)["levies"] == {"renewable": 0.0084, "security": 0.00758, "excise": 0.00307}
+    typed = shown(form)
+    typed["supply"]["margin"] = 0.0055
+    result = await submit(hass, form, typed)
+    assert result["data"]["rows"] == [{**NO_FEES, **TABLE, "margin": 0.55, "from_table": FOLLOWS}]
 
 
 async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -> None:
@@ -95,7 +223,8 @@ async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -
         "day_rate_starts": "08:00:00",
         "rows": [
             {
-                "vat_percent": 24,
+                **NO_FEES,
+                "vat_percent": 22,
                 "margin": 0.5,
                 "network_day": 4.1,
                 "network_night": 2.3,
@@ -109,17 +238,20 @@ async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -
 async def test_what_was_saved_is_shown_again(hass: HomeAssistant) -> None:
     entry = entry_of(NOBODY)
     await submit(hass, await choose(hass, "prices", entry=entry), {**FILLED, "valid_from": "2026-01-01"})
-    assert shown(await choose(hass, "prices", entry=entry)) == {**FILLED, "valid_from": "2026-01-01"}
+    again = shown(await choose(hass, "prices", entry=entry))
+    blank = {"supply": {"balancing": 0.0}, "levies": {"security": 0.0}}
+    expected = {key: {**value, **blank.get(key, {})} for key, value in FILLED.items()}
+    assert again == {**expected, "package": "own", "valid_from": "2026-01-01"}
 
 
-async def test_a_rate_other_than_the_server_s_stays_when_the_server_s_changes(hass: HomeAssistant) -> None:
+async def test_a_rate_other_than_the_laws_is_the_households_own(hass: HomeAssistant) -> None:
     typed = {**BLANK, "supply": {**BLANK["supply"], "vat_percent": 9}}
     result = await submit(hass, await choose(hass, "prices"), typed)
     assert result["data"]["rows"] == [{**NO_FEES, "vat_percent": 9}]
 
 
-@pytest.mark.parametrize("supply", [BLANK["supply"], {**BLANK["supply"], "vat_percent": 22}])
-async def test_a_blank_rate_or_the_server_s_own_follows_the_server(hass: HomeAssistant, supply: dict[str, Any]) -> None:
+@pytest.mark.parametrize("supply", [BLANK["supply"], {**BLANK["supply"], "vat_percent": 24}])
+async def test_a_blank_rate_or_that_of_today_follows_the_law(hass: HomeAssistant, supply: dict[str, Any]) -> None:
     result = await submit(hass, await choose(hass, "prices"), {**BLANK, "supply": supply})
     assert result["data"]["rows"] == [NO_FEES]
 
@@ -165,12 +297,21 @@ async def test_a_supplier_may_give_a_discount(hass: HomeAssistant) -> None:
 async def test_a_new_row_starts_from_the_newest_figures_without_their_date(hass: HomeAssistant) -> None:
     form = await choose(hass, "add_row", {"rows": [BASE, {**NEW_YEAR, "vat_percent": 9}]})
     assert form["step_id"] == "add_row"
-    fees = {"network": {"network_day": 0.0, "network_night": 0.0}, "levies": {"excise": 0.0, "renewable": 0.0}}
-    assert shown(form) == {"supply": {"vat_percent": 9, "margin": 0.7}, **fees}
+    assert shown(form) == {
+        "package": "own",
+        "supply": {"vat_percent": 9, "margin": 0.7, "balancing": 0.0},
+        "network": {"network_day": 0.0, "network_night": 0.0},
+        "levies": {"renewable": 0.0, "security": 0.0, "excise": 0.0},
+    }
 
 
-async def test_the_first_new_row_starts_blank(hass: HomeAssistant) -> None:
-    assert shown(await choose(hass, "add_row")) == {**BLANK_ROW, "supply": {"vat_percent": 22}}
+async def test_the_first_new_row_starts_with_the_table(hass: HomeAssistant) -> None:
+    form = await choose(hass, "add_row")
+    assert shown(form)["levies"] == {"renewable": 0.84, "security": 0.758, "excise": 0.307}
+    result = await submit(hass, form, {**shown(form), "valid_from": "2027-01-01"})
+    [row] = result["data"]["rows"]
+    assert row == {**NO_FEES, **TABLE, "from_table": FOLLOWS, "valid_from": "2027-01-01"}
+    assert contract_of(result["data"]) == CONTRACT
 
 
 async def test_a_new_row_takes_its_place_among_the_others(hass: HomeAssistant) -> None:

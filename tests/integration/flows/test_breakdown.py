@@ -1,0 +1,126 @@
+"""The price of this hour beside the form of prices, as Home Assistant's front end asks for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
+
+from custom_components.tunnihind.breakdown import lines_of
+from custom_components.tunnihind.prices.rates import Package, Part
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
+from tests.support.flows import shown
+from tests.support.home import Home, MakeHome, instant
+from tests.support.price_strategies import eur_mwh, hour_starts
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home on a working morning, at 98.76 EUR/MWh."""
+    home = await make_home(
+        "2026-10-14T10:20:00+03:00", settled_until="2026-10-15T01:00:00+03:00", price_of=lambda _: 98.76
+    )
+    await home.add()
+    return home
+
+
+@pytest.fixture
+async def socket(hass: HomeAssistant, home: Home, hass_ws_client: WebSocketGenerator) -> MockHAClientWebSocket:
+    assert await async_setup_component(hass, "websocket_api", {})
+    return await hass_ws_client(hass)
+
+
+async def opened(home: Home) -> Mapping[str, Any]:
+    options = home.hass.config_entries.options
+    menu = await options.async_init(home.entry.entry_id)
+    form = await options.async_configure(menu["flow_id"], {"next_step_id": "prices"})
+    assert form["preview"] == "tunnihind"
+    return form
+
+
+async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the breakdown and the price that are shown beside what is typed."""
+    await socket.send_json_auto_id(
+        {
+            "type": "tunnihind/start_preview",
+            "flow_id": form["flow_id"],
+            "flow_type": "options_flow",
+            "user_input": typed,
+        }
+    )
+    assert (await socket.receive_json())["success"]
+    event = (await socket.receive_json())["event"]
+    return event["attributes"]["friendly_name"], event["state"]
+
+
+async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket: MockHAClientWebSocket) -> None:
+    form = await opened(home)
+    typed = shown(form)
+    # 9.876 + .373 + .84 + .758 + .307 = 12.154, with 24 % VAT 15.071.
+    name, price = await seen(socket, form, typed)
+    fees = "balancing capacity 0.37 + renewable energy 0.84 + security of supply 0.76 + excise 0.31"
+    assert name == f"market 9.88 + {fees} + VAT 2.92"
+    assert price == "15.07 c/kWh"
+    # A package that is chosen counts at once, and so does each figure: the household of Võrk 2 in the worked examples.
+    typed["package"] = "vork_2"
+    typed["supply"]["margin"] = 0.5
+    name, price = await seen(socket, form, typed)
+    assert "margin 0.50" in name
+    assert "network 6.07" in name
+    assert price == "23.22 c/kWh"
+
+
+async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket: MockHAClientWebSocket) -> None:
+    form = await opened(home)
+    typed = shown(form)
+    typed["supply"]["balancing"] = ""
+    typed["levies"] = {"renewable": None}
+    assert await seen(socket, form, typed) == ("market 9.88 + VAT 2.37", "12.25 c/kWh")
+
+
+async def test_in_an_estonian_home_it_is_in_estonian(home: Home, socket: MockHAClientWebSocket) -> None:
+    home.hass.config.language = "et"
+    form = await opened(home)
+    name, price = await seen(socket, form, {"package": "vork_1"})
+    assert name == "börsihind 9,88 + võrk 7,72 + käibemaks 4,22"
+    assert price == "21,82 s/kWh"
+
+
+async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, socket: MockHAClientWebSocket) -> None:
+    form = await opened(home)
+    home.entry.runtime_data.data = None
+    name, price = await seen(socket, form, {"package": "vork_1"})
+    assert name == "network 7.72 + VAT 1.85"
+    assert price == "unknown"
+
+
+async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHAClientWebSocket) -> None:
+    form = await opened(home)
+    result = await home.hass.config_entries.options.async_configure(form["flow_id"], shown(form))
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    await socket.send_json_auto_id(
+        {
+            "type": "tunnihind/start_preview",
+            "flow_id": form["flow_id"],
+            "flow_type": "options_flow",
+            "user_input": {},
+        }
+    )
+    assert (await socket.receive_json())["error"]["code"] == "not_found"
+
+
+@given(eur_mwh, hour_starts, st.sampled_from(Package), st.booleans())
+def test_the_lines_add_up_to_the_price(price: float, start: int, package: Package, included: bool) -> None:
+    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, Part.EXCISE}), margin=0.01, renewable=0.008)
+    charges = Tariff(rows=[row], fees_include_vat=included).charges(start)
+    assert sum(lines_of(charges, price).values()) == pytest.approx(charges.price(price), abs=5.1e-5)
+
+
+def test_lines_that_are_nothing_are_left_out() -> None:
+    charges = Tariff(rows=[TariffRow(vat_rate=0, margin=0.01)]).charges(instant("2026-10-14T10:00:00+03:00"))
+    assert lines_of(charges, 100.0) == {"market": 0.1, "margin": 0.01}
