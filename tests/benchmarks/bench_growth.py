@@ -9,6 +9,7 @@ take some ten minutes of processor.
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -55,7 +56,8 @@ def add_prices(store: Store, day: date) -> None:
 def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
     """A run an hour, another one every three hours with new weather, and when the prices have come.
 
-    Its prices follow no pattern, so that they pack worse than any real ones.
+    Its prices follow no pattern, so that they pack worse than any real ones. One of quarters that repeats the one
+    before says its first hour anew.
     """
     published = publication_time(day + timedelta(days=1)) + 600
     said: Run | None = None
@@ -63,6 +65,9 @@ def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
         start_ts = made_at // HOUR_S * HOUR_S + HOUR_S
         is_news = made_at // HOUR_S % WEATHER_EVERY_H == 0 or made_at == published
         run = None if is_news or said is None else said.repeated(made_at, start_ts)
+        if run is not None and step_s == QUARTER_S:
+            p10, p50, p90 = (np.round(np.append(one[:4] - 1, one[4:]), 2) for one in (run.p10, run.p50, run.p90))
+            run = replace(run, p10=p10, p50=p50, p90=p90)
         if run is None:
             percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS * HOUR_S // step_s)), axis=0)
             run = said = Run.of(

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
+import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_percentiles, pack_text, unpack_percentiles, unpack_text
@@ -28,7 +30,8 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The forecast runs of a store; append-only.
 
-    Most hourly runs repeat the one before. For those only the time and the repeated run are stored.
+    Most runs repeat the one before. For those only the time and the repeated run are stored, and the periods of the
+    first hour where they differ: quarters rest on the hours beside their own, and the first hour has none before it.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -119,9 +122,9 @@ class _InFull(NamedTuple):
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     """Return the values of a run's row, which repeats an earlier run where it can."""
-    again = None if earlier is None else earlier.run.repeated(run.made_at, run.start_ts)
-    is_repeat = again is not None and again.says_the_same(run)
-    (p10, p50, p90), scale = ([b""] * 3, None) if is_repeat else pack_percentiles(run.p10, run.p50, run.p90)
+    new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
+    said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
+    (p10, p50, p90), scale = ([b""] * 3, None) if new == 0 else pack_percentiles(*said)
     return {
         "made_at": run.made_at,
         "tier": run.tier,
@@ -132,20 +135,42 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
         "p50": p50,
         "p90": p90,
         "inputs": "",
-        "packed_inputs": None if is_repeat else pack_text(json.dumps(run.inputs)),
-        "repeats": earlier.id if is_repeat and earlier is not None else None,
+        "packed_inputs": pack_text(json.dumps(run.inputs)) if new is None else None,
+        "repeats": earlier.id if new is not None and earlier is not None else None,
         "scale": scale,
     }
 
 
+def _new_periods(run: Run, again: Run | None) -> int | None:
+    """Return how many periods at its start a run does not say `again`; None where these are more than an hour's."""
+    if again is None or again.p50.size != run.p50.size:
+        return None
+    said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
+    differing = np.flatnonzero((said[0] != said[1]).any(axis=0))
+    new = int(differing[-1]) + 1 if differing.size else 0
+    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).says_the_same(run):
+        return None
+    return new
+
+
+def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
+    """Return a run with other first periods."""
+    begun = [
+        np.concatenate([new, old[new.size :]])
+        for new, old in zip((p10, p50, p90), (run.p10, run.p50, run.p90), strict=True)
+    ]
+    return replace(run, p10=begun[0], p50=begun[1], p90=begun[2])
+
+
 class _Row(NamedTuple):
-    """A row: a run in full, or the id of the one that it repeats."""
+    """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
 
     id: int
     made_at: int
     start_ts: int
     in_full: Run | None
     repeats: int | None
+    new: tuple[Floats, Floats, Floats] | None
 
 
 def _row(cells: Cells) -> _Row:
@@ -153,13 +178,13 @@ def _row(cells: Cells) -> _Row:
     one = msgspec.convert(cells, _Fields)
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
-    if one.repeats is not None:
-        return _Row(one.id, one.made_at, one.start_ts, None, one.repeats)
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90, scale=one.scale)
+    if one.repeats is not None:
+        return _Row(one.id, one.made_at, one.start_ts, None, one.repeats, percentiles)
     text = cells if one.packed_inputs is None else {"inputs": unpack_text(one.packed_inputs, "inputs")}
     inputs: dict[str, Any] = from_json(text, "inputs", dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _Row(one.id, one.made_at, one.start_ts, run, None)
+    return _Row(one.id, one.made_at, one.start_ts, run, None, None)
 
 
 class _Fields(msgspec.Struct):
@@ -196,9 +221,10 @@ def _read_in_full(connection: Connection, ids: Collection[int], all_rows: Rows[_
 def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Row]) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
     run = None if of is None else of.repeated(row.made_at, row.start_ts)
-    if run is None:
+    if run is None or row.new is None or row.new[1].size > run.p50.size:
         all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which does not say what it said")
-    return run
+        return None
+    return _begun(run, *row.new) if row.new[1].size else run
 
 
 def _made(since_ts: int, as_of: int | None) -> ColumnElement[bool]:

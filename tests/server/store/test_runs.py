@@ -124,6 +124,30 @@ def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> N
     assert store.runs.newest(step_s=QUARTER_S) is not None
 
 
+def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_full(store: Store) -> None:
+    runs = quarter_runs(5, new=4)
+    for one in runs:
+        store.runs.add(one)
+    assert kept_in_full(store) == [MADE]
+    with store.database.reading() as connection:
+        sizes = connection.exec_driver_sql("SELECT length(p10) + length(p50) + length(p90) FROM runs").scalars()
+        assert max(list(sizes)[1:]) < 100
+    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[::-1])
+    # The run that the others repeat is deleted, and one of them takes its place.
+    with store.database.writing() as connection:
+        delete_runs(connection, [1], store.database.damage)
+    assert kept_in_full(store) == [MADE + HOUR_S]
+    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[:0:-1])
+
+
+def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
+    runs = quarter_runs(3, new=5)
+    for one in runs:
+        store.runs.add(one)
+    assert kept_in_full(store) == [one.made_at for one in runs]
+    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[::-1])
+
+
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
@@ -148,8 +172,21 @@ def hourly_runs(count: int) -> list[Run]:
 
 def kept_in_full(store: Store) -> list[int]:
     with store.database.reading() as connection:
-        rows = connection.exec_driver_sql("SELECT made_at FROM runs WHERE length(p50) > 0 ORDER BY made_at")
+        rows = connection.exec_driver_sql("SELECT made_at FROM runs WHERE repeats IS NULL ORDER BY made_at")
         return [made_at for (made_at,) in rows]
+
+
+def quarter_runs(count: int, *, new: int) -> list[Run]:
+    """Return runs of quarters, hour by hour later, of which all but the first say their first periods anew."""
+    first = replace(run(MADE, hours=80), step_s=QUARTER_S, inputs={"zones": ["ee"]})
+    runs = [first]
+    for hour in range(1, count):
+        again = first.repeated(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
+        assert again is not None
+        raised = np.where(np.arange(again.p50.size) < new, hour / 100, 0.0)
+        p10, p50, p90 = (np.round(one + raised, 2) for one in (again.p10, again.p50, again.p90))
+        runs.append(replace(again, p10=p10, p50=p50, p90=p90))
+    return runs
 
 
 def assert_the_same(found: list[Run], expected: list[Run]) -> None:
