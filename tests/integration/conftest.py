@@ -12,6 +12,7 @@ from tests.support.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf
 from tests.support.recording_proxy import RecordingProxy
 from tunnihind.api.history import ReadPrices
 from tunnihind.api.models import Mode
+from tunnihind.settings import Settings
 
 # Home Assistant's own web server still does so, and would not start with warnings as errors.
 HOME_ASSISTANT_KEYS = r"ignore:It is recommended to use web\.(App|Request)Key"
@@ -40,11 +41,12 @@ async def make_home(
         ahead_s: int = 0,
         mode: Mode = "live",
         read_prices: ReadPrices = no_prices,
+        settings: Settings | None = None,
     ) -> Home:
         return Home(
             hass,
             freezer,
-            await serve(mode=mode, read_prices=read_prices),
+            await serve(settings=settings, mode=mode, read_prices=read_prices),
             now=instant(now),
             settled_until=instant(settled_until),
             price_of=price_of,

@@ -24,14 +24,16 @@ NOW = HOUR + 612.25
 """What the clock of a server shows unless a test says otherwise."""
 
 
-def make_run(medians: Iterable[float], *, start: int = HOUR + HOUR_S, made_at: int = HOUR - 300) -> Run:
+def make_run(
+    medians: Iterable[float], *, start: int = HOUR + HOUR_S, made_at: int = HOUR - 300, step_s: int = HOUR_S
+) -> Run:
     """Return a run with the given medians and a band of ±10 EUR/MWh around them."""
     median = np.array(list(medians), np.float64)
     return Run.of(
         made_at=made_at,
         tier="test",
         zone="ee",
-        step_s=HOUR_S,
+        step_s=step_s,
         start_ts=start,
         percentiles=np.array([median - 10, median, median + 10]),
         inputs={},

@@ -17,7 +17,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.migration import MINOR_VERSION, VERSION
 from tests.support.api_server import RunningServer, make_run, make_view
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 
 DAY_S = 24 * HOUR_S
 PLAN_ID = "plan"
@@ -53,6 +53,11 @@ def wavy(start: int) -> float:
     return round(60 + 40 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 50, 2)
 
 
+def shaped(start: int) -> float:
+    """A price of quarters, whose mean in each hour is the wavy price of the hour."""
+    return round(wavy(start - start % HOUR_S) + (-6, -1, 2, 5)[start % HOUR_S // QUARTER_S], 2)
+
+
 class Home:
     """The market, its server and the household's Home Assistant."""
 
@@ -73,6 +78,7 @@ class Home:
         self.port = server.port
         self.user = ""
         self.price_of = price_of
+        self.quarter_price_of: PriceOf | None = None
         self.settled_until = settled_until
         self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
         self.forecast_made_at: int | None = None
@@ -107,13 +113,24 @@ class Home:
         self.version += 1
         hour = self.server_now - self.server_now % HOUR_S
         settled = {start: self.price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, HOUR_S)}
+        quarters = {}
+        if self.quarter_price_of:
+            quarters = {
+                start: self.quarter_price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, QUARTER_S)
+            }
         made_at = self.server_now if self.forecast_made_at is None else self.forecast_made_at
         run = (
             make_run(map(self.forecast_of, range(hour, hour + 8 * DAY_S, HOUR_S)), start=hour, made_at=made_at)
             if (self.forecast_of)
             else None
         )
-        self.server.snapshot.show(make_view(settled, run, version=str(self.version), last_refresh=made_at))
+        view = make_view(settled, run, quarters=quarters, version=str(self.version), last_refresh=made_at)
+        self.server.snapshot.show(view)
+
+    def serve_quarters(self, price_of: PriceOf = shaped) -> None:
+        """Let the market trade quarters from now on. Without it, the server knows hours only."""
+        self.quarter_price_of = price_of
+        self.serve()
 
     async def at(self, now: int) -> None:
         """Let time come to `now`, in steps of at most a quarter of an hour, with everything that it sets off."""
@@ -183,8 +200,17 @@ class Home:
 
     def consumer_price(self, start: int) -> float:
         """Return what a household without fees pays in the hour, EUR/kWh: the market's price and the law's VAT."""
-        vat_rate = ESTONIA.vat_rate(datetime.fromtimestamp(start, ESTONIA.clock).date())
-        return round(self.price_of(start) / 1000 * (1 + vat_rate), 4)
+        return _with_vat(self.price_of(start), start)
+
+    def consumer_quarter_price(self, start: int) -> float:
+        """Return what it pays in the quarter where it is billed by it."""
+        assert self.quarter_price_of is not None
+        return _with_vat(self.quarter_price_of(start), start)
+
+
+def _with_vat(eur_mwh: float, start: int) -> float:
+    vat_rate = ESTONIA.vat_rate(datetime.fromtimestamp(start, ESTONIA.clock).date())
+    return round(eur_mwh / 1000 * (1 + vat_rate), 4)
 
 
 def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:

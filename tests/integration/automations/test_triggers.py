@@ -19,9 +19,7 @@ from tests.support.automations import (
     the_server,
 )
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.quarter_answers import QUARTER_S, QuarterMarket
-from tests.support.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
 EVENING = "2026-01-14T20:00:00+02:00"
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
@@ -181,10 +179,9 @@ async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssista
 
 
 async def test_a_price_by_the_quarter_turns_negative_where_half_an_hour_below_zero_lies_ahead(
-    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+    hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    home = proxied_home
-    market = QuarterMarket(home, proxy)
+    home = await make_home()
     below = {
         NOON + QUARTER_S,  # alone
         NOON + HOUR_S + 2 * QUARTER_S,
@@ -192,7 +189,7 @@ async def test_a_price_by_the_quarter_turns_negative_where_half_an_hour_below_ze
         NOON + 2 * HOUR_S,
         NOON + 3 * HOUR_S,  # alone again
     }
-    market.price = lambda start: -5.0 if start in below else 80.0  # type: ignore[method-assign]
+    home.serve_quarters(lambda start: -5.0 if start in below else 80.0)
     await home.add(options={"billed_by": "quarter"})
     runs = await automate(
         hass, {"negative": {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}}

@@ -9,25 +9,25 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
 from tests.support import recording_proxy as paths
-from tests.support.home import PUBLISHED_TOMORROW, Home, instant
-from tests.support.quarter_answers import QUARTER_S, QuarterMarket
+from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant, shaped
 from tests.support.recording_proxy import RecordingProxy
 from tests.support.state_changes import record_state_changes
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
 
 BY_QUARTER: Final = {"billed_by": "quarter"}
 MINUTE_S: Final = 60
 
 
 @pytest.fixture
-def market(proxied_home: Home, proxy: RecordingProxy) -> QuarterMarket:
-    """Let the home's server have quarters; the household is not yet set up."""
-    return QuarterMarket(proxied_home, proxy)
+def quarter_home(proxied_home: Home) -> Home:
+    """Return a home whose market trades quarters; the integration is not yet set up."""
+    proxied_home.serve_quarters()
+    return proxied_home
 
 
-def consumer(eur_mwh: float) -> float:
-    """Return what a household without fees pays in 2026, EUR/kWh."""
-    return round(eur_mwh / 1000 * 1.24, 4)
+def quarter_of(home: Home) -> int:
+    return home.now - home.now % QUARTER_S
 
 
 def problems(home: Home) -> list[str]:
@@ -51,39 +51,37 @@ def asked_for(proxy: RecordingProxy) -> list[str]:
     return paths_asked
 
 
-async def test_prices_change_with_each_quarter(proxied_home: Home, market: QuarterMarket) -> None:
-    home = proxied_home
+async def test_prices_change_with_each_quarter(quarter_home: Home) -> None:
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     for _ in range(8):
         quarter = home.now - home.now % QUARTER_S
-        assert float(home.value("current_price")) == consumer(market.price(quarter))
-        assert float(home.value("next_price")) == consumer(market.price(quarter + QUARTER_S))
+        assert float(home.value("current_price")) == home.consumer_quarter_price(quarter)
+        assert float(home.value("next_price")) == home.consumer_quarter_price(quarter + QUARTER_S)
         await home.at(quarter + QUARTER_S)
     assert problems(home) == []
     assert len(attributes(home)["raw_today"]) == 96
 
 
-async def test_todays_past_quarters_are_asked_for_once(
-    proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
-) -> None:
-    home = proxied_home
+async def test_todays_past_quarters_are_asked_for_once(quarter_home: Home, proxy: RecordingProxy) -> None:
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     await home.at(home.now + 2 * HOUR_S)
     assert [asked.query for asked in proxy.asked if asked.query] == ["days=2"]
     assert {asked.path for asked in proxy.asked} == {paths.QUARTERS, paths.ABOUT}
     lowest = min(
-        range(instant("2026-01-14T00:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), QUARTER_S), key=market.price
+        range(instant("2026-01-14T00:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), QUARTER_S), key=shaped
     )
     state = home.state("sensor", "lowest_today")
-    assert float(state.state) == consumer(market.price(lowest))
+    assert float(state.state) == home.consumer_quarter_price(lowest)
     assert instant(state.attributes["start"]) == lowest
     assert instant(state.attributes["end"]) == lowest + QUARTER_S
 
 
 async def test_levels_stay_those_of_hours_unless_the_household_says_otherwise(
-    hass: HomeAssistant, proxied_home: Home, market: QuarterMarket
+    hass: HomeAssistant, quarter_home: Home
 ) -> None:
-    home = proxied_home
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     for hour in range(home.now - home.now % HOUR_S + HOUR_S, instant("2026-01-14T23:00:00+02:00"), HOUR_S):
         shown = []
@@ -98,16 +96,16 @@ async def test_levels_stay_those_of_hours_unless_the_household_says_otherwise(
 
 
 async def test_a_change_of_billing_shows_at_once_and_turns_nothing_unavailable(
-    hass: HomeAssistant, proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
+    hass: HomeAssistant, quarter_home: Home, proxy: RecordingProxy
 ) -> None:
-    home = proxied_home
+    home = quarter_home
     await home.add()
     hour = home.now - home.now % HOUR_S
     assert float(home.value("current_price")) == home.consumer_price(hour)
     with record_state_changes(hass) as states:
         await change(hass, home, BY_QUARTER)
     assert states.turned_unavailable == []
-    assert float(home.value("current_price")) == consumer(market.price(home.now - home.now % QUARTER_S))
+    assert float(home.value("current_price")) == home.consumer_quarter_price(quarter_of(home))
     assert len(attributes(home)["raw_today"]) == 96
     # Without the server, quarters that are known give their hours.
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
@@ -119,9 +117,9 @@ async def test_a_change_of_billing_shows_at_once_and_turns_nothing_unavailable(
 
 
 async def test_a_server_without_quarters_shows_hours_and_is_asked_again_each_hour(
-    proxied_home: Home, proxy: RecordingProxy
+    quarter_home: Home, proxy: RecordingProxy
 ) -> None:
-    home = proxied_home
+    home = quarter_home
     proxy.answer(paths.QUARTERS, status=HTTPStatus.NOT_FOUND)
     await home.add(options=BY_QUARTER)
     assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
@@ -131,18 +129,16 @@ async def test_a_server_without_quarters_shows_hours_and_is_asked_again_each_hou
     while home.now < began + 59 * MINUTE_S:
         await home.at(home.now + MINUTE_S)
     assert set(asked_for(proxy)) == {paths.FORECAST}
-    market = QuarterMarket(home, proxy)
+    proxy.pass_on()
     await home.at(home.now + 2 * MINUTE_S)
     assert paths.QUARTERS in asked_for(proxy)
     assert problems(home) == []
-    assert float(home.value("current_price")) == consumer(market.price(home.now - home.now % QUARTER_S))
+    assert float(home.value("current_price")) == home.consumer_quarter_price(quarter_of(home))
     assert len(attributes(home)["raw_today"]) == 96
 
 
-async def test_quarters_that_a_server_no_longer_has_go_on_as_hours(
-    proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
-) -> None:
-    home = proxied_home
+async def test_quarters_that_a_server_no_longer_has_go_on_as_hours(quarter_home: Home, proxy: RecordingProxy) -> None:
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     proxy.answer(paths.QUARTERS, status=HTTPStatus.NOT_FOUND)
     await home.poll()
@@ -152,23 +148,23 @@ async def test_quarters_that_a_server_no_longer_has_go_on_as_hours(
     # A server that fails may come back as another one: it is asked at once.
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await home.poll()
-    QuarterMarket(home, proxy)
+    proxy.pass_on()
     await home.poll()
     assert problems(home) == []
 
 
 async def test_a_household_that_is_billed_by_the_hour_asks_for_no_quarters(
-    proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
+    quarter_home: Home, proxy: RecordingProxy
 ) -> None:
-    await proxied_home.add()
-    await proxied_home.at(proxied_home.now + HOUR_S)
+    await quarter_home.add()
+    await quarter_home.at(quarter_home.now + HOUR_S)
     assert set(asked_for(proxy)) == {paths.FORECAST}
 
 
 async def test_a_poll_without_news_writes_no_state(
-    hass: HomeAssistant, proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
+    hass: HomeAssistant, quarter_home: Home, proxy: RecordingProxy
 ) -> None:
-    home = proxied_home
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     await home.at(instant("2026-01-14T10:30:30+02:00"))
     with record_state_changes(hass) as states:
@@ -178,9 +174,9 @@ async def test_a_poll_without_news_writes_no_state(
 
 
 async def test_quarters_outlive_a_restart_without_the_server(
-    hass: HomeAssistant, proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
+    hass: HomeAssistant, quarter_home: Home, proxy: RecordingProxy
 ) -> None:
-    home = proxied_home
+    home = quarter_home
     await home.add(options=BY_QUARTER)
     await home.publish(instant(PUBLISHED_TOMORROW))
     before = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
@@ -192,19 +188,18 @@ async def test_quarters_outlive_a_restart_without_the_server(
     after = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
     assert after == before
     await home.at(instant("2026-01-15T10:45:00+02:00"))
-    assert float(home.value("current_price")) == consumer(market.price(home.now))
+    assert float(home.value("current_price")) == home.consumer_quarter_price(home.now)
 
 
-async def test_a_servers_whole_horizon_is_taken_as_forecast_also_by_the_hour(
-    proxied_home: Home, market: QuarterMarket, proxy: RecordingProxy
-) -> None:
-    home = proxied_home
-    market.horizon_h = 8 * 24
-    market.tell({"fullHorizon": True})
+async def test_a_servers_whole_horizon_is_taken_as_forecast_also_by_the_hour(make_home: MakeHome) -> None:
+    home = await make_home(settings=Settings(full_horizon=True))
+    home.serve_quarters()
     await home.add()
     await home.at(home.now + 2 * MINUTE_S)
-    assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
-    forecast = attributes(home)["raw_forecast"]
-    assert instant(forecast[-1]["end"]) == home.now - home.now % HOUR_S + 8 * 24 * HOUR_S
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.consumer_price(hour)
     assert len(attributes(home)["raw_today"]) == 24
     assert problems(home) == []
+    forecast = attributes(home)["raw_forecast"]
+    assert instant(forecast[-1]["end"]) == hour + 8 * 24 * HOUR_S
+    assert {instant(item["end"]) - instant(item["start"]) for item in forecast} == {HOUR_S}
