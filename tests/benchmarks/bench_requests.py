@@ -1,10 +1,11 @@
-"""What a request costs: `/api/v1/forecast` against a bare aiohttp handler that returns as many bytes.
+"""What a request costs: `/api/v1/forecast` and `/api/v1/quarters` against a bare aiohttp handler of as many bytes.
 
     uv run --no-sync python tests/benchmarks/bench_requests.py [--seconds 4] [--rounds 5] [--requests 1000000]
 
 Each server is a process of its own on the loopback, with uvloop and without an access log. They are driven in
 turns (ours, bare, ours, bare …) by `wrk` where it is installed, by a plain socket client otherwise. The largest
-body there can be is served: 35 settled and 72 forecast hours. All work is bounded in count and in time.
+bodies there can be are served: 35 settled and 72 forecast hours, and their quarters. All work is bounded in count
+and in time.
 """
 
 import asyncio
@@ -14,8 +15,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,18 +26,20 @@ import numpy as np
 import uvloop
 from aiohttp import web
 
-from tunnihind.api.http import CODINGS, Coding
+from tunnihind.api.http import CODINGS, Coding, Representation
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.forecast.run import Run
 from tunnihind.known import PriceHistory
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
+FORECAST: Final = "/api/v1/forecast"
+QUARTERS: Final = "/api/v1/quarters"
 HOST: Final = "127.0.0.1"
 OURS_PORT: Final = 18_701
 BARE_PORT: Final = 18_702
@@ -53,25 +57,34 @@ class Load(NamedTuple):
 
 
 def largest_view() -> ServedData:
-    """Return a view with the most hours there can be: 35 settled ahead, 14 days back, 9 days forecast."""
+    """Return a view with the most there can be: 35 settled hours ahead, 14 days back, 9 days forecast; all quarters."""
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
-    hours = 9 * 24
-    median = -1234.56 + np.arange(hours) / 7
-    run = Run.of(
+    quarters = PriceSeries("ee", QUARTER_S, past.start, -1234.56 + np.arange(4 * (len(past) + 34)) * 37 % 401 / 7)
+    return ServedData(
+        version="benchmark",
+        settled=quarters.hourly(),
+        quarters=quarters,
+        issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},
+        issued_quarters={
+            ts: Percentiles(-1234.56, -1200.11 + ts // QUARTER_S % 97 / 8, -1111.78)
+            for ts in range(past.start, past.stop, QUARTER_S)
+        },
+        run=_run(HOUR_S),
+        quarter_run=_run(QUARTER_S),
+        last_refresh=HOUR - 700,
+    )
+
+
+def _run(step_s: int) -> Run:
+    median = -1234.56 + np.arange(9 * DAY_S // step_s) * 37 % 401 / 7
+    return Run.of(
         made_at=HOUR - 600,
         tier="benchmark",
         zone="ee",
-        step_s=HOUR_S,
+        step_s=step_s,
         start_ts=HOUR + HOUR_S,
         percentiles=np.array([median - 111.11, median, median + 111.11]),
         inputs={},
-    )
-    return ServedData(
-        version="benchmark",
-        settled=PriceSeries("ee", HOUR_S, past.start, -1234.56 + np.arange(len(past) + 34) % 97 / 7),
-        issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},
-        run=run,
-        last_refresh=HOUR - 700,
     )
 
 
@@ -101,7 +114,8 @@ async def serve_bare(size: int) -> None:
         return web.Response(body=body, content_type="application/json")
 
     app = web.Application()
-    app.router.add_get("/api/v1/forecast", handle)
+    for path in (FORECAST, QUARTERS):
+        app.router.add_get(path, handle)
     await _serve(web.AppRunner(app, access_log=None), BARE_PORT)
 
 
@@ -132,15 +146,15 @@ def _wait_for(port: int) -> None:
     raise click.ClickException(f"no server came up on port {port}")
 
 
-def drive(port: int, coding: Coding, seconds: int) -> Load:
+def drive(port: int, path: str, coding: Coding, seconds: int) -> Load:
     """Send requests for some seconds over a fixed number of connections."""
     if shutil.which("wrk"):
-        return _wrk(port, coding, seconds)
-    return asyncio.run(_sockets(port, coding, seconds))
+        return _wrk(port, path, coding, seconds)
+    return asyncio.run(_sockets(port, path, coding, seconds))
 
 
-def _wrk(port: int, coding: Coding, seconds: int) -> Load:
-    url = f"http://{HOST}:{port}/api/v1/forecast"
+def _wrk(port: int, path: str, coding: Coding, seconds: int) -> Load:
+    url = f"http://{HOST}:{port}{path}"
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-H", f"Accept-Encoding: {coding}", url]
     report = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 30).stdout
     if "Non-2xx" in report:
@@ -153,8 +167,8 @@ def _wrk(port: int, coding: Coding, seconds: int) -> Load:
     return Load(int(requests[1]), float(per_second[1]), float(p99[1]) * to_ms)
 
 
-async def _sockets(port: int, coding: Coding, seconds: int) -> Load:
-    request = f"GET /api/v1/forecast HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: {coding}\r\n\r\n".encode()
+async def _sockets(port: int, path: str, coding: Coding, seconds: int) -> Load:
+    request = f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: {coding}\r\n\r\n".encode()
     started = time.perf_counter()
     times: list[float] = []
 
@@ -180,20 +194,22 @@ def resident_mb(pid: int) -> float:
     return int(resident[1]) / 1024 if resident else float("nan")
 
 
-def compare(coding: Coding, seconds: int, rounds: int) -> float:
+def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
     """Drive both servers in turns, print what they reach, and return the ratio of their best rounds."""
-    size = len(_snapshot().forecast(coding).body)
+    snapshot = _snapshot()
+    made = snapshot.forecast(coding) if path == FORECAST else snapshot.quarters(0, coding)
+    size = len(made.body)
     ours: list[Load] = []
     bare: list[Load] = []
     with _server(OURS_PORT, "ours"), _server(BARE_PORT, "bare", str(size)):
         for port in (OURS_PORT, BARE_PORT):
-            drive(port, coding, 1)
+            drive(port, path, coding, 1)
         for _ in range(rounds):
-            ours.append(drive(OURS_PORT, coding, seconds))
-            bare.append(drive(BARE_PORT, coding, seconds))
+            ours.append(drive(OURS_PORT, path, coding, seconds))
+            bare.append(drive(BARE_PORT, path, coding, seconds))
     # Whatever else runs on the machine can only slow a round down: the best one is the least disturbed.
     ratio = max(load.per_second for load in ours) / max(load.per_second for load in bare)
-    click.echo(f"{coding}, {size} bytes: {ratio:.3f} of the bare handler, best round against best round")
+    click.echo(f"{path}, {coding}, {size} bytes: {ratio:.3f} of the bare handler, best round against best round")
     for name, loads in (("ours", ours), ("bare", bare)):
         rates = " ".join(f"{load.per_second:.0f}" for load in loads)
         p99 = statistics.median(load.p99_ms for load in loads)
@@ -210,11 +226,11 @@ def _snapshot() -> Snapshot:
 def measure_memory(requests: int) -> None:
     """Print the server's resident memory before and after that many requests."""
     with _server(OURS_PORT, "ours") as pid:
-        drive(OURS_PORT, "gzip", 1)
+        drive(OURS_PORT, FORECAST, "gzip", 1)
         before = resident_mb(pid)
         done, deadline = 0, time.monotonic() + MEMORY_TIME_LIMIT_S
         while done < requests and time.monotonic() < deadline:
-            done += drive(OURS_PORT, "gzip", 10).requests
+            done += drive(OURS_PORT, FORECAST, "gzip", 10).requests
         click.echo(f"memory: {before:.1f} MB, after {done} requests {resident_mb(pid):.1f} MB")
 
 
@@ -222,15 +238,22 @@ def measure_encoding(repeats: int = 50) -> None:
     """Print what it takes to make and encode each answer once."""
     snapshot = _snapshot()
     view = largest_view()
+    answers: dict[str, Callable[[Coding], Representation]] = {
+        FORECAST: snapshot.forecast,
+        QUARTERS: partial(snapshot.quarters, 0),
+        f"{QUARTERS}?days=1": partial(snapshot.quarters, 1),
+        f"{QUARTERS}?days=14": partial(snapshot.quarters, 14),
+        "/api/series?days=14": partial(snapshot.series, 14),
+    }
     for coding in CODINGS:
-        for name in ("forecast", "series"):
+        for path, answer in answers.items():
             times = []
             for _ in range(repeats):
                 snapshot.show(view)
                 started = time.perf_counter()
-                made = snapshot.forecast(coding) if name == "forecast" else snapshot.series(14, coding)
+                made = answer(coding)
                 times.append(time.perf_counter() - started)
-            click.echo(f"{name}, {coding}: {statistics.median(times) * 1000:.2f} ms for {len(made.body)} bytes")
+            click.echo(f"{path}, {coding}: {statistics.median(times) * 1000:.2f} ms for {len(made.body)} bytes")
 
 
 @click.group(invoke_without_command=True)
@@ -243,8 +266,9 @@ def main(context: click.Context, seconds: int, rounds: int, requests: int) -> No
     if context.invoked_subcommand:
         return
     measure_encoding()
-    for coding in ("identity", "gzip"):
-        compare(coding, seconds, rounds)
+    for path in (FORECAST, QUARTERS):
+        for coding in ("identity", "gzip"):
+            compare(path, coding, seconds, rounds)
     measure_memory(requests)
 
 
