@@ -130,7 +130,7 @@ def calls(document: str) -> Iterator[list[str]]:
     lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
     for line in (*lines, *documents.codes(document)):
         call = re.fullmatch(r"(?:(?:uvx --from \S+ )?tunnihind|\./run) (.+)", line)
-        if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "COMMAND"}:
+        if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "test-emhass", "COMMAND"}:
             yield shlex.split(call[1])
 
 

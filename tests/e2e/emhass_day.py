@@ -1,0 +1,126 @@
+"""EMHASS itself plans a day with the prices of a running server. By hand and weekly: `./run test-emhass`.
+
+EMHASS lives in an environment of its own, whose `emhass` the variable TUNNIHIND_EMHASS names: its pins need an older
+Python than ours.
+"""
+
+import asyncio
+import csv
+import json
+import os
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.template import Template
+
+from tests.support.processes import Launch, Server
+from tunnihind.market import HOUR_S
+from tunnihind.web.recipes import recipe
+
+EMHASS: Final = os.environ["TUNNIHIND_EMHASS"]
+
+HEATER_W: Final = 3000
+HEATER_HOURS: Final = 3
+BASE_LOAD_W: Final = 500
+
+SECRETS: Final = {
+    "hass_url": "",
+    "long_lived_token": "",
+    "time_zone": "Europe/Tallinn",
+    "Latitude": 59.4,
+    "Longitude": 24.7,
+    "Altitude": 10,
+}
+
+
+def configuration(step_s: int) -> dict[str, Any]:
+    """Return a house with one heater that can run at any time, which asks nobody for its load and its sun."""
+    one_heater = {
+        "nominal_power_of_deferrable_loads": HEATER_W,
+        "operating_hours_of_each_deferrable_load": HEATER_HOURS,
+        "minimum_power_of_deferrable_loads": 0,
+        "treat_deferrable_load_as_semi_cont": True,
+        "set_deferrable_load_single_constant": False,
+        "set_deferrable_startup_penalty": 0.0,
+        "set_deferrable_max_startups": 0,
+        "start_timesteps_of_each_deferrable_load": 0,
+        "end_timesteps_of_each_deferrable_load": 0,
+        "def_minimum_on_time": 0,
+        "def_minimum_off_time": 0,
+        "is_electric_load": True,
+        "cost_forecast_per_deferrable_load": None,
+        "deferrable_load_max_cost": 0.0,
+    }
+    return {
+        "optimization_time_step": step_s // 60,
+        "number_of_deferrable_loads": 1,
+        "set_use_battery": False,
+        "set_use_pv": False,
+        "costfun": "cost",
+        "lp_solver_mip_rel_gap": 0,
+    } | {name: [value] for name, value in one_heater.items()}
+
+
+async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str) -> dict[str, Any]:
+    """Return what the recipe for Home Assistant sends to EMHASS, with the prices of the server."""
+    commands = yaml.safe_load(recipe("emhass.yaml", server.url).code)["rest_command"]
+    prices = (
+        await server.get(f"{commands['tunnihind_for_emhass']['url'].removeprefix(server.url)}&resolution={resolution}")
+    ).json()
+    hass = HomeAssistant(str(folder))
+    try:
+        payload = Template(commands["emhass_dayahead"]["payload"], hass)
+        sent: dict[str, Any] = json.loads(payload.async_render({"prices": prices}, parse_result=False))
+    finally:
+        await hass.async_stop(force=True)
+    return sent
+
+
+async def planned(folder: Path, parameters: dict[str, Any], step_s: int) -> list[dict[str, str]]:
+    """Have EMHASS plan a day, and return the rows of its plan."""
+    (folder / "data").mkdir()
+    (folder / "config.json").write_text(json.dumps(configuration(step_s)))
+    (folder / "secrets.yaml").write_text(yaml.safe_dump(SECRETS))
+    steps = 24 * HOUR_S // step_s
+    parameters |= {"load_power_forecast": [BASE_LOAD_W] * steps, "pv_power_forecast": [0] * steps}
+    process = await asyncio.create_subprocess_exec(
+        EMHASS,
+        *("--action", "dayahead-optim", "--costfun", "cost"),
+        *("--config", "config.json", "--secrets", "secrets.yaml", "--data", "data"),
+        *("--runtimeparams", json.dumps(parameters)),
+        cwd=folder,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await asyncio.wait_for(process.communicate(), 300)
+    assert process.returncode == 0, output.decode()
+    with (folder / "data" / "opt_res_latest.csv").open(newline="") as stream:
+        return [*csv.DictReader(stream)]
+
+
+@pytest.mark.parametrize(("resolution", "step_s"), [("15m", 900), ("60m", 3600)])
+async def test_emhass_heats_in_the_cheapest_periods_of_the_feed(
+    launch: Launch, tmp_path: Path, resolution: str, step_s: int
+) -> None:
+    server = launch("--demo")
+    await server.until_ready()
+    # Both prices end with the public window, a day and more from now: EMHASS has a price for every step.
+    parameters = await parameters_of_the_recipe(server, tmp_path, resolution)
+    rows = await planned(tmp_path, parameters, step_s)
+
+    starts = [int(datetime.fromisoformat(row["timestamp"]).timestamp()) for row in rows]
+    assert len(rows) == 24 * HOUR_S // step_s
+    assert all(late - early == step_s for early, late in pairwise(starts))
+    assert {row["optim_status"] for row in rows} == {"Optimal"}
+    for column, name in (("unit_load_cost", "load_cost_forecast"), ("unit_prod_price", "prod_price_forecast")):
+        sent = {int(datetime.fromisoformat(time).timestamp()): price for time, price in parameters[name].items()}
+        assert [float(row[column]) for row in rows] == pytest.approx([sent[ts] for ts in starts])
+
+    heated = [float(row["unit_load_cost"]) for row in rows if float(row["P_deferrable0"]) > HEATER_W / 2]
+    cheapest = sorted(float(row["unit_load_cost"]) for row in rows)[: HEATER_HOURS * HOUR_S // step_s]
+    assert sorted(heated) == pytest.approx(cheapest)
