@@ -10,11 +10,11 @@ from tests.support.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.models import ForecastResponse
+from tunnihind.api.models import ForecastResponse, QuartersResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 
@@ -82,6 +82,33 @@ def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: StillClock)
     assert body(snapshot).day_ahead[0].ts == HOUR + HOUR_S
 
 
+@pytest.mark.parametrize("days", [0, 14])
+@pytest.mark.parametrize("minute", [0, 15, 30, 45])
+def test_the_first_second_of_a_quarter_is_never_served_from_the_one_before(
+    snapshot: Snapshot, clock: StillClock, minute: int, days: int
+) -> None:
+    edge = HOUR + HOUR_S + minute * 60
+    made = []
+    for clock.instant in (edge - 0.001, edge):
+        answer = snapshot.quarters(days, "identity")
+        made.append(msgspec.json.decode(answer.body, type=QuartersResponse))
+    assert [answer.now for answer in made] == [edge - 1, edge]
+    assert [answer.day_ahead[0].ts for answer in made] == [HOUR, HOUR] if days else [edge - QUARTER_S, edge]
+    assert [edge in {quarter.ts for quarter in answer.forecast} for answer in made] == [True, False]
+
+
+def test_quarters_have_a_tag_that_stays_within_a_quarter_and_over_codings(
+    snapshot: Snapshot, clock: StillClock
+) -> None:
+    for edge in range(HOUR, HOUR + HOUR_S, QUARTER_S):
+        clock.instant = edge
+        tag, other = snapshot.quarters(0, "identity").tag, snapshot.quarters(1, "identity").tag
+        clock.instant = edge + QUARTER_S - 0.001
+        assert snapshot.quarters(0, "zstd").tag == tag != other
+        clock.instant = edge + QUARTER_S
+        assert snapshot.quarters(0, "identity").tag != tag
+
+
 def test_compressed_bodies_hold_the_plain_one(snapshot: Snapshot) -> None:
     plain = snapshot.series(14, "identity").body
     assert gzip.decompress(snapshot.series(14, "gzip").body) == plain
@@ -97,13 +124,15 @@ def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock
     assert snapshot.forecast("identity").tag != tag
 
 
-@pytest.mark.parametrize("settings", [Settings(vat_rate=0.24), Settings(public_url="https://other.example")])
+@pytest.mark.parametrize(
+    "settings", [Settings(vat_rate=0.24), Settings(public_url="https://other.example"), Settings(full_horizon=True)]
+)
 def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: StillClock) -> None:
     tags = set()
     for each in (Settings(), settings):
         snapshot = Snapshot(each, clock)
         snapshot.show(make_view())
-        tags.add(snapshot.forecast("identity").tag)
+        tags.add(snapshot.quarters(0, "identity").tag)
     assert len(tags) == 2
 
 
@@ -116,11 +145,12 @@ def test_before_the_first_view_there_is_no_answer(clock: StillClock) -> None:
         Snapshot(Settings(), clock).forecast("identity")
 
 
-@given(st.integers(HOUR, HOUR + 2 * HOUR_S))
-def test_fresh_and_stale_time_together_end_exactly_at_the_full_hour(now: int) -> None:
-    directives = dict(part.strip().partition("=")[::2] for part in cache_control(now).split(","))
+@given(st.integers(HOUR, HOUR + 2 * HOUR_S), st.sampled_from([HOUR_S, QUARTER_S]))
+def test_fresh_and_stale_time_together_end_exactly_with_the_hour_or_the_quarter(now: int, step_s: int) -> None:
+    directives = dict(part.strip().partition("=")[::2] for part in cache_control(now, step_s).split(","))
     fresh, stale = int(directives["max-age"]), int(directives["stale-while-revalidate"])
     assert 0 < fresh <= 60
     assert stale >= 0
-    assert (now + fresh + stale) % HOUR_S == 0
+    assert (now + fresh + stale) % step_s == 0
+    assert fresh + stale <= step_s
     assert directives["stale-if-error"] == "86400"
