@@ -16,8 +16,9 @@ from tunnihind.forecast.known_days.vintages import VintageCache
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
-from tunnihind.forecast.quarters.known_quarters import KnownQuarters
+from tunnihind.forecast.quarters.known_quarters import DAYS, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
+from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.known import Floats, Known
@@ -62,6 +63,8 @@ class TieredForecaster:
     model: PointModel = RidgesAndKernel
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
     _replays: Replays = field(init=False, repr=False)
+    _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
+    """The last run of hours, and what its quarters are learnt from: they are asked for next."""
 
     def __post_init__(self) -> None:
         self._replays = Replays(self.model)
@@ -93,7 +96,7 @@ class TieredForecaster:
         tier = _tier(task.days, task.columns)
         if tier == SHORT_HISTORY:
             percentiles = (percentiles + self._mean_of_last_weeks(known)) / 2
-        return Run.of(
+        run = Run.of(
             made_at=known.as_of,
             tier=tier,
             zone=self.market.zone,
@@ -102,6 +105,8 @@ class TieredForecaster:
             percentiles=percentiles,
             inputs={**self._described(task), "errorDays": self._error_days(task)},
         )
+        self._last = run, self._issued(task)
+        return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return the quarters of the hourly run that `forecast` has made from the same `known`: step 900 s, same span.
@@ -113,7 +118,20 @@ class TieredForecaster:
         if hourly.made_at != known.as_of or newest is None:
             raise ValueError("the run of hours was not made from what is known")
         quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), newest)
-        return quarters_of(hourly, quarters, newest, self.market, self.limits)
+        return quarters_of(hourly, quarters, self._issued_for(known, hourly), newest, self.market, self.limits)
+
+    def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
+        """Return the past forecasts of the replay that `hourly` comes from; none where it needed no replay."""
+        if self._last is None or self._last[0] is not hourly:
+            task = self._task(known)
+            self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
+        return self._last[1]
+
+    def _issued(self, task: _Task) -> IssuedHours:
+        """Return p50 of the last days as it was issued for them."""
+        replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
+        first = max(task.days.newest + 1 - DAYS, 0)
+        return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
         """Lay out what is known; None where it is too little, or too old, for the point model."""

@@ -12,9 +12,11 @@ from hypothesis.extra import numpy as npst
 
 from tests.support.quarter_market import TURNED_HOURS, quarter_archive
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.quarters.known_quarters import KnownQuarters
+from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.shape import deviations
+from tunnihind.forecast.quarters.slope import PRIOR_SHARES, IssuedHours, LearntShares
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, Floats
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
@@ -23,6 +25,7 @@ type Utc = Callable[..., int]
 
 LIMITS = ESTONIA.limits
 FIRST, LAST = date(2025, 7, 20), date(2025, 11, 21)
+NOTHING_ISSUED = IssuedHours.none(FIRST)
 PRICES = st.floats(LIMITS.floor, LIMITS.cap, allow_subnormal=False)
 
 
@@ -70,7 +73,7 @@ def test_quarters_go_with_any_hours_after_any_prices(percentiles: Floats, prices
     first = date(2025, 11, 3)
     hourly = hourly_run(percentiles, day_start(date(2025, 11, 8)) + start * HOUR_S)
     known = KnownQuarters.of(prices.reshape(-1, 4), first)
-    assert_goes_with(quarters_of(hourly, known, date(2025, 11, 7), ESTONIA, LIMITS), hourly)
+    assert_goes_with(quarters_of(hourly, known, NOTHING_ISSUED, date(2025, 11, 7), ESTONIA, LIMITS), hourly)
 
 
 @pytest.mark.parametrize("issue", [(2025, 11, 20, 9), (2025, 11, 20, 15), (2025, 11, 20, 22, 59)])
@@ -114,13 +117,39 @@ def test_an_hour_that_ran_another_way_lately_is_forecast_so(archive: Archive, ut
 
 
 def test_a_line_and_half_a_parabola_go_through_the_hours_beside() -> None:
-    p50, zero = np.array([10.0, 20.0, 40.0, 40.0]), np.zeros(4)
-    followed = deviations(p50, np.full(4, fill_value=True), zero, zero, zero)
+    p50, zero, one = np.array([10.0, 20.0, 40.0, 40.0]), np.zeros(4), np.ones(4)
+    followed = deviations(p50, np.full(4, fill_value=True), one, zero, zero, PRIOR_SHARES)
     assert followed[1] == pytest.approx(15 * np.array([-3, -1, 1, 3]) / 8 + 10 * np.array([0.05, -0.05, -0.05, 0.05]))
     assert followed[0] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
-    unseen = deviations(p50, np.array([True, False, True, True]), zero, zero, zero)
+    unseen = deviations(p50, np.array([True, False, True, True]), one, zero, zero, PRIOR_SHARES)
     assert unseen[1] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
     assert unseen[[0, 2, 3]] == pytest.approx(followed[[0, 2, 3]])
+
+
+def test_shares_are_learnt_from_past_forecasts_and_start_at_the_prior() -> None:
+    rng, first, days = np.random.default_rng(5), date(2026, 3, 1), 240
+    issued = IssuedHours(first, np.broadcast_to(80 + 20 * rng.normal(size=(days, 24)), (7, days, 24)))
+    path = issued.p50[0].ravel()
+    twice_the_line = path[:, None] + 2 * np.gradient(path)[:, None] * MIDDLES
+    last = first + timedelta(days=days - 1)
+    quarters = by_hour(twice_the_line.T.reshape(4, days, 24), days_between(first, last)).T
+    learnt = LearntShares.of(KnownQuarters.of(quarters, first), issued, ESTONIA)
+    assert learnt.until(first - timedelta(days=1)) == pytest.approx(PRIOR_SHARES)
+    lines = [learnt.until(first + timedelta(days=seen))[0] for seen in (0, 30, 90, days - 1)]
+    assert lines == sorted(lines)
+    assert 1.5 < lines[-1] < 2
+    assert abs(learnt.until(last)[1]) < PRIOR_SHARES[1]
+
+
+def test_a_fresh_forecaster_makes_the_same_quarters_of_a_run(archive: Archive, utc: Utc) -> None:
+    known = archive.as_of(utc(2025, 11, 20, 15))
+    forecaster = TieredForecaster()
+    for earlier in (utc(2025, 11, 19, 9), utc(2025, 11, 20, 9)):
+        forecaster.forecast(archive.as_of(earlier))
+    hourly = forecaster.forecast(known)
+    assert hourly is not None
+    quarters = forecaster.forecast_quarters(known, hourly)
+    assert quarters.says_the_same(TieredForecaster().forecast_quarters(known, hourly))
 
 
 @pytest.mark.parametrize("spread", [5.0, 40.0])
@@ -137,7 +166,7 @@ def test_quarters_of_hours_that_cover_80_percent_cover_80_percent(spread: float)
         within = spread * rng.normal(size=(24, 4))
         came_quarters = came[:, None] + within - within.mean(axis=1, keepdims=True)
         hourly = hourly_run(100 + half * np.array([[-1.0], [0], [1]]) + np.zeros(24), day_start(first) + ahead * HOUR_S)
-        run = quarters_of(hourly, known, first + timedelta(days=days - 1), ESTONIA, LIMITS)
+        run = quarters_of(hourly, known, NOTHING_ISSUED, first + timedelta(days=days - 1), ESTONIA, LIMITS)
         inside.append((run.p10 <= came_quarters.ravel()) & (came_quarters.ravel() <= run.p90))
     assert 0.77 <= np.mean(inside) <= 0.83
 

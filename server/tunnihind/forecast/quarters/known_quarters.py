@@ -18,8 +18,10 @@ PER_HOUR: Final = HOUR_S // QUARTER_S
 MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 """Where the middles of the quarters are, in hours from the middle of the hour."""
 
-DAYS: Final = 70
-"""Older days weigh less than a hundredth of the newest."""
+DAYS: Final = 250
+"""How many days are looked at."""
+_RECENT_DAYS: Final = 70
+"""Older ones weigh less than a hundredth of the newest in what is recent."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The hours on either side count like the hour itself where distances are pooled."""
@@ -39,17 +41,6 @@ def scale(hours: Floats) -> Floats:
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
-
-
-@dataclass(frozen=True, slots=True)
-class RecentShape:
-    """What hours were like lately, by Central European clock hour, shape (24,), in units of the scale.
-
-    `slope` is how much the price rose in an hour; 80 % of quarters lay no further from their hour than `distance`.
-    """
-
-    slope: Floats
-    distance: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +70,27 @@ class KnownQuarters:
         deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
         return cls(first, grid.lay(deviation @ MIDDLES / (MIDDLES @ MIDDLES)), grid.lay(np.abs(deviation).T))
 
-    def recent(self, last: date) -> RecentShape:
-        """Return what hours were like up to the day `last`, near days counting more."""
-        days = min(max((last - self.first).days + 1, 0), len(self.slope))
-        if days == 0:
-            return RecentShape(np.zeros(CLOCK_HOURS), np.full(CLOCK_HOURS, _PRIOR_DISTANCE))
-        slope = self.slope[:days]
-        known = np.isfinite(slope)
-        weights = known * 0.5 ** (np.arange(days)[::-1, None] / _HALF_LIFE_DAYS)
-        trust = weights.sum(axis=0) / (weights.sum(axis=0) + _PRIOR_DAYS)
-        mean = (np.where(known, slope, 0.0) * weights).sum(axis=0) / (weights.sum(axis=0) + _PRIOR_DAYS)
-        return RecentShape(mean, trust * self._quantile(days) + (1 - trust) * _PRIOR_DISTANCE)
+    def recent_slopes(self) -> Floats:
+        """Return the slope that clock hours had lately, near days counting more, known after each day, (days, 24)."""
+        age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
+        weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
+        known = np.isfinite(self.slope)
+        slopes: Floats = weights @ np.where(known, self.slope, 0.0) / (weights @ known + _PRIOR_DAYS)
+        return slopes
 
-    def _quantile(self, days: int) -> Floats:
-        """Return the distance within which 80 % of the quarters of the first days lay, (24,)."""
-        values, weights = (
-            by_quarter.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1)
-            for by_quarter in pooled(self.distance[:, :days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-        )
+    def recent_distance(self, last: date) -> Floats:
+        """Return within what distance of their hour 80 % of quarters lay up to the day `last`, by clock hour: (24,)."""
+        days = self.row(last) + 1
+        if days == 0:
+            return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
+        by_quarter = pooled(self.distance[:, max(days - _RECENT_DAYS, 0) : days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+        values, weights = (part.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1) for part in by_quarter)
+        total = weights.sum(axis=1) / (PER_HOUR * len(_HOUR_WEIGHTS))
+        trust = total / (total + _PRIOR_DAYS)
         distance: Floats = weighted_quantiles(values, weights, (_INSIDE,))[0]
-        return distance
+        drawn: Floats = trust * distance + (1 - trust) * _PRIOR_DISTANCE
+        return drawn
+
+    def row(self, day: date) -> int:
+        """Return the row of a day; -1 for one before the first, the last row for one past it."""
+        return min(max((day - self.first).days, -1), len(self.slope) - 1)

@@ -5,25 +5,28 @@ hour's error is three or four times as large, so this adds little. On four serie
 forecasts of 2025 the share of quarters inside p10 to p90 was that of hours within .015, at every lead.
 """
 
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 import numpy as np
 
-from tunnihind.forecast.known_days.calendar import clock_hours
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.known_days.season import sine_of_elevation
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.quarters.shape import deviations
+from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_rise
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats, Instants
+from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
 
 
-def quarters_of(hourly: Run, known: KnownQuarters, newest: date, market: Market, limits: Limits) -> Run:
+def quarters_of(
+    hourly: Run, known: KnownQuarters, issued: IssuedHours, newest: date, market: Market, limits: Limits
+) -> Run:
     """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
 
-    The mean of an hour's four medians is the hour's, but for their rounding. `newest` is the newest delivery day of
-    which the hourly run may have seen a price.
+    The mean of an hour's four medians is the hour's, but for their rounding. `issued` are the past forecasts to learn
+    from. `newest` is the newest delivery day of which the hourly run may have seen a price.
     """
     starts = np.array(hourly.starts())
     days = days_between(delivery_day(hourly.start_ts), delivery_day(hourly.end_ts - 1))
@@ -34,14 +37,17 @@ def quarters_of(hourly: Run, known: KnownQuarters, newest: date, market: Market,
     # A delivery day's quarters may look at the next day's forecast only where that has not seen the day's own prices.
     unseen = np.array([day > newest for day in days])[row]
     follows = np.append(np.diff(row) == 0, False) | unseen
-    last_seen = [min(newest, day - timedelta(days=1)) for day in days]
-    shapes = {last: known.recent(last) for last in set(last_seen)}
-    recent = [shapes[last] for last in last_seen]
+    shapes = _shapes(days, known, issued, newest, market)
     unit = scale(hourly.p50)
     deviation = deviations(
-        hourly.p50, follows, np.stack([one.slope for one in recent])[row, clock], _sun_rise(starts, market), unit
+        hourly.p50,
+        follows,
+        unit,
+        recent=np.stack([shape.slope for shape in shapes])[row, clock],
+        rise=sun_rise(starts, market),
+        shares=np.stack([shape.shares for shape in shapes])[row],
     )
-    distance = np.stack([one.distance for one in recent])[row, clock] * unit
+    distance = np.stack([shape.distance for shape in shapes])[row, clock] * unit
     return Run.of(
         made_at=hourly.made_at,
         tier=hourly.tier,
@@ -53,13 +59,25 @@ def quarters_of(hourly: Run, known: KnownQuarters, newest: date, market: Market,
     )
 
 
-def _sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return how much the sine of the sun's elevation rises in hours, below the horizon not at all, shape (hours,)."""
-    before, after = (
-        np.maximum(sine_of_elevation(starts + HOUR_S // 2 + shift, market), 0) for shift in (-HOUR_S, HOUR_S)
-    )
-    rise: Floats = (after - before) / 2
-    return rise
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a delivery day's quarters are forecast by: slope and distance (24,) in units of the scale, shares (3,)."""
+
+    slope: Floats
+    distance: Floats
+    shares: Floats
+
+
+def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
+    """Return what each day's quarters are forecast by, from what may be known of the days before it."""
+    learnt = LearntShares.of(known, issued, market)
+    slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
+    last_seen = [min(newest, day - timedelta(days=1)) for day in days]
+    by_last = {
+        last: _Shape(slopes[known.row(last)], known.recent_distance(last), learnt.until(last))
+        for last in set(last_seen)
+    }
+    return [by_last[last] for last in last_seen]
 
 
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:

@@ -1,0 +1,123 @@
+"""How steeply the price runs within an hour: from its neighbours, from what the clock hour did lately, from the sun.
+
+The shares of the three are learnt from past days, by ridge regression on the forecasts as they were issued, and drawn
+to shares that served well at the end of 2025. Slopes are in units of the hour's scale per hour.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Self
+
+import numpy as np
+
+from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.known_days.season import sine_of_elevation
+from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
+from tunnihind.forecast.run import LEADS
+from tunnihind.known import Floats, Instants
+from tunnihind.market import HOUR_S, Market
+
+PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
+"""Shares of the line through the neighbouring hours, of the slope that the clock hour had lately, and of the sun's
+rise: solar power comes and goes within an hour faster than the means of hours tell."""
+_SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
+"""About the standard deviation of the three, so that they are drawn to the prior alike."""
+_PRIOR_HOURS: Final = 3000.0
+"""Hours of a spread like that which weigh as much as the prior: four months of them."""
+_HALF_LIFE_DAYS: Final = 90.0
+_WEIGHT_EUR_MWH: Final = 100.0
+"""An hour weighs by its scale, for errors count in EUR/MWh; one of this scale weighs 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedHours:
+    """p50 of past days as it was issued for them, EUR/MWh, shape (7, days, 24) by lead, NaN where it was not."""
+
+    first: date
+    p50: Floats
+
+    @classmethod
+    def none(cls, first: date) -> Self:
+        """Return those of no day."""
+        return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
+
+    def between(self, first: date, days: int) -> Floats:
+        """Return those of `days` days from `first` on, (7, days, 24)."""
+        rows = (first - self.first).days + np.arange(days)
+        inside = (rows >= 0) & (rows < self.p50.shape[1])
+        window = np.full((LEADS, days, 24), np.nan)
+        window[:, inside] = self.p50[:, rows[inside]]
+        return window
+
+
+@dataclass(frozen=True, slots=True)
+class LearntShares:
+    """What days say of the shares: by day from `first` on the moments of the columns, (days, 3, 3), and with slopes."""
+
+    first: date
+    moments: Floats
+    with_slope: Floats
+
+    @classmethod
+    def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
+        """Take in the days whose quarters are known, as they were forecast at each lead."""
+        days = len(known.slope)
+        before, after, unit = _as_issued(issued, known.first, days)
+        recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
+        lately = np.stack([recent[LEADS - lead : LEADS - lead + days] for lead in range(1, LEADS + 1)])
+        grid = DayGrid.between(known.first, known.first + timedelta(days=days - 1))
+        rise = grid.lay_whole(sun_rise(np.arange(grid.starts[0], grid.starts[-1], HOUR_S), market))
+        columns = columns_of((before + after) / 2, unit, lately, np.broadcast_to(rise, unit.shape))
+        slope = np.broadcast_to(known.slope, unit.shape)
+        counts = np.isfinite(columns).all(axis=-1) & np.isfinite(slope)
+        weights = np.where(counts, unit, 0.0) / _WEIGHT_EUR_MWH / LEADS
+        x, y = np.where(counts[..., None], columns, 0.0), np.where(counts, slope, 0.0)
+        return cls(
+            known.first, np.einsum("ldhi,ldhj,ldh->dij", x, x, weights), np.einsum("ldhi,ldh,ldh->di", x, y, weights)
+        )
+
+    def until(self, last: date) -> Floats:
+        """Return the shares (3,) as learnt from the days up to `last`."""
+        days = min(max((last - self.first).days + 1, 0), len(self.moments))
+        recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
+        ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
+        moments = np.einsum("d,dij->ij", recency, self.moments[:days]) + ridge
+        with_slope = np.einsum("d,di->i", recency, self.with_slope[:days]) + ridge @ PRIOR_SHARES
+        shares: Floats = np.linalg.solve(moments, with_slope)
+        return shares
+
+
+def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
+    """Return what the slope is told by, (..., 3): line and unit in EUR/MWh, the recent slope, and the sun's rise."""
+    return np.stack([line / unit, recent, rise], axis=-1)
+
+
+def sun_rise(starts: Instants, market: Market) -> Floats:
+    """Return how much the sine of the sun's elevation rises in hours, not below the horizon, shape (hours,)."""
+    middles = starts + HOUR_S // 2
+    before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
+    rise: Floats = (after - before) / 2
+    return rise
+
+
+def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """Return steps to and from hours; where only one is known (not NaN) it stands for both, 0 where none is."""
+    first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
+    return np.nan_to_num(first), np.nan_to_num(second)
+
+
+def _as_issued(issued: IssuedHours, first: date, days: int) -> tuple[Floats, Floats, Floats]:
+    """Return the steps before and after each hour, EUR/MWh, and its scale, as issued: each (7, days, 24)."""
+    around = issued.between(first - timedelta(days=1), days + 2)
+    p50 = around[:, 1:-1]
+    # A forecast that was issued for a day says of the day before what it says one lead nearer; of the last known day,
+    # what had been issued one day ahead.
+    nearer, further = (
+        np.concatenate([around[:1], around[:-1]]),
+        np.concatenate([around[1:], np.full_like(around[:1], np.nan)]),
+    )
+    path = np.concatenate([nearer[:, :-2, -1:], p50, further[:, 2:, :1]], axis=2)
+    steps = np.diff(path, axis=2)
+    before, after = one_for_the_other(steps[..., :-1], steps[..., 1:])
+    return before, after, scale(p50)
