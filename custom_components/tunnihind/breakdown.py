@@ -30,7 +30,8 @@ _KWH_PER_MWH: Final = 1_000
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-_SELECTOR: Final = "part"
+# Where their names are among the translations.
+PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, market: float | None, 
     language = hass.config.language
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     return " + ".join(
-        f"{names[f'component.{DOMAIN}.selector.{_SELECTOR}.options.{line}']} {unit.figure(eur_kwh, language)}"
+        f"{names[f'{PART_NAMES}.{line}']} {unit.figure(eur_kwh, language)}"
         for line, eur_kwh in lines_of(charges, market).items()
     )
 

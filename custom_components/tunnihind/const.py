@@ -21,6 +21,7 @@ ATTRIBUTION: Final = "Tunnihind"
 
 EUR: Final = "EUR"
 EUR_PER_KWH: Final = "EUR/kWh"
+CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
 # What older versions of Home Assistant lack. hacs.json names the oldest one; each of these goes when that is newer.

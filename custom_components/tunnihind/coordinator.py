@@ -313,6 +313,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             levels=self._levels,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             outcomes=self.planner.decide(self._timeline, now),
+            unknown_parts=self.tariff.charges(now).unknown_parts,
         )
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()

@@ -7,11 +7,12 @@ through a restart asks the condition `window_running` when Home Assistant has st
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, override
 
 from homeassistant.const import STATE_OFF, STATE_ON, Platform
-from homeassistant.core import CALLBACK_TYPE, Context, State, callback
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.trigger import (
     EntityNumericalStateCrossedThresholdTriggerBase,
@@ -19,10 +20,11 @@ from homeassistant.helpers.trigger import (
     EntityTriggerBase,
     Trigger,
     TriggerActionRunner,
+    TriggerConfig,
     TriggerNotTriggeredReporter,
 )
 
-from .const import EUR_PER_KWH
+from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .entity import clock_of, entities_of_kind
 from .prices.timeline import QUARTER_S
 
@@ -30,6 +32,9 @@ from .prices.timeline import QUARTER_S
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
+_CENTS: Final = 100
+# Finer than any price that is shown.
+_DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
@@ -113,11 +118,26 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
-    """The current price comes into the range that is asked for: above, below, between or outside."""
+    """The current price comes into the range that is asked for: above, below, between or outside.
+
+    Numbers are in EUR/kWh, as the sensor, or in c/kWh where the trigger says so.
+    """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
     _translation_key = "current_price"
     _valid_unit = EUR_PER_KWH
+
+    def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
+        options = dict(config.options or {})
+        options["threshold"] = {name: _in_euros(value) for name, value in options["threshold"].items()}
+        super().__init__(hass, replace(config, options=options))
+
+
+def _in_euros(value: object) -> object:
+    """Return a bound of a threshold in EUR/kWh; all else as it is."""
+    if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
+        return {"number": round(value["number"] / _CENTS, _DECIMALS)}
+    return value
 
 
 TRIGGERS: Final[dict[str, type[Trigger]]] = {

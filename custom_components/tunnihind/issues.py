@@ -6,13 +6,18 @@ from awesomeversion import AwesomeVersion
 from awesomeversion.exceptions import AwesomeVersionException
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.translation import async_get_cached_translations
 
+from .breakdown import PART_NAMES
 from .client import without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .prices.days import local
+from .prices.rates import Part
 from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems
 
 SERVER_TOO_OLD: Final = "server_too_old"
+RATES_OUTDATED: Final = "rates_outdated"
 _LASTING: Final = (
     Problem.SERVER_UNREACHABLE,
     Problem.PRICES_LATE,
@@ -21,7 +26,7 @@ _LASTING: Final = (
     Problem.SERVER_IS_REHEARSAL,
     Problem.REHEARSAL_OVER,
 )
-KEYS: Final = (*_LASTING, SERVER_TOO_OLD)
+KEYS: Final = (*_LASTING, SERVER_TOO_OLD, RATES_OUTDATED)
 
 
 @callback
@@ -60,7 +65,13 @@ def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(SERVER_TOO_OLD)
+    if _outdated_parts(coordinator):
+        found.add(RATES_OUTDATED)
     return found
+
+
+def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
+    return coordinator.tariff.outdated_parts(local(coordinator.prices.now).date())
 
 
 def _is_too_old(version: str) -> bool:
@@ -72,6 +83,8 @@ def _is_too_old(version: str) -> bool:
 
 def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
     about = entry.runtime_data.about
+    names = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
+    parts = (names.get(f"{PART_NAMES}.{part}", part) for part in _outdated_parts(entry.runtime_data))
     ir.async_create_issue(
         hass,
         DOMAIN,
@@ -84,5 +97,6 @@ def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
             "url": without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,
+            "parts": ", ".join(parts),
         },
     )

@@ -11,6 +11,7 @@ from .plans.outcome import Outcome
 from .plans.saving import average_band
 from .prices.days import Day, day_at, iso_bounds
 from .prices.levels import Level, is_cheap, level, rank
+from .prices.rates import Part
 from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
@@ -32,7 +33,8 @@ class PricesNow:
     """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
 
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
-    same or, to keep devices from being switched every quarter of an hour, hours.
+    same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
+    today has no rate in the table: the prices have the last one.
     """
 
     now: int
@@ -41,6 +43,7 @@ class PricesNow:
     levels: Timeline
     cheap_hours: int
     outcomes: Mapping[str, Outcome]
+    unknown_parts: tuple[Part, ...] = ()
 
     @cached_property
     def current(self) -> Period | None:

@@ -38,6 +38,7 @@ class Problem(StrEnum):
     SERVER_CLOCK = "server_clock"
     SERVER_IS_REHEARSAL = "server_is_rehearsal"
     REHEARSAL_OVER = "rehearsal_over"
+    RATE_MISSING = "rate_missing"
     NO_PRICE = "no_price"
 
 
@@ -74,6 +75,8 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
         found = [contact.wrong_mode]
     else:
         found = list(_of_data(prices, contact))
+    if prices.unknown_parts:
+        found.append(Problem.RATE_MISSING)
     return found if prices.current else [*found, Problem.NO_PRICE]
 
 

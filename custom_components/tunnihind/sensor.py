@@ -13,7 +13,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.helpers.typing import StateType
 
 from .answers import Backtest
-from .const import EUR_PER_KWH, EUR_PER_MWH
+from .const import CENTS_PER_KWH, EUR_PER_KWH, EUR_PER_MWH
 from .coordinator import TunnihindConfigEntry
 from .entity import DataEntity, PriceEntity, ServerEntity, StatisticsSensor, moment, on_every_plan
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
@@ -25,6 +25,8 @@ from .prices_now import DayPrices, PricesNow
 
 PARALLEL_UPDATES = 0
 _PERCENT: Final = 100
+_CENTS: Final = 100
+_CENT_DECIMALS: Final = 2
 
 type Value = StateType | datetime
 type Attributes = Mapping[str, Any]
@@ -79,6 +81,10 @@ class PriceSensor(PriceEntity, ServerSensor):
 
 def _price(period: Period | None) -> float | None:
     return period.price if period else None
+
+
+def _cents(period: Period | None) -> float | None:
+    return round(period.price * _CENTS, _CENT_DECIMALS) if period else None
 
 
 def _settled(period: Period | None) -> bool | None:
@@ -155,6 +161,16 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
         translation_key="current_price",
         value_fn=lambda prices: _price(prices.current),
         attributes_fn=_lists,
+    ),
+    PriceDescription(
+        key="current_price_cents",
+        translation_key="current_price_cents",
+        # No statistics, and off at first: the Energy dashboard would read cents as euros.
+        state_class=None,
+        native_unit_of_measurement=CENTS_PER_KWH,
+        suggested_display_precision=2,
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: _cents(prices.current),
     ),
     ServerSensorDescription(
         key="price_level",

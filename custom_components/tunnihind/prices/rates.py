@@ -63,6 +63,10 @@ class Entry[Rate]:
         """Tell whether this is the rate of that day."""
         return self.since <= day and (self.until is None or day <= self.until)
 
+    def is_outdated_on(self, day: date) -> bool:
+        """Tell whether it has ended by that day, or nobody has looked at its source for more than a year."""
+        return (self.until is not None and self.until < day) or self.is_old_on(day)
+
     def is_old_on(self, day: date) -> bool:
         """Tell whether the source was read more than a year before that day."""
         return (self.as_of.year + _OLD_AFTER_YEARS, self.as_of.month, self.as_of.day) < (day.year, day.month, day.day)

@@ -143,6 +143,14 @@ class Tariff:
             return Charges(vat_rate, (), is_entered=not self.rows)
         return Charges(vat_rate, tuple(self._charge(part, row, wall) for part in Part))
 
+    def outdated_parts(self, day: date) -> tuple[Part, ...]:
+        """Return the parts that follow an entry of the table which by that day has ended or is more than a year old."""
+        row = self.row_on(day)
+        if row is None:
+            return ()
+        entries = {part: FEES[part] if part in FEES else NETWORK[row.package] for part in row.from_table}
+        return tuple(part for part in Part if part in entries and nearest_entry(entries[part], day).is_outdated_on(day))
+
     def row_on(self, day: date) -> TariffRow | None:
         """Return the figures that hold on that day, if any are entered."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]

@@ -237,6 +237,13 @@ async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant,
         "below a number": {"type": "below", "value": {"number": 0.05}},
         "above a number": {"type": "above", "value": {"number": 0.05}},
         "below the day": {"type": "below", "value": {"entity": average}},
+        "below cents": {"type": "below", "value": {"number": 5, "unit_of_measurement": "c/kWh"}},
+        "outside of cents": {
+            "type": "outside",
+            "value_min": {"number": 5, "unit_of_measurement": "c/kWh"},
+            "value_max": {"number": 500, "unit_of_measurement": "c/kWh"},
+        },
+        "below euros": {"type": "below", "value": {"number": 0.05, "unit_of_measurement": "EUR/kWh"}},
     }
     runs = await automate(
         hass,
@@ -251,7 +258,10 @@ async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant,
     assert sorted(runs) == [
         ("above a number", NOON + 3 * HOUR_S),
         ("below a number", NOON),
+        ("below cents", NOON),
+        ("below euros", NOON),
         ("below the day", NOON),
+        ("outside of cents", NOON),
     ]
 
 

@@ -21,7 +21,7 @@ HUB = {
     "binary_sensor": {"cheap_hour", "negative_price", "tomorrow_known", "data_problem"},
     "calendar": {"plans"},
 }  # fmt: skip
-ON_DEMAND = {
+ON_DEMAND = {"current_price_cents",
     "price_rank", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error", "forecast_skill",
 }  # fmt: skip
 PLAN = {
