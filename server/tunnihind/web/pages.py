@@ -30,6 +30,8 @@ _POLICY: Final = (
 _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
+KEPT_PAGES: Final = 100
+"""For as many sets of options a dashboard is kept for its minute; there are thousands, of 50 to 130 kB each."""
 
 type Page = Callable[[PageOptions, Coding], Representation]
 
@@ -119,12 +121,16 @@ class DashboardPage:
             self._second = now
             self._ready.clear()
         if (options, coding) not in self._ready:
+            if len(self._ready) == KEPT_PAGES:
+                del self._ready[next(iter(self._ready))]
             caching = cache_control(now, options.step_s)
             self._ready[options, coding] = _represent(self._html(options, now), coding, caching)
         return self._ready[options, coding]
 
     def _html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
+            if len(self._pages) == KEPT_PAGES:
+                del self._pages[next(iter(self._pages))]
             summary = summarise(
                 self._snapshot.data,
                 now,

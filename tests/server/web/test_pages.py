@@ -3,6 +3,7 @@ import re
 from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,10 @@ from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
+from tunnihind.web import pages
 from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
 
 EVERY_PAGE = ["/", "/docs", "/?embed=1", "/?lang=et&unit=mwh&tz=utc&theme=dark&score=7", "/docs?lang=et"]
 
@@ -168,6 +172,23 @@ async def test_the_language_is_the_readers_unless_the_address_names_one(
 
 async def test_an_unknown_option_is_as_if_it_were_not_given(server: RunningServer) -> None:
     assert await html_of(server, "/?unit=btu&tz=mars&lang=xx&hours=3") == await html_of(server, "/")
+
+
+async def test_only_so_many_sets_of_options_are_kept_in_memory(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[PageOptions] = []
+
+    def count(*args: Any, **named: Any) -> Summary:  # noqa: ANN401  passed on
+        made.append(args[3])
+        return summarise(*args, **named)
+
+    monkeypatch.setattr(pages, "KEPT_PAGES", 2)
+    monkeypatch.setattr(pages, "summarise", count)
+    asked = ["/?vat=none", "/?vat=api", "/?vat=api", "/?vat=law", "/?vat=none"]
+    for path in asked:
+        await html_of(server, path)
+    assert [options.vat for options in made] == ["none", "api", "law", "none"]
 
 
 async def test_links_keep_the_options_that_they_do_not_change(server: RunningServer) -> None:
