@@ -194,7 +194,7 @@ async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
             await seen.page.add_init_script(COUNT_SHIFTS)
             page = await seen.show(f"/?lang={lang}&period=quarter")
             assert await page.evaluate("window.shift") < 0.01
-            page = await seen.show(f"/?lang={lang}")
+            page = await seen.show(f"/?lang={lang}&split=1")
             for choice in ("period-quarter", "vat-none", "vat-api", "period-hour", "vat-law"):
                 await page.locator(f"#{choice}").click()
                 await expect(page.locator(f"#{choice}")).to_have_attribute("aria-current", "true")

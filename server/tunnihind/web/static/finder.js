@@ -91,10 +91,14 @@ export class Finder {
       this.place.append(element("strong", wording.say("notFound")), element("p", wording.say("longer")));
       return;
     }
-    const list = element("ul");
+    /** @type {Map<string, string[]>} */
+    const days = new Map();
     for (const piece of pieces(best, step)) {
-      list.append(element("li", element("strong", `${wording.day(piece.from)} ${wording.span(piece)}`)));
+      const day = wording.day(piece.from);
+      days.set(day, [...(days.get(day) ?? []), wording.span(piece)]);
     }
+    const lines = [...days].map(([day, spans]) => element("li", element("strong", `${day} ${spans.join(", ")}`)));
+    const list = element("ul", ...lines);
     const facts = [wording.say("found", { price: wording.price(meanPrice(best)), unit: wording.unitSymbol })];
     const atOnce = best.map((_, i) => ({ ts: 0, price: priceOf(periods.get(current + i * step)) ?? NaN }));
     const saving = meanPrice(atOnce) - meanPrice(best);
