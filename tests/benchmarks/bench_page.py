@@ -27,7 +27,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
-PATHS: Final = ("", "?embed=1", "docs")
+PATHS: Final = ("", "?period=quarter", "?embed=1", "docs")
 PHONE: Final = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}
 SHIFT: Final = """window.shift = 0; window.largest = 0;
 new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value; })
@@ -96,7 +96,7 @@ def tell(path: str, label: str, loads: list[Load]) -> None:
         statistics.median(getattr(one, f"{name}_paint_ms") for one in loads) for name in ("first", "largest")
     )
     click.echo(
-        f"/{path:9} {label:8} {total:6.1f} kB in {loads[0].requests} requests ({kinds}); first paint {first:.0f} ms, "
+        f"/{path:15} {label:8} {total:6.1f} kB in {loads[0].requests} requests ({kinds}); first paint {first:.0f} ms, "
         f"largest {largest:.0f} ms, layout shift {max(one.shift for one in loads):.3f}"
     )
 
