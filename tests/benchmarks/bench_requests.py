@@ -1,4 +1,4 @@
-"""What a request costs: `/api/v1/forecast` and `/api/v1/quarters` against a bare aiohttp handler of as many bytes.
+"""What a request costs: the forecast, the quarters and a feed against a bare aiohttp handler of as many bytes.
 
     uv run --no-sync python tests/benchmarks/bench_requests.py [--seconds 4] [--rounds 5] [--requests 1000000]
 
@@ -26,6 +26,7 @@ import numpy as np
 import uvloop
 from aiohttp import web
 
+from tunnihind.api.feeds import READERS, Feed
 from tunnihind.api.http import CODINGS, Coding, Representation
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import Runner
@@ -40,6 +41,8 @@ from tunnihind.settings import Settings
 
 FORECAST: Final = "/api/v1/forecast"
 QUARTERS: Final = "/api/v1/quarters"
+FEED: Final = "/api/feeds/evcc"
+COMPARED: Final = (FORECAST, QUARTERS, FEED)
 HOST: Final = "127.0.0.1"
 OURS_PORT: Final = 18_701
 BARE_PORT: Final = 18_702
@@ -114,7 +117,7 @@ async def serve_bare(size: int) -> None:
         return web.Response(body=body, content_type="application/json")
 
     app = web.Application()
-    for path in (FORECAST, QUARTERS):
+    for path in COMPARED:
         app.router.add_get(path, handle)
     await _serve(web.AppRunner(app, access_log=None), BARE_PORT)
 
@@ -196,9 +199,7 @@ def resident_mb(pid: int) -> float:
 
 def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
     """Drive both servers in turns, print what they reach, and return the ratio of their best rounds."""
-    snapshot = _snapshot()
-    made = snapshot.forecast(coding) if path == FORECAST else snapshot.quarters(0, coding)
-    size = len(made.body)
+    size = len(_answers(_snapshot())[path](coding).body)
     ours: list[Load] = []
     bare: list[Load] = []
     with _server(OURS_PORT, "ours"), _server(BARE_PORT, "bare", str(size)):
@@ -223,6 +224,24 @@ def _snapshot() -> Snapshot:
     return snapshot
 
 
+def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]]:
+    """Return what makes each answer, by its address."""
+    return {
+        FORECAST: snapshot.forecast,
+        QUARTERS: partial(snapshot.quarters, 0),
+        f"{QUARTERS}?days=1": partial(snapshot.quarters, 1),
+        f"{QUARTERS}?days=14": partial(snapshot.quarters, 14),
+        "/api/series?days=14": partial(snapshot.series, 14),
+        **{
+            f"/api/feeds/{reader}{'?resolution=60m' if step_s == HOUR_S else ''}": partial(
+                snapshot.feed, Feed(reader, step_s, "consumer")
+            )
+            for reader in READERS
+            for step_s in (QUARTER_S, HOUR_S)
+        },
+    }
+
+
 def measure_memory(requests: int) -> None:
     """Print the server's resident memory before and after that many requests."""
     with _server(OURS_PORT, "ours") as pid:
@@ -238,15 +257,8 @@ def measure_encoding(repeats: int = 50) -> None:
     """Print what it takes to make and encode each answer once."""
     snapshot = _snapshot()
     view = largest_view()
-    answers: dict[str, Callable[[Coding], Representation]] = {
-        FORECAST: snapshot.forecast,
-        QUARTERS: partial(snapshot.quarters, 0),
-        f"{QUARTERS}?days=1": partial(snapshot.quarters, 1),
-        f"{QUARTERS}?days=14": partial(snapshot.quarters, 14),
-        "/api/series?days=14": partial(snapshot.series, 14),
-    }
     for coding in CODINGS:
-        for path, answer in answers.items():
+        for path, answer in _answers(snapshot).items():
             times = []
             for _ in range(repeats):
                 snapshot.show(view)
@@ -266,7 +278,7 @@ def main(context: click.Context, seconds: int, rounds: int, requests: int) -> No
     if context.invoked_subcommand:
         return
     measure_encoding()
-    for path in (FORECAST, QUARTERS):
+    for path in COMPARED:
         for coding in ("identity", "gzip"):
             compare(path, coding, seconds, rounds)
     measure_memory(requests)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from tunnihind.api.models import EvccRate, OctopusRate, OctopusRates
@@ -41,25 +42,22 @@ def feed_body(data: ServedData, now: int, settings: Settings, feed: Feed) -> obj
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise StoreError("no price is known from the current period on")
+    prices = [rate.eur_kwh for rate in rates]
+    times = [*(iso_utc(rate.start) for rate in rates), iso_utc(rates[-1].end)]
     match feed.reader:
         case "evcc":
-            return [EvccRate(start=iso_utc(rate.start), end=iso_utc(rate.end), value=rate.eur_kwh) for rate in rates]
+            return [
+                EvccRate(start=start, end=end, value=price)
+                for (start, end), price in zip(pairwise(times), prices, strict=True)
+            ]
         case "emhass":
-            return {iso_utc(rate.start): rate.eur_kwh for rate in rates}
+            return dict(zip(times[:-1], prices, strict=True))
         case "octopus":
-            return OctopusRates(
-                count=len(rates),
-                next=None,
-                previous=None,
-                results=[
-                    OctopusRate(
-                        value_inc_vat=round(100 * rate.eur_kwh, 3),
-                        valid_from=iso_utc(rate.start),
-                        valid_to=iso_utc(rate.end),
-                    )
-                    for rate in reversed(rates)
-                ],
-            )
+            newest_first = [
+                OctopusRate(value_inc_vat=round(100 * price, 3), valid_from=start, valid_to=end)
+                for (start, end), price in zip(pairwise(times), prices, strict=True)
+            ][::-1]
+            return OctopusRates(count=len(rates), next=None, previous=None, results=newest_first)
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
