@@ -1,5 +1,6 @@
 """Adds a server: by its address, found on the network, or announced by the Supervisor."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, override
 
@@ -22,9 +23,11 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
-from .answers import Mode
+from .answers import About, ForecastAnswer, Mode
 from .billing_form import BILLING_QUESTION
+from .breakdown import Hour
 from .client import Client, server_url, without_password
+from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
 from .migration import MINOR_VERSION, VERSION
@@ -32,23 +35,40 @@ from .mode_names import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 from .prices.billing import BILLED_BY
+from .prices.rates import Package
+from .prices.timeline import HOUR_S
+from .prices.vat import SPECIFICATION_VAT_RATE
+from .tariff_form import PACKAGE, PACKAGE_CHOICE
+from .tariff_step import TariffStep
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-_NEW_SERVER: Final = _ADDRESS.extend(BILLING_QUESTION.schema)
+# About the bill. Without a package, prices are the market's with VAT until the household chooses one.
+_QUESTIONS: Final = BILLING_QUESTION.extend({vol.Optional(PACKAGE): PACKAGE_CHOICE})
+_NEW_SERVER: Final = _ADDRESS.extend(_QUESTIONS.schema)
 _NO_QUESTION: Final = vol.Schema({})
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered as the API's specification says. `instance_id` is None where it sends none."""
+    """A server that has answered as the API's specification says: with `answer`, and who it is if it tells."""
 
     url: str
-    instance_id: str | None
-    mode: Mode
+    answer: ForecastAnswer
+    about: About | None
+
+    @property
+    def instance_id(self) -> str | None:
+        """What it tells itself apart by; None where it sends none."""
+        return self.about.instance_id if self.about else None
+
+    @property
+    def mode(self) -> Mode:
+        """What it serves."""
+        return self.about.mode if self.about else Mode.LIVE
 
     @property
     def host(self) -> str:
@@ -90,11 +110,10 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
     """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
-    await client.forecast()
-    return Server(url, about.instance_id, about.mode) if about else Server(url, None, Mode.LIVE)
+    return Server(url, await client.forecast(), about)
 
 
-class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
+class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     """Adds one server, or changes where it is found."""
 
     VERSION = VERSION
@@ -106,7 +125,8 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
         self._tried = {"example": EXAMPLE_URL, "url": "", "reason": ""}
-        self._options: dict[str, Any] = {}
+        self._answers: dict[str, Any] = {}
+        self._package: Package | None = None
 
     @staticmethod
     @callback
@@ -133,11 +153,19 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         self._abort_if_unique_id_configured()
         self._abort_if_address_is_taken(server)
         self._found = server
-        return await self.async_step_rehearsal() if server.is_rehearsal else self._create()
+        return await self.async_step_rehearsal() if server.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Explain a rehearsal before it is added: the day is past, but automations switch real devices."""
-        return self._confirm("rehearsal", _NO_QUESTION, user_input, {"url": without_password(self._found.url)})
+        return await self._confirm("rehearsal", _NO_QUESTION, user_input, {"url": without_password(self._found.url)})
+
+    async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Show what the household pays with its network package, for it to confirm and complete."""
+        if user_input is None:
+            return self._open_form("tariff", None, needs_date=None, package=self._package)
+        answers, form = self._take_form("tariff", user_input)
+        self._answers |= answers
+        return form or self._create()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Take a new address of the same server."""
@@ -175,7 +203,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         """Ask whether to add the server that was found."""
         name = self._found.name(self.hass.config.language)
         placeholders = {"name": name, "url": self._found.url}
-        return self._confirm("zeroconf_confirm", BILLING_QUESTION, user_input, placeholders)
+        return await self._confirm("zeroconf_confirm", _QUESTIONS, user_input, placeholders)
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
@@ -186,7 +214,7 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the app's server."""
-        return self._confirm("hassio_confirm", BILLING_QUESTION, user_input, {"app": self._app})
+        return await self._confirm("hassio_confirm", _QUESTIONS, user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
         """Ask the server at that address and remember it. Ends the flow where there is none to add."""
@@ -205,18 +233,21 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
         self.context["title_placeholders"] = {"name": name, "host": server.place}
         return await self.async_step_rehearsal() if server.is_rehearsal else None
 
-    def _confirm(
+    async def _confirm(
         self, step_id: str, questions: vol.Schema, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
         if user_input is not None:
             self._take_options(user_input)
-            return self._create()
+            return await self._finish()
         self._set_confirm_only()
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
     def _take_options(self, user_input: dict[str, Any] | None) -> None:
         """Note what the household has answered about its bill."""
-        self._options |= {key: value for key, value in (user_input or {}).items() if key == BILLED_BY}
+        answers = user_input or {}
+        self._answers |= {key: value for key, value in answers.items() if key == BILLED_BY}
+        if answers.get(PACKAGE):
+            self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
         """Return the server at the typed address. If there is none, the form shows what was tried and why it failed."""
@@ -260,13 +291,29 @@ class TunnihindConfigFlow(ConfigFlow, domain=DOMAIN):
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:
                 raise AbortFlow("already_configured")
 
+    async def _finish(self) -> ConfigFlowResult:
+        """Show the figures of the package that was chosen, or be done."""
+        return await self.async_step_tariff() if self._package else self._create()
+
+    @property
+    @override
+    def _options(self) -> Mapping[str, Any]:
+        return self._answers
+
+    @override
+    def _hour(self) -> Hour:
+        """Return the current hour as the server has told it."""
+        now = self._found.answer.now if self._found.is_rehearsal else home_now()
+        vat_rate = self._found.about.vat_rate if self._found.about else SPECIFICATION_VAT_RATE
+        return Hour(now - now % HOUR_S, self._found.answer.market_price(now), vat_rate)
+
     def _create(self) -> ConfigFlowResult:
         language = self.hass.config.language
         name = self._found.name(language)
         taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
         title = f"{name} ({self._found.place})" if name in taken else name
         return self.async_create_entry(
-            title=title, data=self._found.data, options=self._options, subentries=[first_plan(language)]
+            title=title, data=self._found.data, options=self._answers, subentries=[first_plan(language)]
         )
 
     def _move(self) -> ConfigFlowResult:

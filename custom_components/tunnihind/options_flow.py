@@ -1,12 +1,10 @@
 """The options: what the household pays on top of the market's price, how it is billed, and how many hours are cheap."""
 
 from collections.abc import Mapping
-from datetime import date, time
 from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
-from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.selector import (
     NumberSelector,
     NumberSelectorConfig,
@@ -17,32 +15,22 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
-from . import breakdown
 from .billing_form import BILLING_FORM
-from .breakdown import Hour, OpenForm
+from .breakdown import Hour
 from .clock import home_now
-from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS, DOMAIN
-from .prices.days import local
-from .prices.rates import Package
+from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
 from .prices.timeline import HOUR_S
-from .prices.vat import SPECIFICATION_VAT_RATE, default_vat_rate
+from .prices.vat import SPECIFICATION_VAT_RATE
 from .tariff_form import (
-    CONTRACT_DEFAULTS,
-    DAY_ENDS,
-    DAY_STARTS,
-    FEES_INCLUDE_VAT,
-    NETWORK,
-    PACKAGE,
     ROWS,
     VALID_FROM,
     Row,
-    RowForm,
-    contract_of,
     name_of,
     named,
     ordered,
     without,
 )
+from .tariff_step import TariffStep
 from .units import CONF_UNIT, Unit, unit_of
 
 ROW: Final = "row"
@@ -65,25 +53,11 @@ UNIT_FORM: Final = vol.Schema(
 )
 
 
-class TunnihindOptionsFlow(OptionsFlow):
+class TunnihindOptionsFlow(TariffStep, OptionsFlow):
     """Changes options in place; the entry takes them up without a reload."""
-
-    _form: RowForm
 
     def __init__(self) -> None:
         self._chosen: str | None = None
-
-    @staticmethod
-    @override
-    async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Let the form of prices show the price of this hour while somebody types."""
-        breakdown.async_register(hass)
-
-    @callback
-    @override
-    def async_remove(self) -> None:
-        """Forget the form that was open."""
-        breakdown.async_close(self.hass, self.flow_id)
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
         """Offer what can be changed."""
@@ -110,16 +84,18 @@ class TunnihindOptionsFlow(OptionsFlow):
         """Change the figures of one row, and the settings that hold for all rows."""
         if user_input is None:
             row = named(self._rows, self._chosen) if self._chosen else None
-            return self._open("edit_row", row, needs_date=False, with_contract=True)
+            return self._open_form("edit_row", row, needs_date=False)
         others = without(self._rows, self._chosen) if self._chosen else self._rows
-        return self._take("edit_row", user_input, others)
+        changes, form = self._take_form("edit_row", user_input, others)
+        return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Add figures that hold from a date on, starting from the newest ones."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
-            return self._open("add_row", newest, needs_date=True, with_contract=not self._rows)
-        return self._take("add_row", user_input, self._rows)
+            return self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
+        changes, form = self._take_form("add_row", user_input, self._rows)
+        return form or self._save(changes)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Remove the row that is chosen."""
@@ -150,6 +126,7 @@ class TunnihindOptionsFlow(OptionsFlow):
         return self.async_show_form(step_id="unit", data_schema=schema)
 
     @property
+    @override
     def _options(self) -> Mapping[str, Any]:
         return self.config_entry.options
 
@@ -157,6 +134,7 @@ class TunnihindOptionsFlow(OptionsFlow):
     def _rows(self) -> list[Row]:
         return ordered(self._options.get(ROWS, []))
 
+    @override
     def _hour(self) -> Hour:
         """Return the current hour, of which the market's price is known while the entry is loaded."""
         entry = self.config_entry
@@ -167,53 +145,6 @@ class TunnihindOptionsFlow(OptionsFlow):
         now = coordinator.clock.now()
         return Hour(now - now % HOUR_S, coordinator.market_price, coordinator.tariff.server_vat_rate)
 
-    def _open(self, step_id: str, row: Row | None, *, needs_date: bool, with_contract: bool) -> ConfigFlowResult:
-        """Show the form of a row with the figures of today, or of its first day if that is to come."""
-        hour = self._hour()
-        day = local(hour.start).date()
-        if row and row.get(VALID_FROM):
-            day = max(day, date.fromisoformat(row[VALID_FROM]))
-        self._form = RowForm(
-            day=day,
-            vat_percent=round(default_vat_rate(hour.server_vat_rate, day) * 100, 4),
-            package=Package((row or {}).get(PACKAGE, Package.OWN)),
-            unit=unit_of(self._options),
-            needs_date=needs_date,
-            with_contract=with_contract,
-        )
-        return self._tariff_form(step_id, self._form.suggested(self._form.at_start(row, self._contract)))
-
-    def _take(self, step_id: str, user_input: dict[str, Any], others: list[Row]) -> ConfigFlowResult:
-        """Keep what was typed. Where another package was chosen, first show its figures."""
-        figures = self._form.typed(user_input)
-        contract = {**self._contract, **contract_of(figures)}
-        form = self._form.for_package(figures)
-        if form != self._form:
-            self._form = form
-            network = form.network_from_table(fees_include_vat=contract[FEES_INCLUDE_VAT])
-            return self._tariff_form(step_id, form.suggested({**contract, **figures, **network}))
-        if errors := {**_date_taken(figures, others), **_no_day_rate(contract)}:
-            return self._tariff_form(step_id, user_input, errors)
-        kept = contract if self._form.with_contract else {}
-        return self._save({**kept, ROWS: ordered([*others, self._form.row_from(figures)])})
-
-    @property
-    def _contract(self) -> dict[str, Any]:
-        """What holds for all rows."""
-        return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
-
-    def _tariff_form(
-        self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
-    ) -> ConfigFlowResult:
-        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._hour))
-        return self.async_show_form(
-            step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
-            errors=errors,
-            description_placeholders=self._form.placeholders,
-            preview=DOMAIN,
-        )
-
     def _choice(self, *, default: str | None = None) -> vol.Schema:
         """Return a list of the rows to choose one from."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
@@ -223,14 +154,3 @@ class TunnihindOptionsFlow(OptionsFlow):
 
     def _save(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
         return self.async_create_entry(data={**self._options, **changes})
-
-
-def _date_taken(figures: Mapping[str, Any], others: list[Row]) -> dict[str, str]:
-    taken = any(name_of(row) == name_of(figures) for row in others)
-    return {VALID_FROM: "date_taken"} if taken else {}
-
-
-def _no_day_rate(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Refuse a day rate without an hour. A section's error stands above the section; its text names the field."""
-    starts, ends = (time.fromisoformat(figures[key]) for key in (DAY_STARTS, DAY_ENDS))
-    return {NETWORK: "no_day_rate"} if starts == ends else {}

@@ -341,8 +341,9 @@ def test_no_label_of_the_form_of_prices_is_without_a_field() -> None:
     for form in FORMS_OF_PRICES:
         for name, inner in fields_of(form.schema.schema).items():
             fields.setdefault(name, {}).update(inner or {})
-    for step in (EN["options"]["step"]["edit_row"], EN["options"]["step"]["add_row"]):
-        assert {*step["data"], *step["sections"]} == fields.keys()
+    steps = EN["options"]["step"]["edit_row"], EN["options"]["step"]["add_row"], EN["config"]["step"]["tariff"]
+    for step in steps:
+        assert {"valid_from", *step["data"], *step["sections"]} == fields.keys()
         assert {name: said["data"].keys() for name, said in step["sections"].items()} == {
             name: inner.keys() for name, inner in fields.items() if inner
         }

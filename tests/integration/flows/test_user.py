@@ -1,13 +1,18 @@
 """Adding a server by its address."""
 
 import asyncio
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from aiohttp import web
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import SOURCE_USER, ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.flows import FORECAST, MALFORMED, NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
@@ -221,3 +226,67 @@ async def test_a_rehearsal_gets_an_entry_beside_the_live_one_of_its_server(
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert (await type_address(hass, address))["reason"] == "already_configured"
+
+
+async def test_a_network_package_is_chosen_and_its_figures_confirmed_when_the_server_is_added(
+    hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-10-14T10:20:00+03:00")
+    flow = await start(hass)
+    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    assert (form["step_id"], form["preview"]) == ("tariff", "tunnihind")
+    typed = shown(form)
+    assert typed["network"] == {"network_day": 6.07, "network_night": 3.51}
+    typed["supply"]["margin"] = 0.5
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], typed)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    [row] = result["options"]["rows"]
+    assert (row["package"], row["margin"]) == ("vork_2", 0.5)
+    assert row["from_table"] == ["balancing", "network", "renewable", "security", "excise"]
+    assert result["options"]["billed_by"] == "hour"
+
+
+async def test_another_package_and_what_is_wrong_are_shown_before_the_entry_is_made(
+    hass: HomeAssistant, address: str
+) -> None:
+    flow = await start(hass)
+    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    form = await hass.config_entries.flow.async_configure(form["flow_id"], {**shown(form), "package": "own"})
+    typed = shown(form)
+    typed["network"]["day_rate_ends"] = "07:00:00"
+    form = await hass.config_entries.flow.async_configure(form["flow_id"], typed)
+    assert (form["step_id"], form["errors"]) == ("tariff", {"network": "no_day_rate"})
+    typed["network"]["day_rate_ends"] = "22:00:00"
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], typed)
+    assert "package" not in result["options"]["rows"][0]
+
+
+@pytest.fixture
+def _october(freezer: FrozenDateTimeFactory) -> None:
+    """Let it be a working morning in October, before anybody logs in."""
+    freezer.move_to("2026-10-14T10:20:00+03:00")
+
+
+@pytest.mark.usefixtures("_october")
+async def test_the_price_of_this_hour_is_shown_while_the_server_is_added(
+    hass: HomeAssistant, imitate: Imitate, hass_ws_client: WebSocketGenerator
+) -> None:
+    hour = int(datetime(2026, 10, 14, 7, tzinfo=UTC).timestamp())
+    answer = {**json.loads(FORECAST), "now": hour + 1200, "dayAhead": [{"ts": hour, "eurMwh": 98.76}]}
+    address = await imitate(forecast=json.dumps(answer))
+    assert await async_setup_component(hass, "websocket_api", {})
+    flow = await start(hass)
+    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    typed = shown(form)
+    typed["supply"]["margin"] = 0.5
+    socket = await hass_ws_client(hass)
+    await socket.send_json_auto_id(
+        {
+            "type": "tunnihind/start_preview",
+            "flow_id": form["flow_id"],
+            "flow_type": "config_flow",
+            "user_input": typed,
+        }
+    )
+    assert (await socket.receive_json())["success"]
+    assert (await socket.receive_json())["event"]["state"] == "23.22 c/kWh"

@@ -1,0 +1,133 @@
+"""The step of a flow that asks what a household pays; both set-up and options have it."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import date, time
+from typing import Any, Final, override
+
+from homeassistant.config_entries import ConfigEntryBaseFlow, ConfigFlowResult
+from homeassistant.core import HomeAssistant, callback
+
+from . import breakdown
+from .breakdown import Hour, OpenForm
+from .const import DOMAIN
+from .prices.days import local
+from .prices.rates import Package
+from .prices.vat import default_vat_rate
+from .tariff_form import (
+    CONTRACT_DEFAULTS,
+    DAY_ENDS,
+    DAY_STARTS,
+    FEES_INCLUDE_VAT,
+    NETWORK,
+    PACKAGE,
+    ROWS,
+    VALID_FROM,
+    Row,
+    RowForm,
+    contract_of,
+    name_of,
+    ordered,
+)
+from .units import unit_of
+
+_PERCENT: Final = 100
+_DECIMALS: Final = 4
+
+
+class TariffStep(ConfigEntryBaseFlow):
+    """A flow with the form of prices, beside which Home Assistant shows the price of this hour."""
+
+    _form: RowForm
+
+    @property
+    @abstractmethod
+    def _options(self) -> Mapping[str, Any]:
+        """What is chosen so far."""
+
+    @abstractmethod
+    def _hour(self) -> Hour:
+        """Return the current hour."""
+
+    @staticmethod
+    @override
+    async def async_setup_preview(hass: HomeAssistant) -> None:
+        """Let the form show the price of this hour while somebody types."""
+        breakdown.async_register(hass)
+
+    @callback
+    @override
+    def async_remove(self) -> None:
+        """Forget the form that was open."""
+        breakdown.async_close(self.hass, self.flow_id)
+
+    def _open_form(
+        self,
+        step_id: str,
+        row: Row | None,
+        *,
+        needs_date: bool | None,
+        package: Package | None = None,
+        with_contract: bool = True,
+    ) -> ConfigFlowResult:
+        """Show the form of a row with the figures of today, or of its first day if that is to come."""
+        hour = self._hour()
+        day = local(hour.start).date()
+        if row and row.get(VALID_FROM):
+            day = max(day, date.fromisoformat(row[VALID_FROM]))
+        self._form = RowForm(
+            day=day,
+            vat_percent=round(default_vat_rate(hour.server_vat_rate, day) * _PERCENT, _DECIMALS),
+            package=package or Package((row or {}).get(PACKAGE, Package.OWN)),
+            unit=unit_of(self._options),
+            needs_date=needs_date,
+            with_contract=with_contract,
+        )
+        return self._show_form(step_id, self._form.suggested(self._form.at_start(row, self._contract)))
+
+    def _take_form(
+        self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
+    ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
+        """Return the options that were typed; or the form again, with what is wrong or with a package's figures.
+
+        A package that is chosen is first shown for confirmation. `others` are the other rows.
+        """
+        figures = self._form.typed(user_input)
+        contract = {**self._contract, **contract_of(figures)}
+        form = self._form.for_package(figures)
+        if form != self._form:
+            self._form = form
+            network = form.network_from_table(fees_include_vat=contract[FEES_INCLUDE_VAT])
+            return {}, self._show_form(step_id, form.suggested({**contract, **figures, **network}))
+        if errors := {**_date_taken(figures, others), **_no_day_rate(contract)}:
+            return {}, self._show_form(step_id, user_input, errors)
+        kept = contract if form.with_contract else {}
+        return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
+
+    @property
+    def _contract(self) -> dict[str, Any]:
+        """What holds for all rows."""
+        return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
+
+    def _show_form(
+        self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
+    ) -> ConfigFlowResult:
+        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._hour))
+        return self.async_show_form(
+            step_id=step_id,
+            data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
+            errors=errors,
+            description_placeholders=self._form.placeholders,
+            preview=DOMAIN,
+        )
+
+
+def _date_taken(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:
+    taken = any(name_of(row) == name_of(figures) for row in others)
+    return {VALID_FROM: "date_taken"} if taken else {}
+
+
+def _no_day_rate(contract: Mapping[str, Any]) -> dict[str, str]:
+    """Refuse a day rate without an hour. A section's error stands above the section; its text names the field."""
+    starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
+    return {NETWORK: "no_day_rate"} if starts == ends else {}
