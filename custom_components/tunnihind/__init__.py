@@ -11,7 +11,9 @@ from . import issues, migration
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
+from .entity import async_remove_selling_entities
 from .migration import async_migrate_entry
+from .prices.selling import selling_from
 from .services import async_setup_services
 from .storage import Storage
 
@@ -33,6 +35,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     await coordinator.async_start()
     entry.runtime_data = coordinator
     coordinator.server_device_id = async_register_server(hass, entry)
+    if coordinator.selling is None:
+        async_remove_selling_entities(hass, entry)
     # Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read
     # sensors, so the sensors come first.
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.CALENDAR, Platform.SENSOR))
@@ -66,4 +70,6 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
     async_rename_plans(hass, entry)
+    if selling_from(entry.options) is None:
+        async_remove_selling_entities(hass, entry)
     coordinator.async_apply_options()

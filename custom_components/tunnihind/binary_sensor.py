@@ -16,7 +16,15 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import DataEntity, PlanEntity, PriceEntity, on_every_plan
+from .entity import (
+    NEGATIVE_SELLING_PRICE,
+    DataEntity,
+    PlanEntity,
+    PriceEntity,
+    SellingEntity,
+    on_every_plan,
+    while_selling,
+)
 from .plans.outcome import NoWindow
 from .prices.days import iso_bounds, local
 from .prices_now import PricesNow
@@ -37,24 +45,29 @@ def _end(instant: int | None) -> Mapping[str, Any]:
     return {} if instant is None else {"end": local(instant).isoformat()}
 
 
+def _negative(key: str) -> PriceBinaryDescription:
+    return PriceBinaryDescription(
+        key=key,
+        translation_key=key,
+        is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
+        attributes_fn=lambda prices: _end(prices.negative_until),
+    )
+
+
 PRICE_BINARY_SENSORS: Final = (
     PriceBinaryDescription(
         key="cheap_hour",
         translation_key="cheap_hour",
         is_on_fn=lambda prices: prices.is_cheap,
     ),
-    PriceBinaryDescription(
-        key="negative_price",
-        translation_key="negative_price",
-        is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
-        attributes_fn=lambda prices: _end(prices.negative_until),
-    ),
+    _negative("negative_price"),
     PriceBinaryDescription(
         key="tomorrow_known",
         translation_key="tomorrow_known",
         is_on_fn=lambda prices: prices.tomorrow_prices is not None,
     ),
 )
+NEGATIVE_SALE: Final = _negative(NEGATIVE_SELLING_PRICE)
 DATA_PROBLEM: Final = BinarySensorEntityDescription(
     key="data_problem",
     translation_key="data_problem",
@@ -81,6 +94,7 @@ async def async_setup_entry(
 
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
+    while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SALE)]))
     on_every_plan(entry, add_plan)
 
 
@@ -99,6 +113,10 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
     def extra_state_attributes(self) -> Mapping[str, Any] | None:
         attributes_fn = self.entity_description.attributes_fn
         return attributes_fn(self.prices) if attributes_fn else None
+
+
+class SellingBinarySensor(SellingEntity, PriceBinarySensor):
+    """A yes or no about the price of what the household sells."""
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):

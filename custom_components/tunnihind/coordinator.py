@@ -4,6 +4,7 @@ The two are separate. Entities change on time from what is in memory, also while
 news changes nothing. The time comes from the entry's clock.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final, override
@@ -33,6 +34,7 @@ from .newest import NewestPrices
 from .past.paid_prices import PaidPrices
 from .planner import Planner
 from .prices.billing import Billing, Resolution, billing_from
+from .prices.selling import SellingContract, selling_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import HOUR_S, QUARTER_S, Timeline
 from .prices.vat import SPECIFICATION_VAT_RATE
@@ -49,11 +51,13 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """One server's prices, what they cost the household, and what the plans decide.
 
-    `clock` is the entry's clock, `billing` how the household is billed, `server_device_id` the device of its server.
+    `clock` is the entry's clock, `billing` how the household is billed and `selling` how it sells, if it does;
+    `selling_prices` are then what it gets. `server_device_id` the device of its server.
     """
 
     config_entry: TunnihindConfigEntry
     prices: PricesNow
+    selling_prices: PricesNow
     server_device_id: str
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
@@ -83,10 +87,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
-        self._timeline = self._levels = Timeline(HOUR_S)
+        self._timeline = self._levels = self._selling_timeline = Timeline(HOUR_S)
         self._saved = StoredState()
-        self._priced_from: tuple[ForecastAnswer, Tariff, Billing] | None = None
+        self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
         self.billing = billing_from(entry.options)
+        self.selling = selling_from(entry.options)
 
     @property
     def attribution(self) -> str:
@@ -128,7 +133,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self.clock.is_rehearsal else self.clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
-            are_quarters_missing=self.billing.in_quarters and self._server_prices.has_no_quarters,
+            are_quarters_missing=self._needs_quarters and self._server_prices.has_no_quarters,
             wrong_mode=self._wrong_mode,
         )
 
@@ -164,6 +169,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
         self.billing = billing_from(self.config_entry.options)
+        self.selling = selling_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
             # In the background, so that it ends with the entry.
@@ -208,8 +214,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """Whether the household needs quarters, or only they reach past the free hours."""
-        return self.billing.in_quarters or (self.about is not None and self.about.full_horizon)
+        """Whether the household is billed or paid by the quarter, or only quarters reach past the free hours."""
+        return self._needs_quarters or (self.about is not None and self.about.full_horizon)
+
+    @property
+    def _needs_quarters(self) -> bool:
+        sold_by = self.selling.resolution if self.selling else Resolution.HOUR
+        return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
     def _instance_id(self) -> str | None:
@@ -315,6 +326,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             outcomes=self.planner.decide(self._timeline, now),
             unknown_parts=self.tariff.charges(now).unknown_parts,
         )
+        self.selling_prices = replace(self.prices, timeline=self._selling_timeline, levels=self._selling_timeline)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()
 
@@ -325,16 +337,21 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self._storage.save_soon(kept)
 
     def _update_timelines(self) -> None:
-        """Work out the timelines again if the answer, the tariff or the billing has changed."""
+        """Work out the timelines again if the answer or anything of the household's contracts has changed."""
         tariff = self.tariff
-        priced = self.data, tariff, self.billing
+        priced = self.data, tariff, self.billing, self.selling
         if priced == self._priced_from:
             return
         self._priced_from = priced
-        hours = timeline_of(self.data.in_hours(), tariff)
+        in_hours = self.data.in_hours()
+        hours = timeline_of(in_hours, tariff)
         own = timeline_of(self.data, tariff) if self.billing.billed_by is Resolution.QUARTER else hours
         self._timeline = own
         self._levels = own if self.billing.levels_by is Resolution.QUARTER else hours
+        self._selling_timeline = Timeline(HOUR_S)
+        if self.selling:
+            sold = self.data if self.selling.resolution is Resolution.QUARTER else in_hours
+            self._selling_timeline = timeline_of(sold, self.selling)
 
     def _state_to_store(self) -> StoredState:
         return StoredState(

@@ -6,7 +6,7 @@ from typing import Final, override
 
 from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
@@ -17,6 +17,12 @@ from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .plans.outcome import Decision, Outcome
 from .prices_now import PricesNow
+
+# The entities of those who sell electricity.
+SELLING_PRICE: Final = "selling_price"
+NEXT_SELLING_PRICE: Final = "next_selling_price"
+NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
+SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -52,6 +58,15 @@ class PriceEntity(ServerEntity):
     @override
     def available(self) -> bool:
         return self.prices.current is not None
+
+
+class SellingEntity(PriceEntity):
+    """An entity of what the household gets for electricity. There are none where it sells nothing."""
+
+    @property
+    @override
+    def prices(self) -> PricesNow:
+        return self.coordinator.selling_prices
 
 
 class DataEntity(ServerEntity):
@@ -118,6 +133,31 @@ def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], N
 
     look()
     entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+
+
+def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
+    """Call `add` if the household sells electricity, and each time that it begins to while the entry is loaded."""
+    sold = False
+
+    def look() -> None:
+        nonlocal sold
+        sells = entry.runtime_data.selling is not None
+        if sells and not sold:
+            add()
+        sold = sells
+
+    look()
+    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+
+
+@callback
+def async_remove_selling_entities(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Remove the entities of a household that sells nothing, or no longer."""
+    registry = er.async_get(hass)
+    unique_ids = {f"{entry.entry_id}_{key}" for key in SELLING_KEYS}
+    for registered in er.async_entries_for_config_entry(registry, entry.entry_id):
+        if registered.unique_id in unique_ids:
+            registry.async_remove(registered.entity_id)
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, override
 
-from homeassistant.const import STATE_OFF, STATE_ON, Platform
+from homeassistant.const import ATTR_ENTITY_ID, STATE_OFF, STATE_ON, Platform
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
 from homeassistant.helpers.automation import DomainSpec
+from homeassistant.helpers.config_validation import ensure_list
 from homeassistant.helpers.trigger import (
     EntityNumericalStateCrossedThresholdTriggerBase,
     EntityTargetStateTriggerBase,
@@ -25,7 +26,7 @@ from homeassistant.helpers.trigger import (
 )
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
-from .entity import clock_of, entities_of_kind
+from .entity import NEGATIVE_SELLING_PRICE, clock_of, entities_of_kind
 from .prices.timeline import QUARTER_S
 
 # A device that is switched on for a negative price runs at least that long, in seconds.
@@ -42,10 +43,20 @@ class TunnihindTrigger(EntityTriggerBase):
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
+    _kind_if_named: ClassVar[str | None] = None
+    """A kind that counts only where the entity itself is named, and not with all of a device or an area."""
+
+    def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
+        super().__init__(hass, config)
+        self._named = set(ensure_list((config.target or {}).get(ATTR_ENTITY_ID)))
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
-        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
+        ours = super().entity_filter(entities)
+        found = entities_of_kind(self._hass, ours, self._translation_key)
+        if self._kind_if_named:
+            found |= entities_of_kind(self._hass, ours & self._named, self._kind_if_named)
+        return found
 
     @override
     async def async_attach_runner(
@@ -99,6 +110,7 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
     """The price falls below zero for at least half an hour: no device is worth switching on for a quarter of one."""
 
     _translation_key = "negative_price"
+    _kind_if_named = NEGATIVE_SELLING_PRICE
     _to_states = _ON
 
     @override

@@ -21,6 +21,7 @@ from .clock import home_now
 from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
 from .prices.timeline import HOUR_S
 from .prices.vat import SPECIFICATION_VAT_RATE
+from .selling_form import selling_form, selling_options, selling_suggested
 from .tariff_form import (
     ROWS,
     VALID_FROM,
@@ -63,7 +64,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         """Offer what can be changed."""
         removal = ["remove_row"] if self._rows else []
         return self.async_show_menu(
-            step_id="init", menu_options=["prices", "add_row", *removal, "billing", "cheap", "unit"]
+            step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
@@ -109,6 +110,14 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(BILLING_FORM, self._options)
         return self.async_show_form(step_id="billing", data_schema=schema)
+
+    async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say whether the household sells electricity, and what the buyer keeps."""
+        unit = unit_of(self._options)
+        if user_input is not None:
+            return self.async_create_entry(data=selling_options(self._options, user_input, unit))
+        schema = self.add_suggested_values_to_schema(selling_form(unit), selling_suggested(self._options, unit))
+        return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say how many hours of a day are cheap."""

@@ -12,6 +12,7 @@ from .plans.saving import average_band
 from .prices.days import Day, day_at, iso_bounds
 from .prices.levels import Level, is_cheap, level, rank
 from .prices.rates import Part
+from .prices.selling import SellingContract
 from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
@@ -34,7 +35,8 @@ class PricesNow:
 
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
     same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
-    today has no rate in the table: the prices have the last one.
+    today has no rate in the table: the prices have the last one. What a household sells has prices of its own, in the
+    same form.
     """
 
     now: int
@@ -178,8 +180,8 @@ def _band(period: Period) -> dict[str, Any]:
     return {**iso_bounds(period.start, period.end), "p10": period.low, "p50": period.price, "p90": period.high}
 
 
-def timeline_of(answer: ForecastAnswer, tariff: Tariff) -> Timeline:
-    """Return the household's prices; where a price is settled its forecast does not count."""
+def timeline_of(answer: ForecastAnswer, tariff: Tariff | SellingContract) -> Timeline:
+    """Return what the household pays or gets; where a price is settled its forecast does not count."""
     predicted = {start: band for start, band in answer.forecast.items() if start not in answer.settled}
     return Timeline(
         answer.step_s,
@@ -197,6 +199,6 @@ def _settled(start: int, end: int, price: float) -> Period:
     return Period(start, end, price, price, price, settled=True)
 
 
-def _predicted(start: int, end: int, band: Band, tariff: Tariff) -> Period:
+def _predicted(start: int, end: int, band: Band, tariff: Tariff | SellingContract) -> Period:
     p10, p50, p90 = (tariff.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
     return Period(start, end, p50, p10, p90, settled=False)

@@ -15,7 +15,18 @@ from homeassistant.helpers.typing import StateType
 from .answers import Backtest
 from .const import CENTS_PER_KWH, EUR_PER_KWH, EUR_PER_MWH
 from .coordinator import TunnihindConfigEntry
-from .entity import DataEntity, PriceEntity, ServerEntity, StatisticsSensor, moment, on_every_plan
+from .entity import (
+    NEXT_SELLING_PRICE,
+    SELLING_PRICE,
+    DataEntity,
+    PriceEntity,
+    SellingEntity,
+    ServerEntity,
+    StatisticsSensor,
+    moment,
+    on_every_plan,
+    while_selling,
+)
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .prices.billing import Billing, Resolution
 from .prices.days import iso_bounds
@@ -77,6 +88,10 @@ class PriceSensor(PriceEntity, ServerSensor):
     """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
 
     _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast"})
+
+
+class SellingSensor(SellingEntity, PriceSensor):
+    """The same of what the household sells."""
 
 
 def _price(period: Period | None) -> float | None:
@@ -142,6 +157,22 @@ def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) ->
         value_fn=lambda prices: _price(period_of(prices)),
         attributes_fn=lambda prices: _times(period_of(prices), period_of(prices)),
     )
+
+
+SELLING_SENSORS: Final = (
+    PriceDescription(
+        key=SELLING_PRICE,
+        translation_key=SELLING_PRICE,
+        value_fn=lambda prices: _price(prices.current),
+        attributes_fn=_lists,
+    ),
+    PriceDescription(
+        key=NEXT_SELLING_PRICE,
+        translation_key=NEXT_SELLING_PRICE,
+        value_fn=lambda prices: _price(prices.next),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+    ),
+)
 
 
 def _next_price(billing: Billing) -> PriceDescription:
@@ -269,6 +300,9 @@ async def async_setup_entry(
     """Add the sensors, and those of plans that come later."""
     coordinator = entry.runtime_data
 
+    def add_selling() -> None:
+        async_add_entities(SellingSensor(coordinator, description) for description in SELLING_SENSORS)
+
     def add_plan(plan: ConfigSubentry) -> None:
         async_add_entities(
             [
@@ -281,4 +315,5 @@ async def async_setup_entry(
     descriptions = (*PRICE_SENSORS, _next_price(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
+    while_selling(entry, add_selling)
     on_every_plan(entry, add_plan)

@@ -26,6 +26,7 @@ from custom_components.tunnihind import (
     migration,
     options_flow,
     plan_flow,
+    selling_form,
 )
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
@@ -168,6 +169,7 @@ def selectors() -> dict[str, Texts]:
     for selector in _selectors_of(
         options_flow._CHEAP.schema,
         billing_form.BILLING_FORM.schema,
+        selling_form.selling_form(Unit.CENTS).schema,
         config_flow._ADDRESS.schema,
         options_flow.UNIT_FORM.schema,
         *(plan_flow.schema_in(unit).schema for unit in Unit),
@@ -258,7 +260,7 @@ def translated(said: Texts) -> set[tuple[str, str]]:
     return {(platform, key) for platform, keys in said.items() for key in keys}
 
 
-EVERYTHING: Final = {"billed_by": "quarter"}
+EVERYTHING: Final = {"billed_by": "quarter", "selling": {"resolution": "quarter", "rows": [{}]}}
 """Options that bring what is not there without them."""
 
 

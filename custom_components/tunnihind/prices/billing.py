@@ -30,11 +30,6 @@ class Billing:
     billed_by: Resolution = Resolution.HOUR
     levels_by: Resolution = Resolution.HOUR
 
-    @property
-    def in_quarters(self) -> bool:
-        """Whether prices of quarters are needed."""
-        return self.billed_by is Resolution.QUARTER
-
 
 def billing_from(options: Mapping[str, Any]) -> Billing:
     """Read the entry's options. Levels by the quarter make sense only for those who pay by it."""

@@ -311,3 +311,18 @@ async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_home: Make
         ("started", NOON),
         ("started", NOON),
     ]
+
+
+async def test_a_negative_price_of_what_is_sold_counts_where_its_entity_is_named(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 2), cheap=5.0))
+    await home.add(options={"selling": {"resolution": "hour", "rows": [{"margin": 1.0}]}})
+    named = {"entity_id": home.state("binary_sensor", "negative_selling_price").entity_id}
+    triggers = {"all": the_server(hass), "sold": named}
+    runs = await automate(
+        hass,
+        {name: {"trigger": "tunnihind.price_turned_negative", "target": target} for name, target in triggers.items()},
+    )
+    await home.at(NOON + 3 * HOUR_S)
+    assert runs == [("sold", NOON)]

@@ -67,8 +67,8 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, user_input: Mappin
 @pytest.mark.parametrize(
     ("options", "choices"),
     [
-        ({}, ["prices", "add_row", "billing", "cheap", "unit"]),
-        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "cheap", "unit"]),
+        ({}, ["prices", "add_row", "billing", "selling", "cheap", "unit"]),
+        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "selling", "cheap", "unit"]),
     ],
 )
 async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
@@ -402,3 +402,24 @@ async def test_how_one_is_billed_is_kept_beside_the_other_options(hass: HomeAssi
 async def test_without_a_choice_one_is_billed_by_the_hour(hass: HomeAssistant) -> None:
     result = await submit(hass, await choose(hass, "billing"), {})
     assert result["data"] == {"billed_by": "hour", "levels_by": "hour"}
+
+
+async def test_selling_is_off_until_it_is_turned_on(hass: HomeAssistant) -> None:
+    form = await choose(hass, "selling", {"rows": [BASE]})
+    assert (form["step_id"], shown(form)) == ("selling", {})
+    result = await submit(hass, form, {"sells": False, "resolution": "quarter", "margin": 1})
+    assert result["data"] == {"rows": [BASE]}
+
+
+async def test_what_the_buyer_keeps_is_kept_in_cents_by_its_date(hass: HomeAssistant) -> None:
+    typed = {"sells": True, "resolution": "quarter", "margin": 0.008}
+    first = await submit(hass, await choose(hass, "selling", {"unit": "euros"}), typed)
+    beginning = {"margin": 0.8, "balancing": 0.0}
+    assert first["data"]["selling"] == {"resolution": "quarter", "rows": [beginning]}
+    form = await choose(hass, "selling", {"selling": first["data"]["selling"]})
+    assert shown(form) == {"sells": True, "resolution": "quarter", **beginning}
+    later = await submit(hass, form, {**typed, "margin": 1, "balancing": 0.5, "valid_from": "2027-01-01"})
+    new_year = {"margin": 1.0, "balancing": 0.5, "valid_from": "2027-01-01"}
+    assert later["data"]["selling"]["rows"] == [beginning, new_year]
+    form = await choose(hass, "selling", {"selling": later["data"]["selling"]})
+    assert shown(form) == {"sells": True, "resolution": "quarter", **new_year}

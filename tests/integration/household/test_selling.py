@@ -1,0 +1,114 @@
+"""A household with panels on the roof: what it gets for what it sells."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.support.home import Home, MakeHome, instant, shaped
+from tests.support.state_changes import record_state_changes
+from tunnihind.market import HOUR_S, QUARTER_S
+
+SELLS: Final = {"selling": {"resolution": "quarter", "rows": [{"margin": 0.8, "balancing": 0.5}]}}
+ENTITIES: Final = (
+    ("sensor", "selling_price"),
+    ("sensor", "next_selling_price"),
+    ("binary_sensor", "negative_selling_price"),
+)
+DAY: Final = range(instant("2026-01-14T00:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), QUARTER_S)
+
+
+@pytest.fixture
+async def quarter_home(make_home: MakeHome) -> Home:
+    """Return a home whose market trades quarters; the integration is not yet set up."""
+    home = await make_home()
+    home.serve_quarters()
+    return home
+
+
+def income(start: int) -> float:
+    return round(shaped(start) / 1000 - 0.008 - 0.005, 4)
+
+
+def registered(hass: HomeAssistant) -> list[bool]:
+    registry = er.async_get(hass)
+    return [registry.async_get_entity_id(platform, DOMAIN, f"entry_{key}") is not None for platform, key in ENTITIES]
+
+
+async def change(hass: HomeAssistant, home: Home, options: Mapping[str, Any]) -> None:
+    hass.config_entries.async_update_entry(home.entry, options=options)
+    await home.settle()
+
+
+async def test_a_household_that_sells_nothing_has_no_entity_for_it(hass: HomeAssistant, home: Home) -> None:
+    assert registered(hass) == [False, False, False]
+
+
+async def test_what_is_sold_has_a_price_of_each_quarter_while_one_buys_by_the_hour(quarter_home: Home) -> None:
+    home = quarter_home
+    await home.add(options=SELLS)
+    for _ in range(5):
+        quarter = home.now - home.now % QUARTER_S
+        assert float(home.value("selling_price")) == income(quarter)
+        assert float(home.value("next_selling_price")) == income(quarter + QUARTER_S)
+        assert float(home.value("current_price")) == home.consumer_price(quarter - quarter % HOUR_S)
+        await home.at(quarter + QUARTER_S)
+    listed = home.state("sensor", "selling_price").attributes["raw_today"]
+    assert [item["value"] for item in listed] == [income(start) for start in DAY]
+    assert len(home.state("sensor", "current_price").attributes["raw_today"]) == 24
+    assert home.state("sensor", "selling_price").attributes["unit_of_measurement"] == "EUR/kWh"
+
+
+async def test_the_price_of_a_sale_may_be_negative_where_one_buys_above_zero(quarter_home: Home) -> None:
+    home = quarter_home
+    home.serve_quarters(lambda _: 12.0)
+    await home.add(options=SELLS)
+    assert float(home.value("selling_price")) == -0.001
+    assert home.is_on("negative_selling_price")
+    assert not home.is_on("negative_price")
+
+
+async def test_the_buyers_part_changes_with_its_date(quarter_home: Home) -> None:
+    home = quarter_home
+    rows = [{"margin": 0.8}, {"valid_from": "2026-01-15", "margin": 1.0, "balancing": 0.3}]
+    await home.add(options={"selling": {"resolution": "hour", "rows": rows}})
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("selling_price")) == round(home.price_of(hour) / 1000 - 0.008, 4)
+    await home.at(instant("2026-01-15T00:00:00+02:00"))
+    assert float(home.value("selling_price")) == round(home.price_of(home.now) / 1000 - 0.01 - 0.003, 4)
+
+
+async def test_entities_come_and_go_with_the_option_and_keep_their_names(
+    hass: HomeAssistant, quarter_home: Home
+) -> None:
+    home = quarter_home
+    await home.add()
+    with record_state_changes(hass) as states:
+        await change(hass, home, SELLS)
+    assert registered(hass) == [True, True, True]
+    assert float(home.value("selling_price")) == income(home.now - home.now % QUARTER_S)
+    er.async_get(hass).async_update_entity(home.state("sensor", "selling_price").entity_id, new_entity_id="sensor.roof")
+    await home.settle()
+    with record_state_changes(hass) as more:
+        await change(hass, home, {})
+    assert registered(hass) == [False, False, False]
+    assert states.turned_unavailable == [
+        entity_id for entity_id in more.turned_unavailable if "selling" not in entity_id and "roof" not in entity_id
+    ]
+    await change(hass, home, SELLS)
+    assert home.state("sensor", "selling_price").entity_id == "sensor.roof"
+
+
+async def test_a_contract_that_ends_while_home_assistant_is_off_leaves_no_entity(
+    hass: HomeAssistant, quarter_home: Home
+) -> None:
+    home = quarter_home
+    await home.add(options=SELLS)
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    await change(hass, home, {})
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert registered(hass) == [False, False, False]
