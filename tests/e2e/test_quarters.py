@@ -185,3 +185,25 @@ async def test_the_full_horizon_is_told_and_warned_of_at_a_public_address(
     about = await server.until("/api/about", lambda reply: reply.status == 200)
     assert about.json()["fullHorizon"] is True
     assert server.log.count("--full-horizon is for a private server") == warnings
+
+
+async def test_on_a_private_server_quarters_and_feeds_go_on_to_the_end_of_the_forecast(
+    launch: Launch, clock: ShiftedClock
+) -> None:
+    clock.set("2025-12-15T09:20:00Z")
+    quotes = made_up_quotes(TODAY - timedelta(days=14), TODAY)
+    async with FakeElering(quotes, now=clock.now) as elering:
+        server = launch("--elering-url", elering.url, "--history-start", "2026", "--full-horizon", clock=clock)
+        await server.until_ready()
+        hours, quarters = await both(server)
+        assert (quarters["freeUntil"], quarters["gated"]) == (hours["freeUntil"], True)
+        assert hours["forecast"][-1]["ts"] == hours["freeUntil"]
+        last = quarters["forecast"][-1]["ts"]
+        assert last == day_end(TODAY + timedelta(days=7)) - QUARTER_S
+        assert [item["ts"] for item in quarters["forecast"]] == [
+            *range(quarters["forecast"][0]["ts"], last + 1, QUARTER_S)
+        ]
+        for resolution in ("15m", "60m"):
+            feed = (await server.get(f"/api/feeds/evcc?resolution={resolution}")).json()
+            assert feed[-1]["end"] == iso_utc(last + QUARTER_S)
+        assert (await server.get("/api/series")).json()["forecast"][-1]["ts"] == hours["freeUntil"]
