@@ -9,15 +9,18 @@ from typing import Any, Final
 from .answers import Band, ForecastAnswer
 from .plans.outcome import Outcome
 from .plans.saving import average_band
-from .prices.days import Day, day_at, iso_bounds
+from .prices.days import Day, day_at
 from .prices.levels import Level, is_cheap, level, rank
 from .prices.rates import Part
 from .prices.selling import SellingContract
+from .prices.shapes import bands, rates
 from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
 # A day: a shorter forecast says little, and the list of prices has the rest.
 OUTLOOK_S: Final = 24 * HOUR_S
+# More than any server sends. As quarters, nine days are 76 kB.
+MOST_LISTED_S: Final = 9 * 24 * HOUR_S
 
 
 @dataclass(frozen=True)
@@ -131,22 +134,28 @@ class PricesNow:
     @cached_property
     def raw_today(self) -> list[dict[str, Any]]:
         """Today's published prices, in the shape that other integrations and cards read."""
-        return [_raw(period) for period in self._settled(self.today)]
+        return rates(self._settled(self.today))
 
     @cached_property
     def raw_tomorrow(self) -> list[dict[str, Any]]:
         """Tomorrow's published prices, in the same shape."""
-        return [_raw(period) for period in self._settled(self.tomorrow)]
+        return rates(self._settled(self.tomorrow))
 
     @cached_property
     def raw_forecast(self) -> list[dict[str, Any]]:
         """The medians of the predicted periods, in the same shape."""
-        return [_raw(period) for period in self.predicted]
+        return rates(self.predicted)
 
     @cached_property
     def bands(self) -> list[dict[str, Any]]:
         """The predicted periods with all three percentiles."""
-        return [_band(period) for period in self.predicted]
+        return bands(self.predicted)
+
+    @cached_property
+    def listed(self) -> Sequence[Period]:
+        """All that is known from the midnight before the newest answer on. It changes only with an answer."""
+        midnight = day_at(self.answer.now).start
+        return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
     def _settled(self, day: Day) -> tuple[Period, ...]:
         return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
@@ -170,14 +179,6 @@ class PricesNow:
 
 def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
     return sum(period.length_s for period in periods) == day.end - day.start
-
-
-def _raw(period: Period) -> dict[str, Any]:
-    return {**iso_bounds(period.start, period.end), "value": period.price}
-
-
-def _band(period: Period) -> dict[str, Any]:
-    return {**iso_bounds(period.start, period.end), "p10": period.low, "p50": period.price, "p90": period.high}
 
 
 def timeline_of(answer: ForecastAnswer, tariff: Tariff | SellingContract) -> Timeline:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import fmean
 from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntityDescription, SensorStateClass
@@ -13,7 +14,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.helpers.typing import StateType
 
 from .answers import Backtest
-from .const import CENTS_PER_KWH, EUR_PER_KWH, EUR_PER_MWH
+from .const import CENTS_PER_KWH, EUR, EUR_PER_KWH, EUR_PER_MWH
 from .coordinator import TunnihindConfigEntry
 from .entity import (
     NEXT_SELLING_PRICE,
@@ -31,10 +32,13 @@ from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .prices.billing import Billing, Resolution
 from .prices.days import iso_bounds
 from .prices.levels import Level
-from .prices.timeline import Period
+from .prices.shapes import points, rates
+from .prices.timeline import Period, rounded
 from .prices_now import DayPrices, PricesNow
 
 PARALLEL_UPDATES = 0
+# Four days of quarters, 20 kB: farther than HAEO plans, and with the list of rates less than 100 kB.
+MOST_POINTS: Final = 4 * 96
 _PERCENT: Final = 100
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -87,7 +91,15 @@ class PriceDescription(ServerSensorDescription):
 class PriceSensor(PriceEntity, ServerSensor):
     """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
 
-    _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast"})
+    _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"})
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        attributes = super().extra_state_attributes
+        if self.entity_description.native_unit_of_measurement != EUR_PER_KWH:
+            return attributes
+        return {**(attributes or {}), "currency": EUR}
 
 
 class SellingSensor(SellingEntity, PriceSensor):
@@ -127,6 +139,15 @@ def _outlook(prices: PricesNow) -> Attributes:
         "p50": band.p50,
         "p90": band.p90,
         "forecast": prices.bands,
+    }
+
+
+def _list(prices: PricesNow) -> Attributes:
+    return {
+        "rates": rates(prices.listed),
+        "forecast": points(prices.listed[:MOST_POINTS]),
+        # HAEO would draw lines between the prices.
+        "interpolation_mode": "previous",
     }
 
 
@@ -224,6 +245,15 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
         translation_key="forecast",
         value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
         attributes_fn=_outlook,
+    ),
+    PriceDescription(
+        key="price_list",
+        translation_key="price_list",
+        # An average of changing length is nothing for statistics.
+        state_class=None,
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
+        attributes_fn=_list,
     ),
 )
 

@@ -13,6 +13,7 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
 from custom_components.tunnihind.actions.past_hours import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.past.hours import LeftOut
@@ -168,17 +169,18 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     ]
     imported = {"statistic_id", *keys_of(hours_answer({0: 0.1}, 1, {0: LeftOut.NO_RATE}))}
     answers = {
-        "get_prices": await answered(hass, "get_prices"),
+        "get_prices": await answered(hass, "get_prices") | await answered(hass, "get_prices", shape="rates"),
         "find_cheapest_hours": found | none,
         "import_prices": imported,
         "import_costs": {"kwh", "cost"},
     }
-    choices = {"find_cheapest_hours": set(Horizon)}
+    choices = {"find_cheapest_hours": set(Horizon), "get_prices": {*RESOLUTIONS, *Shape}}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
-        assert answer == answers[name]
+        # How the answer to `get_prices` looks depends on its shape.
+        assert answer - set(Shape) == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)
 

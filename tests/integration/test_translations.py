@@ -180,6 +180,11 @@ def selectors() -> dict[str, Texts]:
             said = "options" if isinstance(selector, SelectSelector) else "unit_of_measurement"
             values = set(ensure_list(cast("dict[str, Any]", selector.config)[said]))
             found.setdefault(key, {said: set()})[said] |= values
+    for action in actions().values():
+        for field in action["fields"].values():
+            select = field["selector"].get("select", {})
+            if "translation_key" in select:
+                found[select["translation_key"]] = {"options": set(select["options"])}
     # The other options of a row are dates. The lines of a price are named beside the form, not chosen in it.
     return {**found, options_flow.ROW: {"options": {"beginning"}}, "part": {"options": set(breakdown.LINES)}}
 

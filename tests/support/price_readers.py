@@ -1,4 +1,6 @@
-"""How evcc, EMHASS and Predbat read prices, written from the rules of each; none of their code is here.
+"""How evcc, EMHASS, Predbat, HAEO and EV Smart Charging read prices, written from the rules of each.
+
+None of their code is here.
 
 A test asks what the program would take for the price of an instant.
 """
@@ -95,6 +97,20 @@ class PredbatRates:
                 break
         return cls(midnight, minutes)
 
+    @classmethod
+    def read_attributes(cls, attributes: Mapping[str, Any], midnight: int) -> PredbatRates:
+        """Read what `metric_octopus_import` names: of the lists that Predbat looks for, the first that is there.
+
+        Items with `start` and `end` are in currency per kWh, which become cents.
+        """
+        today = next(attributes[name] for name in ("rates", "all_rates", "raw_today", "prices") if attributes.get(name))
+        minutes: dict[int, float] = {}
+        for rate in (*today, *attributes.get("raw_tomorrow", ())):
+            first = (instant(rate["start"]) - midnight) // MINUTE_S
+            last = (instant(rate["end"]) - midnight) // MINUTE_S
+            minutes |= dict.fromkeys(range(first, last), rate["value"] * 100)
+        return cls(midnight, minutes)
+
     def at(self, ts: int) -> float:
         """Return the price of an instant in cents per kWh, of the day before where it isn't known."""
         minute = (ts - self.midnight) // MINUTE_S
@@ -102,3 +118,46 @@ class PredbatRates:
             minute -= int(timedelta(days=1).total_seconds()) // MINUTE_S
             assert minute >= 0, "not even the day before is known"
         return self.minutes[minute]
+
+
+@dataclass(frozen=True)
+class HaeoSeries:
+    """What HAEO reads of a sensor: points in time that it joins, and a unit."""
+
+    points: Sequence[tuple[int, float]]
+    holds: bool
+    """Whether a point's value holds until the next; if not, HAEO draws a line between them."""
+    unit: str
+
+    @classmethod
+    def read(cls, attributes: Mapping[str, Any]) -> HaeoSeries:
+        """Read a sensor: first in HAEO's own form, then in Nord Pool's."""
+        own = attributes.get("forecast")
+        if own and all({"time", "value"} <= item.keys() for item in own) and attributes.get("unit_of_measurement"):
+            points = sorted((instant(item["time"]), float(item["value"])) for item in own)
+            return cls(points, attributes.get("interpolation_mode") == "previous", attributes["unit_of_measurement"])
+        days = (*attributes["raw_today"], *attributes.get("raw_tomorrow", ()))
+        points = sorted((instant(item["start"]), float(item["value"])) for item in days)
+        return cls(points, True, f"{attributes['currency']}/kWh")
+
+    def at(self, ts: int) -> float:
+        """Return the price at an instant; the last one goes on."""
+        assert self.holds, "HAEO would draw lines between the prices"
+        assert self.points[0][0] <= ts, "HAEO has no price for the beginning"
+        return [value for start, value in self.points if start <= ts][-1]
+
+
+_STARTS: Final = ("time", "start", "hour", "start_time", "datetime")
+_VALUES: Final = ("price", "value")
+_DAYS: Final = (("prices_today", "prices_tomorrow"), ("raw_today", "raw_tomorrow"))
+_BOTH_DAYS: Final = ("prices", "data", "forecast")
+
+
+def ev_smart_charging_prices(attributes: Mapping[str, Any]) -> dict[int, float]:
+    """Return the prices that EV Smart Charging finds in a sensor, by their start."""
+    by_day = next((names for names in _DAYS if names[0] in attributes), None)
+    names = by_day or (next(name for name in _BOTH_DAYS if name in attributes),)
+    items = [item for name in names for item in attributes.get(name) or ()]
+    start = next(key for key in _STARTS if key in items[0])
+    value = next(key for key in _VALUES if key in items[0])
+    return {instant(item[start]): float(item[value]) for item in items}

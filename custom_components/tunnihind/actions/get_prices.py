@@ -1,18 +1,36 @@
 """`get_prices`: the household's prices of any time that is known."""
 
+from enum import StrEnum
 from typing import Final
 
 import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse, callback
 from homeassistant.helpers import config_validation as cv
-from homeassistant.util.json import JsonObjectType
+from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..prices.timeline import Period
+from ..prices.shapes import mapping, rates
+from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import SERVER_FIELD, coordinator_of, range_asked, rehearsal_mark, times
 
 ATTR_START: Final = "start"
 ATTR_END: Final = "end"
 ATTR_FORECAST: Final = "forecast"
+ATTR_RESOLUTION: Final = "resolution"
+ATTR_SHAPE: Final = "shape"
+
+RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
+
+
+class Shape(StrEnum):
+    """How the prices are given."""
+
+    LIST = "list"
+    """With all that is known of each."""
+    MAPPING = "mapping"
+    """By the time at which each begins."""
+    RATES = "rates"
+    """From when until when, and how much."""
+
 
 SCHEMA: Final = vol.Schema(
     {
@@ -20,18 +38,30 @@ SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_START): cv.datetime,
         vol.Optional(ATTR_END): cv.datetime,
         vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
+        vol.Optional(ATTR_RESOLUTION): vol.In(RESOLUTIONS),
+        vol.Optional(ATTR_SHAPE, default=Shape.LIST): vol.In(list(Shape)),
     }
 )
 
 
 @callback
 def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices, by default from the current period on."""
+    """Return the household's prices, by default from the current period on and as it is billed."""
     coordinator = coordinator_of(call)
     prices = coordinator.prices
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)
-    periods = (period for period in prices.timeline.between(start, end) if period.settled or call.data[ATTR_FORECAST])
-    return {"prices": [_price(period) for period in periods], **rehearsal_mark(coordinator)}
+    step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
+    known = prices.timeline.at_step(step_s).between(start, end)
+    periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
+    return {"prices": _shaped(periods, call.data[ATTR_SHAPE]), **rehearsal_mark(coordinator)}
+
+
+def _shaped(periods: list[Period], shape: Shape) -> JsonValueType:
+    if shape == Shape.MAPPING:
+        return {**mapping(periods)}
+    if shape == Shape.RATES:
+        return [*rates(periods)]
+    return [_price(period) for period in periods]
 
 
 def _price(period: Period) -> JsonObjectType:

@@ -1,8 +1,10 @@
 """Settled and predicted prices on one line of time, period by period."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from statistics import fmean
 from typing import Final
 
 HOUR_S: Final = 3_600
@@ -56,7 +58,37 @@ class Timeline:
         first = max(bisect_right(self._starts, start) - 1, 0)
         return tuple(period for period in self.periods[first:] if start < period.end and period.start < end)
 
+    def at_step(self, step_s: int) -> Timeline:
+        """Return the same prices by the hour or by the quarter.
+
+        An hour has the mean of its quarters, and none where one is missing. A quarter has the price of its hour.
+        """
+        if step_s == self.step_s:
+            return self
+        if step_s < self.step_s:
+            return Timeline(step_s, (part for period in self.periods for part in _split(period, step_s)))
+        grouped = groupby(self.periods, key=lambda period: period.start // step_s)
+        joined = (_joined(tuple(parts)) for _, parts in grouped)
+        return Timeline(step_s, (period for period in joined if period.length_s == step_s))
+
     @property
     def settled_until(self) -> int | None:
         """The end of the newest settled period, UTC seconds; None where none is settled."""
         return max((period.end for period in self.periods if period.settled), default=None)
+
+
+def _split(period: Period, step_s: int) -> Iterator[Period]:
+    for start in range(period.start, period.end, step_s):
+        yield replace(period, start=start, end=start + step_s)
+
+
+def _joined(parts: Sequence[Period]) -> Period:
+    """Return the mean of neighbours; it is as long as they are together."""
+    return Period(
+        parts[0].start,
+        parts[0].start + sum(part.length_s for part in parts),
+        rounded(fmean(part.price for part in parts)),
+        rounded(fmean(part.low for part in parts)),
+        rounded(fmean(part.high for part in parts)),
+        settled=all(part.settled for part in parts),
+    )

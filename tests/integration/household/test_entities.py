@@ -21,8 +21,9 @@ HUB = {
     "binary_sensor": {"cheap_hour", "negative_price", "tomorrow_known", "data_problem"},
     "calendar": {"plans"},
 }  # fmt: skip
-ON_DEMAND = {"current_price_cents",
-    "price_rank", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error", "forecast_skill",
+ON_DEMAND = {
+    "current_price_cents", "price_list", "price_rank", "forecast_made_at", "data_refreshed", "forecast_error",
+    "forecast_baseline_error", "forecast_skill",
 }  # fmt: skip
 PLAN = {
     "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance", "status"},
@@ -33,7 +34,7 @@ DIAGNOSTIC = {
     "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
     "forecast_skill", "data_problem",
 }  # fmt: skip
-LISTS = {"raw_today", "raw_tomorrow", "raw_forecast", "forecast"}
+LISTS = {"raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
 
 
 def registered(hass: HomeAssistant) -> list[er.RegistryEntry]:

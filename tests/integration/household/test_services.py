@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.home import PUBLISHED_TODAY, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
 
 async def ask(hass: HomeAssistant, action: str, **data: Any) -> dict[str, Any]:  # noqa: ANN401  an action's own
@@ -36,6 +37,49 @@ async def test_prices_of_a_range_without_the_forecast(hass: HomeAssistant, home:
         hass, "get_prices", start="2026-01-14T23:00:00+02:00", end="2026-01-15T05:00:00+02:00", forecast=False
     )
     assert [price["start"] for price in answer["prices"]] == ["2026-01-14T23:00:00+02:00", "2026-01-15T00:00:00+02:00"]
+
+
+@pytest.mark.parametrize(("resolution", "step_s"), [("15m", QUARTER_S), ("60m", HOUR_S)])
+async def test_prices_come_by_quarters_or_hours_as_asked(
+    hass: HomeAssistant, make_home: MakeHome, resolution: str, step_s: int
+) -> None:
+    home = await make_home()
+    home.serve_quarters()
+    await home.add(options={"billed_by": "quarter"})
+    hour = instant("2026-01-14T10:00:00+02:00")
+    bounds = {"start": "2026-01-14T10:15:00+02:00", "end": "2026-01-14T11:00:00+02:00"}
+    prices = (await ask(hass, "get_prices", **bounds, resolution=resolution))["prices"]
+    consumer = [home.consumer_quarter_price(start) for start in range(hour, hour + HOUR_S, QUARTER_S)]
+    expected = consumer[1:] if step_s == QUARTER_S else [round(sum(consumer) / 4, 4)]
+    assert [price["price"] for price in prices] == pytest.approx(expected, abs=5.1e-5)
+    assert [instant(price["end"]) - instant(price["start"]) for price in prices] == [step_s] * len(expected)
+
+
+async def test_billed_by_the_hour_a_quarter_costs_what_its_hour_does(hass: HomeAssistant, home: Home) -> None:
+    hours = (await ask(hass, "get_prices"))["prices"]
+    quarters = (await ask(hass, "get_prices", resolution="15m"))["prices"]
+    by_start = {instant(hour["start"]): hour["price"] for hour in hours}
+    assert instant(quarters[0]["start"]) == home.now - home.now % QUARTER_S
+    assert all(part["price"] == by_start[instant(part["start"]) // HOUR_S * HOUR_S] for part in quarters)
+
+
+async def test_each_shape_has_the_same_prices(hass: HomeAssistant, home: Home) -> None:
+    whole = (await ask(hass, "get_prices"))["prices"]
+    rates = (await ask(hass, "get_prices", shape="rates"))["prices"]
+    mapping = (await ask(hass, "get_prices", shape="mapping"))["prices"]
+    assert rates == [{"start": item["start"], "end": item["end"], "value": item["price"]} for item in whole]
+    assert {instant(time): price for time, price in mapping.items()} == {
+        instant(item["start"]): item["price"] for item in whole
+    }
+    assert all(time.endswith("+00:00") for time in mapping)
+
+
+@pytest.mark.parametrize("field", ["resolution", "shape"])
+async def test_a_shape_or_resolution_that_there_is_not_is_refused_by_name(
+    hass: HomeAssistant, home: Home, field: str
+) -> None:
+    with pytest.raises(vol.Invalid, match=field):
+        await ask(hass, "get_prices", **{field: "30m"})
 
 
 async def test_a_time_without_a_zone_is_home_assistants(hass: HomeAssistant, home: Home) -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
 from tests.support.price_strategies import HOURS, lines
 
 _PLACES = st.integers(-2 * HOUR_S, 64 * HOUR_S) | st.integers(-2, 64).map(lambda hours: hours * HOUR_S)
@@ -55,3 +55,29 @@ def test_an_hour_ends_where_the_next_begins() -> None:
     assert line.at(HOUR_S) == second
     assert line.at(2 * HOUR_S) is None
     assert line.between(0, HOUR_S) == (first,)
+
+
+@given(lines())
+def test_an_hour_has_the_mean_of_its_quarters_and_a_quarter_the_price_of_its_hour(periods: list[Period]) -> None:
+    step_s = periods[0].length_s if periods else HOUR_S
+    line = Timeline(step_s, periods)
+    hours, quarters = line.at_step(HOUR_S), line.at_step(QUARTER_S)
+    assert {period.length_s for period in hours.periods} <= {HOUR_S}
+    assert {period.length_s for period in quarters.periods} <= {QUARTER_S}
+    for quarter in quarters.periods:
+        known = line.at(quarter.start)
+        assert known is not None
+        assert (quarter.price, quarter.low, quarter.high, quarter.settled) == (
+            known.price,
+            known.low,
+            known.high,
+            known.settled,
+        )
+    begun = {quarter.start - quarter.start % HOUR_S for quarter in quarters.periods}
+    whole = {start for start in begun if len(quarters.between(start, start + HOUR_S)) == 4}
+    assert {hour.start for hour in hours.periods} == whole
+    for hour in hours.periods:
+        parts = quarters.between(hour.start, hour.end)
+        assert abs(hour.price - sum(part.price for part in parts) / 4) <= 0.00005 + 1e-9
+        assert hour.low <= hour.price <= hour.high
+        assert hour.settled == all(part.settled for part in parts)

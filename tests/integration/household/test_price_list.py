@@ -1,0 +1,94 @@
+"""What other programs read: the sensor *Price list*, and what they need on the other price sensors."""
+
+from typing import Any
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.json import json_bytes
+
+from tests.integration.household.test_entities import enable_all
+from tests.support.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.recording_proxy import RecordingProxy
+from tests.support.state_changes import record_state_changes
+from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
+
+AFTERNOON = "2026-01-14T15:20:00+02:00"
+MIDNIGHT = instant("2026-01-14T00:00:00+02:00")
+PRICE_SENSORS = (
+    *("current_price", "next_price", "forecast", "price_list", "average_today", "lowest_today", "highest_today"),
+    *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow"),
+)
+
+
+@pytest.fixture
+async def afternoon(make_home: MakeHome, proxy: RecordingProxy) -> Home:
+    """Return a home with tomorrow's prices, whose household asks through the proxy; not yet set up."""
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW)
+    proxy.upstream, home.port = home.server.port, proxy.port
+    return home
+
+
+def rates(home: Home) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = home.state("sensor", "price_list").attributes["rates"]
+    return listed
+
+
+async def test_the_list_has_all_prices_from_midnight_on_without_a_gap(hass: HomeAssistant, afternoon: Home) -> None:
+    await afternoon.add()
+    await enable_all(hass, afternoon)
+    listed, periods = rates(afternoon), afternoon.entry.runtime_data.prices.timeline.periods
+    assert instant(listed[0]["start"]) == MIDNIGHT
+    assert instant(listed[-1]["end"]) == periods[-1].end > afternoon.now + 71 * HOUR_S
+    assert [rate["end"] for rate in listed[:-1]] == [rate["start"] for rate in listed[1:]]
+    assert [rate["value"] for rate in listed] == [period.price for period in periods if period.start >= MIDNIGHT]
+
+
+async def test_the_longest_list_of_quarters_reaches_to_the_end_in_less_than_100_kb(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW, settings=Settings(full_horizon=True))
+    home.price_of = home.forecast_of = lambda start: -1234.56 - start // HOUR_S % 7
+    home.serve_quarters(lambda start: -1234.56 - start // QUARTER_S % 7)
+    await home.add(options={"billed_by": "quarter"})
+    await enable_all(hass, home)
+    attributes = home.state("sensor", "price_list").attributes
+    end = home.entry.runtime_data.prices.timeline.periods[-1].end
+    assert instant(attributes["rates"][-1]["end"]) == end > home.now + 7 * DAY_S
+    assert len(attributes["rates"]) == (end - MIDNIGHT) // QUARTER_S
+    assert len(attributes["forecast"]) == 4 * 96
+    assert len(json_bytes(dict(attributes))) < 100_000
+
+
+async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoon: Home, proxy: RecordingProxy) -> None:
+    await afternoon.add()
+    await enable_all(hass, afternoon)
+    # Home Assistant itself reloads what was enabled, half a minute later.
+    await afternoon.at(afternoon.now + QUARTER_S)
+    before = afternoon.state("sensor", "price_list")
+    proxy.refuse(503)
+    with record_state_changes(hass) as changes:
+        await afternoon.at(MIDNIGHT + DAY_S + HOUR_S)
+    assert before.entity_id not in changes.changed
+    assert len(changes.changed) > 3
+    proxy.pass_on()
+    afternoon.serve()
+    await afternoon.poll()
+    assert instant(rates(afternoon)[0]["start"]) == MIDNIGHT + DAY_S
+
+
+async def test_each_price_has_its_currency_and_nothing_else_has(hass: HomeAssistant, afternoon: Home) -> None:
+    await afternoon.add()
+    await enable_all(hass, afternoon)
+    for key in PRICE_SENSORS:
+        assert afternoon.state("sensor", key).attributes["currency"] == "EUR", key
+    with_currency = [state for state in hass.states.async_all() if "currency" in state.attributes]
+    assert len(with_currency) == len(PRICE_SENSORS)
+
+
+async def test_each_item_of_a_forecast_also_has_a_time_and_a_value(afternoon: Home) -> None:
+    await afternoon.add()
+    for key in ("current_price", "forecast"):
+        items = afternoon.state("sensor", key).attributes["forecast"]
+        assert len(items) > 24
+        assert all((item["time"], item["value"]) == (item["start"], item["p50"]) for item in items)

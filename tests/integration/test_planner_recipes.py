@@ -1,0 +1,142 @@
+"""The guide's settings for other programs: what each reads of Home Assistant, by its own rules, is what is paid."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.template import Template
+
+from tests.integration.household.test_entities import enable_all
+from tests.integration.household.test_services import ask
+from tests.support import documents
+from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.price_readers import (
+    EvccTariff,
+    HaeoSeries,
+    PredbatRates,
+    emhass_steps,
+    ev_smart_charging_prices,
+)
+from tests.support.translations import LANGUAGES
+from tunnihind.market import HOUR_S, QUARTER_S
+
+MIDNIGHT: Final = instant("2026-01-14T00:00:00+02:00")
+AFTERNOON: Final = "2026-01-14T15:20:00+02:00"
+DAY_S: Final = 24 * HOUR_S
+
+type Paid = Callable[[int], float]
+"""What the household pays at an instant, EUR/kWh: the price, or the median of its forecast."""
+
+
+@pytest.fixture(params=["hour", "quarter"])
+async def home(request: pytest.FixtureRequest, hass: HomeAssistant, make_home: MakeHome) -> Home:
+    """Return a home in the afternoon, billed by the hour and by the quarter, with all its entities."""
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW)
+    home.serve_quarters()
+    await home.add(options={"billed_by": request.param})
+    await enable_all(hass, home)
+    return home
+
+
+@pytest.fixture
+def paid(home: Home) -> Paid:
+    timeline = home.entry.runtime_data.prices.timeline
+
+    def at(ts: int) -> float:
+        period = timeline.at(ts)
+        assert period is not None
+        return float(period.price)
+
+    return at
+
+
+def setting(program: str) -> str:
+    """Return what the guide's table says to write into that program."""
+    [row] = re.findall(rf"^\| {program} \| (.*) \|$", documents.section("For other programs"), re.MULTILINE)
+    [first, *_] = documents.codes(row)
+    return first.replace("\\|", "|")
+
+
+def named_entity(hass: HomeAssistant, program: str) -> State:
+    [entity_id] = re.findall(r"sensor\.\w+", setting(program))
+    state = hass.states.get(entity_id)
+    assert state is not None
+    # As it comes over the wire.
+    return State(entity_id, state.state, json.loads(json_dumps(dict(state.attributes))))
+
+
+def known_until(home: Home) -> int:
+    return int(home.entry.runtime_data.prices.timeline.periods[-1].end)
+
+
+def quarters(first: int, last: int) -> range:
+    return range(first, last, QUARTER_S)
+
+
+def jq(program: str, document: str) -> str:
+    return subprocess.run(["jq", "-r", program], input=document, capture_output=True, text=True, check=True).stdout
+
+
+async def test_emhass_gets_each_quarter_from_the_current_one_on(hass: HomeAssistant, home: Home, paid: Paid) -> None:
+    answer = await ask(hass, "get_prices", shape="mapping")
+    key, _, template = setting("EMHASS").partition(": ")
+    assert key == "load_cost_forecast"
+    sent = json_dumps(Template(template.strip('"'), hass).async_render({"answer": answer}))
+    now = home.now - home.now % QUARTER_S
+    steps = emhass_steps(sent, now, 192, QUARTER_S)
+    assert steps == pytest.approx([paid(now + step * QUARTER_S) for step in range(192)])
+
+
+async def test_predbat_knows_every_minute_to_the_end_of_the_forecast(
+    hass: HomeAssistant, home: Home, paid: Paid
+) -> None:
+    assert setting("Predbat").startswith("metric_octopus_import: ")
+    rates = PredbatRates.read_attributes(named_entity(hass, "Predbat").attributes, MIDNIGHT)
+    every = quarters(MIDNIGHT, known_until(home))
+    assert [rates.at(ts) for ts in every] == pytest.approx([paid(ts) * 100 for ts in every])
+
+
+async def test_haeo_holds_each_price_until_the_next(hass: HomeAssistant, home: Home, paid: Paid) -> None:
+    series = HaeoSeries.read(named_entity(hass, "HAEO").attributes)
+    assert series.unit == "EUR/kWh"
+    every = quarters(MIDNIGHT, MIDNIGHT + 4 * DAY_S)
+    assert [series.at(ts) for ts in every if ts < known_until(home)] == [
+        paid(ts) for ts in every if ts < known_until(home)
+    ]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+async def test_evcc_gets_one_rate_after_the_other(hass: HomeAssistant, home: Home, paid: Paid) -> None:
+    assert "sensor.tunnihind_price_list" in documents.section("For other programs")
+    state = hass.states.get("sensor.tunnihind_price_list")
+    assert state is not None
+    answer = json_dumps(state.as_dict())
+    key, _, program = setting("evcc").partition(": ")
+    assert key == "jq"
+    tariff = EvccTariff.read(await hass.async_add_executor_job(jq, program, answer))
+    assert [tariff.at(ts) for ts in quarters(MIDNIGHT, known_until(home))] == [
+        paid(ts) for ts in quarters(MIDNIGHT, known_until(home))
+    ]
+
+
+async def test_ev_smart_charging_gets_what_is_published_of_today_and_tomorrow(
+    hass: HomeAssistant, home: Home, paid: Paid
+) -> None:
+    prices = ev_smart_charging_prices(named_entity(hass, "EV Smart Charging").attributes)
+    assert min(prices) == MIDNIGHT
+    assert max(prices) + HOUR_S >= MIDNIGHT + 2 * DAY_S
+    assert prices == {start: paid(start) for start in prices}
+
+
+async def test_the_estonian_guide_has_the_same_settings() -> None:
+    both = [
+        {re.sub(r"\W+", "", code) for code in documents.codes(documents.section("For other programs", language))}
+        for language in LANGUAGES
+    ]
+    assert both[0] == both[1]
