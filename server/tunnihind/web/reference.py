@@ -198,7 +198,7 @@ def _answers(responses: Node, shared: Node, say: Translate) -> Iterator[Answer]:
         if _is_shared_problem(status, given):
             continue
         answer = shared[_name(given["$ref"])] if "$ref" in given else given
-        schemas = [media["schema"] for media in answer.get("content", {}).values()]
+        schemas = [media["schema"].get("items", media["schema"]) for media in answer.get("content", {}).values()]
         refers_to = next((_name(schema["$ref"]) for schema in schemas if "$ref" in schema), None)
         yield Answer(status, inline(say(answer["description"])), refers_to)
 
