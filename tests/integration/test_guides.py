@@ -13,6 +13,7 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
 from custom_components.tunnihind.actions.past_hours import hours_answer
 from custom_components.tunnihind.const import DOMAIN
@@ -174,7 +175,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "import_prices": imported,
         "import_costs": {"kwh", "cost"},
     }
-    choices = {"find_cheapest_hours": set(Horizon), "get_prices": {*RESOLUTIONS, *Shape}}
+    choices = {"find_cheapest_hours": set(Horizon), "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")

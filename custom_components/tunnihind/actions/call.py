@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 import voluptuous as vol
@@ -18,6 +19,17 @@ from ..prices.days import iso_bounds
 from ..prices_now import PricesNow
 
 ATTR_CONFIG_ENTRY: Final = "config_entry"
+ATTR_DIRECTION: Final = "direction"
+
+
+class Direction(StrEnum):
+    """Whose prices are meant."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+DIRECTION_FIELD: Final = {vol.Optional(ATTR_DIRECTION, default=Direction.BUY): vol.In(list(Direction))}
 SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
 
 
@@ -26,6 +38,18 @@ def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
     entry_id = call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass)
     entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, entry_id)
     return entry.runtime_data
+
+
+def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
+    """Return what the household pays, or gets where the call says so.
+
+    Raises ServiceValidationError where it sells nothing.
+    """
+    if call.data[ATTR_DIRECTION] != Direction.SELL:
+        return coordinator.prices
+    if coordinator.selling is None:
+        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="not_selling")
+    return coordinator.selling_prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:

@@ -17,7 +17,7 @@ from ..plans.plan import window_in
 from ..plans.saving import Saving
 from ..plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
 from ..plans.spans import Span
-from .call import SERVER_FIELD, coordinator_of, range_asked, rehearsal_mark, times
+from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
 
 ATTR_DURATION: Final = "duration"
 ATTR_SPLIT: Final = "split"
@@ -37,6 +37,7 @@ def _finite(cents: float) -> float:
 SCHEMA: Final = vol.Schema(
     {
         **SERVER_FIELD,
+        **DIRECTION_FIELD,
         vol.Required(ATTR_DURATION): cv.positive_time_period,
         vol.Optional(ATTR_SPLIT, default=False): cv.boolean,
         vol.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
@@ -52,7 +53,7 @@ SCHEMA: Final = vol.Schema(
 def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest time for a job, or why there is none."""
     coordinator = coordinator_of(call)
-    prices = coordinator.prices
+    prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
     window = _window(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}

@@ -10,7 +10,7 @@ from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..prices.shapes import mapping, rates
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
-from .call import SERVER_FIELD, coordinator_of, range_asked, rehearsal_mark, times
+from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
 
 ATTR_START: Final = "start"
 ATTR_END: Final = "end"
@@ -35,6 +35,7 @@ class Shape(StrEnum):
 SCHEMA: Final = vol.Schema(
     {
         **SERVER_FIELD,
+        **DIRECTION_FIELD,
         vol.Optional(ATTR_START): cv.datetime,
         vol.Optional(ATTR_END): cv.datetime,
         vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
@@ -48,7 +49,7 @@ SCHEMA: Final = vol.Schema(
 def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices, by default from the current period on and as it is billed."""
     coordinator = coordinator_of(call)
-    prices = coordinator.prices
+    prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
     known = prices.timeline.at_step(step_s).between(start, end)

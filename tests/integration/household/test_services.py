@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.home import PUBLISHED_TODAY, Home, MakeHome, instant
+from tests.support.home import PUBLISHED_TODAY, Home, MakeHome, instant, shaped
 from tunnihind.market import HOUR_S, QUARTER_S
 
 
@@ -167,3 +167,28 @@ async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass:
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "get_prices")
     assert refusal.value.translation_key == "no_server"
+
+
+async def test_with_the_direction_sell_prices_and_hours_are_those_of_selling(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home()
+    home.serve_quarters()
+    await home.add(options={"selling": {"resolution": "quarter", "rows": [{"margin": 1.0}]}})
+    prices = (await ask(hass, "get_prices", direction="sell", forecast=False))["prices"]
+    expected = {start: round(shaped(start) / 1000 - 0.01, 4) for start in map(_start, prices)}
+    assert [price["price"] for price in prices] == list(expected.values())
+    found = await ask(hass, "find_cheapest_hours", direction="sell", duration={"minutes": 15})
+    assert _start(found) == min(expected, key=lambda start: (expected[start], start))
+
+
+def _start(item: dict[str, Any]) -> int:
+    return instant(item["start"])
+
+
+@pytest.mark.parametrize("action", ["get_prices", "find_cheapest_hours"])
+async def test_a_household_that_sells_nothing_is_told_so(hass: HomeAssistant, home: Home, action: str) -> None:
+    job = {"duration": {"hours": 1}} if action == "find_cheapest_hours" else {}
+    with pytest.raises(ServiceValidationError) as error:
+        await ask(hass, action, direction="sell", **job)
+    assert error.value.translation_key == "not_selling"
