@@ -1,10 +1,11 @@
-"""What a forecast costs: from nothing, with a new day, and hour by hour in between; time and memory.
+"""What a forecast costs: from nothing, with a new day, and hour by hour in between; hours, then quarters.
 
     OPENBLAS_NUM_THREADS=1 PYTHONPATH=. uv run --no-sync python tests/benchmarks/bench_forecast.py [--database-url URL]
 
 Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
-database the market is made up: three and a half years; wind forecasts nine days ahead; load, wind and solar of seven
-zones for the next day; weather of all points as a year of running leaves it. Times are of the processor.
+database the market is made up: three and a half years, the last months in quarters; wind forecasts nine days ahead;
+load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are of
+the processor.
 """
 
 import tempfile
@@ -31,7 +32,7 @@ from tunnihind.store.store import Store
 
 type Series = Mapping[str, Sequence[IssuedSeries]]
 
-FIRST: Final = date(2022, 1, 1)
+FIRST: Final = date(2022, 9, 1)
 DAYS: Final = 1275
 LAST: Final = FIRST + timedelta(days=DAYS - 1)
 NEXT_DAY: Final = tuple(
@@ -121,8 +122,13 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
             known = Archive(archive.prices, CovariateArchive(series)).as_of(as_of)
             read = time.process_time()
             run = forecaster.forecast(known)
-            spent, tier = time.process_time() - read, run.tier if run is not None else "nothing"
-            lines.append(f"  {iso_utc(as_of)}  {what:<34} read {read - started:5.2f} s  run {spent:5.2f} s  {tier}")
+            if run is None:
+                raise click.ClickException(f"nothing is known at {iso_utc(as_of)}")
+            spent, peak, quartered = time.process_time() - read, peak_mb(), time.process_time()
+            forecaster.forecast_quarters(known, run)
+            quarters = f"quarters {time.process_time() - quartered:5.2f} s and {peak_mb() - peak:2.0f} MB more"
+            hours = f"read {read - started:5.2f} s  run {spent:5.2f} s"
+            lines.append(f"  {iso_utc(as_of)}  {what:<34} {hours}  {quarters}  {run.tier}")
     return [*lines, f"  peak memory of this process: {peak_mb():.0f} MB"]
 
 

@@ -114,11 +114,11 @@ class TieredForecaster:
         The mean of the four medians of an hour is the hour's p50 within 0.01 EUR/MWh. Like the hourly run it looks at
         no price of a delivery day for that day. Raises ValueError where `hourly` is another instant's.
         """
-        newest = known.prices.of(self.market.zone).newest_day
-        if hourly.made_at != known.as_of or newest is None:
+        hours = known.prices.of(self.market.zone)
+        if hourly.made_at != known.as_of or hours.newest_day is None:
             raise ValueError("the run of hours was not made from what is known")
-        quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), newest)
-        return quarters_of(hourly, quarters, self._issued_for(known, hourly), newest, self.market, self.limits)
+        quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), hours.newest_day)
+        return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market, self.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
         """Return the past forecasts of the replay that `hourly` comes from; none where it needed no replay."""

@@ -1,6 +1,7 @@
 """What holds of every run of quarters, whatever has been learnt."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from statistics import NormalDist
 
@@ -20,6 +21,7 @@ from tunnihind.forecast.quarters.slope import PRIOR_SHARES, IssuedHours, LearntS
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, Floats
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
 
 type Utc = Callable[..., int]
 
@@ -73,7 +75,8 @@ def test_quarters_go_with_any_hours_after_any_prices(percentiles: Floats, prices
     first = date(2025, 11, 3)
     hourly = hourly_run(percentiles, day_start(date(2025, 11, 8)) + start * HOUR_S)
     known = KnownQuarters.of(prices.reshape(-1, 4), first)
-    assert_goes_with(quarters_of(hourly, known, NOTHING_ISSUED, date(2025, 11, 7), ESTONIA, LIMITS), hourly)
+    hours = PriceSeries("ee", HOUR_S, day_start(first), np.append(prices[:119], 1.0))
+    assert_goes_with(quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA, LIMITS), hourly)
 
 
 @pytest.mark.parametrize("issue", [(2025, 11, 20, 9), (2025, 11, 20, 15), (2025, 11, 20, 22, 59)])
@@ -116,14 +119,32 @@ def test_an_hour_that_ran_another_way_lately_is_forecast_so(archive: Archive, ut
     assert np.abs(np.median(missing[~np.isin(clock, TURNED_HOURS)])) < 3
 
 
-def test_a_line_and_half_a_parabola_go_through_the_hours_beside() -> None:
-    p50, zero, one = np.array([10.0, 20.0, 40.0, 40.0]), np.zeros(4), np.ones(4)
-    followed = deviations(p50, np.full(4, fill_value=True), one, zero, zero, PRIOR_SHARES)
-    assert followed[1] == pytest.approx(15 * np.array([-3, -1, 1, 3]) / 8 + 10 * np.array([0.05, -0.05, -0.05, 0.05]))
-    assert followed[0] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
-    unseen = deviations(p50, np.array([True, False, True, True]), one, zero, zero, PRIOR_SHARES)
-    assert unseen[1] == pytest.approx(10 * np.array([-3, -1, 1, 3]) / 8)
-    assert unseen[[0, 2, 3]] == pytest.approx(followed[[0, 2, 3]])
+def test_line_and_curve_follow_the_hours_before_and_after() -> None:
+    def shape(previous: float, following: float) -> Floats:
+        before, after = np.array([previous]), np.array([following])
+        zero = np.zeros(1)
+        quarters: Floats = deviations(np.array([20.0]), before, after, recent=zero, rise=zero, shares=PRIOR_SHARES)
+        return quarters.ravel()
+
+    line, curve = np.array([-3, -1, 1, 3]) / 8, np.array([0.05, -0.05, -0.05, 0.05])
+    assert shape(10, 40) == pytest.approx(15 * line + 10 * curve)
+    assert shape(10, np.nan) == pytest.approx(10 * line)
+    assert shape(np.nan, 40) == pytest.approx(20 * line)
+    assert shape(np.nan, np.nan) == pytest.approx(np.zeros(4))
+
+
+def test_a_days_first_hour_goes_on_from_the_price_before_it(archive: Archive, utc: Utc) -> None:
+    as_of, day = utc(2025, 11, 20, 9), date(2025, 11, 21)
+    hourly, quarters = both_runs(archive, as_of)
+    hours = archive.as_of(as_of).prices.of("ee")
+    other = replace(hours, eur_mwh=np.where(hours.starts == day_start(day) - HOUR_S, 500.0, hours.eur_mwh))
+    known = KnownQuarters.until(archive.as_of(as_of).prices.of("ee", QUARTER_S), date(2025, 11, 20))
+    moved = quarters_of(hourly, other, known, NOTHING_ISSUED, ESTONIA, LIMITS)
+    first = (day_start(day) - quarters.start_ts) // QUARTER_S
+    assert moved.p50[first] > quarters.p50[first] + 20
+    assert moved.p50[first + 3] < quarters.p50[first + 3] - 20
+    same = quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA, LIMITS)
+    assert changed_days(same, moved) == {day}
 
 
 def test_shares_are_learnt_from_past_forecasts_and_start_at_the_prior() -> None:
@@ -159,6 +180,7 @@ def test_quarters_of_hours_that_cover_80_percent_cover_80_percent(spread: float)
     within = spread * rng.normal(size=(hours.size, 4))
     quarters = hours[:, None] + within - within.mean(axis=1, keepdims=True)
     known = KnownQuarters.of(quarters[: days * 24], first)
+    settled = PriceSeries("ee", HOUR_S, day_start(first), hours[: days * 24])
     ahead, inside = days * 24, []
     half = NormalDist().inv_cdf(0.9) * 30
     for _ in range(40):
@@ -166,7 +188,7 @@ def test_quarters_of_hours_that_cover_80_percent_cover_80_percent(spread: float)
         within = spread * rng.normal(size=(24, 4))
         came_quarters = came[:, None] + within - within.mean(axis=1, keepdims=True)
         hourly = hourly_run(100 + half * np.array([[-1.0], [0], [1]]) + np.zeros(24), day_start(first) + ahead * HOUR_S)
-        run = quarters_of(hourly, known, NOTHING_ISSUED, first + timedelta(days=days - 1), ESTONIA, LIMITS)
+        run = quarters_of(hourly, settled, known, NOTHING_ISSUED, ESTONIA, LIMITS)
         inside.append((run.p10 <= came_quarters.ravel()) & (came_quarters.ravel() <= run.p90))
     assert 0.77 <= np.mean(inside) <= 0.83
 

@@ -45,13 +45,15 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """The slope of hours (days, 24) and the distance of their quarters (4, days, 24), in units of the scale.
+    """Past hours by delivery day from `first` on and clock hour.
 
-    By delivery day from `first` on and clock hour; NaN for an hour of which not all four quarters are known. Of two
-    hours with the same clock hour they are the means of both.
+    `hour` (days, 24) is their price, EUR/MWh; `slope` (days, 24) and the `distance` of their quarters (4, days, 24) are
+    in units of the scale. NaN for an hour of which not all four quarters are known; of two hours with the same clock
+    hour the means of both.
     """
 
     first: date
+    hour: Floats
     slope: Floats
     distance: Floats
 
@@ -68,7 +70,8 @@ class KnownQuarters:
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
         deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
-        return cls(first, grid.lay(deviation @ MIDDLES / (MIDDLES @ MIDDLES)), grid.lay(np.abs(deviation).T))
+        slope = deviation @ MIDDLES / (MIDDLES @ MIDDLES)
+        return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
         """Return the slope that clock hours had lately, near days counting more, known after each day, (days, 24)."""

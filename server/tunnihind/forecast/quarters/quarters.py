@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
@@ -18,36 +19,42 @@ from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_ris
 from tunnihind.forecast.run import Run
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
+
+type Mask = NDArray[np.bool_]
 
 
 def quarters_of(
-    hourly: Run, known: KnownQuarters, issued: IssuedHours, newest: date, market: Market, limits: Limits
+    hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market, limits: Limits
 ) -> Run:
     """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
 
-    The mean of an hour's four medians is the hour's, but for their rounding. `issued` are the past forecasts to learn
-    from. `newest` is the newest delivery day of which the hourly run may have seen a price.
+    The mean of an hour's four medians is the hour's, but for their rounding. `hours` are the prices by the hour that
+    the run was made from, `issued` the past forecasts to learn from. Raises ValueError where no price is known.
     """
+    newest = hours.newest_day
+    if newest is None:
+        raise ValueError("quarters need a known price")
     starts = np.array(hourly.starts())
     days = days_between(delivery_day(hourly.start_ts), delivery_day(hourly.end_ts - 1))
     skipped = (hourly.start_ts - day_start(days[0])) // HOUR_S
     window = slice(skipped, skipped + starts.size)
     row = np.concatenate([np.full(len(clock_hours(day)), row) for row, day in enumerate(days)])[window]
     clock = np.concatenate([clock_hours(day) for day in days])[window]
-    # A delivery day's quarters may look at the next day's forecast only where that has not seen the day's own prices.
-    unseen = np.array([day > newest for day in days])[row]
-    follows = np.append(np.diff(row) == 0, False) | unseen
     shapes = _shapes(days, known, issued, newest, market)
-    unit = scale(hourly.p50)
     deviation = deviations(
         hourly.p50,
-        follows,
-        unit,
+        *_neighbours(
+            hourly.p50,
+            hours.at(starts - HOUR_S),
+            starts_day=np.isin(starts, [day_start(day) for day in days]),
+            is_settled=np.array([day <= newest for day in days])[row],
+        ),
         recent=np.stack([shape.slope for shape in shapes])[row, clock],
         rise=sun_rise(starts, market),
         shares=np.stack([shape.shares for shape in shapes])[row],
     )
-    distance = np.stack([shape.distance for shape in shapes])[row, clock] * unit
+    distance = np.stack([shape.distance for shape in shapes])[row, clock] * scale(hourly.p50)
     return Run.of(
         made_at=hourly.made_at,
         tier=hourly.tier,
@@ -56,6 +63,21 @@ def quarters_of(
         start_ts=hourly.start_ts,
         percentiles=_percentiles(hourly, deviation, distance, limits).reshape(3, -1),
         inputs=hourly.inputs,
+    )
+
+
+def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
+    """Return the price to expect in the hour before each and in the hour after, EUR/MWh, NaN where there is none.
+
+    All have shape (hours,). `before` are the prices of the hours before, NaN where unknown. They may be looked at only
+    where an hour `starts_day`, for there they are the day before's. `is_settled` says of which hours' delivery days a
+    price is known: the forecast for the day after such a day has seen it, so its last hour must not look there.
+    """
+    previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
+    ends_day = np.append(starts_day[1:], True)
+    return (
+        np.where(starts_day & np.isfinite(before), before, previous),
+        np.where(ends_day & is_settled, np.nan, following),
     )
 
 

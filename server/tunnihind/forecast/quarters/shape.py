@@ -7,9 +7,8 @@ to be gained; what is left of a shape is not the same on two days.
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tunnihind.forecast.quarters.known_quarters import MIDDLES
+from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 from tunnihind.known import Floats
 
@@ -18,16 +17,16 @@ _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
 
 
 def deviations(
-    p50: Floats, follows: NDArray[np.bool_], unit: Floats, recent: Floats, rise: Floats, shares: Floats
+    p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return how far the quarters of consecutive hours lie from their hour, shape (hours, 4), EUR/MWh.
+    """Return how far the quarters of hours lie from their hour, shape (hours, 4), EUR/MWh.
 
-    All arguments but the last have shape (hours,): `p50`, of which that of the next hour is looked at only where it
-    `follows`, and its scale `unit`, EUR/MWh; the `recent` slope of the clock hour, in units of the scale; the sun's
-    `rise`. `shares` (hours, 3) are those of the line, the recent slope and the rise.
+    All arguments but the last have shape (hours,): the `p50` of the hours and the prices to expect in the hours before
+    and after each, EUR/MWh, NaN where there is none; the `recent` slope of the clock hour, in units of its scale; the
+    sun's `rise`. `shares` (hours, 3) are those of the line, the recent slope and the rise.
     """
-    step = np.diff(p50)
-    before, after = one_for_the_other(np.append(np.nan, step), np.where(follows, np.append(step, np.nan), np.nan))
+    before, after = one_for_the_other(p50 - previous, following - p50)
+    unit = scale(p50)
     slope = (columns_of((before + after) / 2, unit, recent, rise) * shares).sum(axis=-1) * unit
     shape: Floats = slope[:, None] * MIDDLES + (after - before)[:, None] * _CURVATURE
     return shape

@@ -63,7 +63,7 @@ class LearntShares:
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
         """Take in the days whose quarters are known, as they were forecast at each lead."""
         days = len(known.slope)
-        before, after, unit = _as_issued(issued, known.first, days)
+        before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
         lately = np.stack([recent[LEADS - lead : LEADS - lead + days] for lead in range(1, LEADS + 1)])
         grid = DayGrid.between(known.first, known.first + timedelta(days=days - 1))
@@ -107,17 +107,15 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
-def _as_issued(issued: IssuedHours, first: date, days: int) -> tuple[Floats, Floats, Floats]:
+def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
     """Return the steps before and after each hour, EUR/MWh, and its scale, as issued: each (7, days, 24)."""
-    around = issued.between(first - timedelta(days=1), days + 2)
+    around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # A forecast that was issued for a day says of the day before what it says one lead nearer; of the last known day,
-    # what had been issued one day ahead.
-    nearer, further = (
-        np.concatenate([around[:1], around[:-1]]),
-        np.concatenate([around[1:], np.full_like(around[:1], np.nan)]),
-    )
-    path = np.concatenate([nearer[:, :-2, -1:], p50, further[:, 2:, :1]], axis=2)
-    steps = np.diff(path, axis=2)
+    # The days around a day are one lead nearer and further; before the first lead lies a known price.
+    edges = np.full((2, *p50.shape[:2], 1), np.nan)
+    edges[0, 0, 1:, 0] = known.hour[:-1, -1]
+    edges[0, 1:, :, 0] = around[:-1, :-2, -1]
+    edges[1, :-1, :, 0] = around[1:, 2:, 0]
+    steps = np.diff(np.concatenate([edges[0], p50, edges[1]], axis=2), axis=2)
     before, after = one_for_the_other(steps[..., :-1], steps[..., 1:])
     return before, after, scale(p50)
