@@ -23,6 +23,7 @@ from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.plan import Status
 from custom_components.tunnihind.plans.settings import Horizon
 from custom_components.tunnihind.prices.levels import Level
+from custom_components.tunnihind.prices.rates import FEES, NETWORK
 from custom_components.tunnihind.problems import Problem
 from tests.support import documents
 from tests.support.home import MakeHome
@@ -100,11 +101,43 @@ def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
 @both_languages
 def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
     steps = texts(language)["options"]["step"]
-    fields = {label for name in ("edit_row", "add_row", "billing", "cheap") for label in labels(steps[name])}
+    fields = {label for name in ("edit_row", "add_row", "billing", "cheap", "unit") for label in labels(steps[name])}
     section = documents.section("Your price", language)
     [table] = documents.tables(section)
     assert sorted(named_in(table, fields)) == sorted(fields)
     assert bold(section) - {CONFIGURE[language]} == set(steps["init"]["menu_options"].values())
+
+
+@both_languages
+def test_the_rates_that_are_filled_in_are_those_of_the_code(language: str) -> None:
+    said = texts(language)
+    names = {
+        **{part: labels_of[part] for labels_of in _rate_labels(said) for part in FEES if part in labels_of},
+        **{package: said["selector"]["package"]["options"][package] for package in NETWORK},
+    }
+    of_network = {
+        package: [
+            f"{rate:g}"
+            for entry in entries
+            for rate in dict.fromkeys((entry.rate.day, entry.rate.night, entry.rate.peak, entry.rate.rest_day_peak))
+            if rate is not None
+        ]
+        for package, entries in NETWORK.items()
+    }
+    of_fees = {
+        part: [f"{rate:g}" for entry in entries for rate in (entry.rate, entry.disputed) if rate is not None]
+        for part, entries in FEES.items()
+    }
+    [table] = documents.tables(documents.section("Rates that are filled in", language))
+    figure = r"\b\d+\.\d+\b" if language == "en" else r"\b\d+,\d+\b"
+    told = {row[0]: [found.replace(",", ".") for found in re.findall(figure, row[1])] for row in table}
+    assert told == {names[key]: figures for key, figures in {**of_network, **of_fees}.items()}
+
+
+def _rate_labels(said: Texts) -> Iterator[Texts]:
+    """Yield the labels of the form's sections."""
+    for section in said["options"]["step"]["edit_row"]["sections"].values():
+        yield section["data"]
 
 
 @both_languages
