@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from itertools import batched
 from typing import Any, Final
 from urllib.parse import unquote
@@ -111,33 +112,27 @@ def test_every_field_of_the_options_is_in_their_table(language: str) -> None:
 @both_languages
 def test_the_rates_that_are_filled_in_are_those_of_the_code(language: str) -> None:
     said = texts(language)
-    names = {
-        **{part: labels_of[part] for labels_of in _rate_labels(said) for part in FEES if part in labels_of},
-        **{package: said["selector"]["package"]["options"][package] for package in NETWORK},
+    labels_of = {
+        key: label
+        for one in said["options"]["step"]["edit_row"]["sections"].values()
+        for key, label in one["data"].items()
     }
-    of_network = {
-        package: [
-            f"{rate:g}"
-            for entry in entries
-            for rate in dict.fromkeys((entry.rate.day, entry.rate.night, entry.rate.peak, entry.rate.rest_day_peak))
-            if rate is not None
-        ]
-        for package, entries in NETWORK.items()
-    }
-    of_fees = {
-        part: [f"{rate:g}" for entry in entries for rate in (entry.rate, entry.disputed) if rate is not None]
-        for part, entries in FEES.items()
-    }
+    filled_in: dict[str, list[str]] = {}
+    for package, lists in NETWORK.items():
+        rates = [astuple(entry.rate) for entry in lists]
+        filled_in[said["selector"]["package"]["options"][package]] = [_figure(one) for one in rates]
+    for part, entries in FEES.items():
+        figures = [(entry.rate, entry.disputed) for entry in entries]
+        filled_in[labels_of[part]] = [_figure(one) for one in figures]
     [table] = documents.tables(documents.section("Rates that are filled in", language))
     figure = r"\b\d+\.\d+\b" if language == "en" else r"\b\d+,\d+\b"
-    told = {row[0]: [found.replace(",", ".") for found in re.findall(figure, row[1])] for row in table}
-    assert told == {names[key]: figures for key, figures in {**of_network, **of_fees}.items()}
+    told = {row[0]: " ".join(re.findall(figure, row[1])).replace(",", ".") for row in table}
+    assert told == {name: " ".join(figures) for name, figures in filled_in.items()}
 
 
-def _rate_labels(said: Texts) -> Iterator[Texts]:
-    """Yield the labels of the form's sections."""
-    for section in said["options"]["step"]["edit_row"]["sections"].values():
-        yield section["data"]
+def _figure(rates: Iterable[float | None]) -> str:
+    """Write rates as the table does: one that is the same all day is there once, and a missing one not at all."""
+    return " ".join(f"{rate:g}" for rate in dict.fromkeys(rates) if rate is not None)
 
 
 @both_languages
