@@ -27,7 +27,7 @@ EVERY_ANSWER = {
 
 FEEDS = [f"/api/feeds/{reader}" for reader in READERS]
 DATA = ["/api/v1/forecast", "/api/v1/quarters", "/api/series", *FEEDS]
-RESOURCES = [*DATA, "/api/openapi.json", "/api/about", "/", "/docs"]
+RESOURCES = [*DATA, "/api/v1/history?month=2025-11", "/api/openapi.json", "/api/about", "/", "/docs"]
 
 
 def check_manners(answer: Answer) -> None:
