@@ -1,7 +1,7 @@
 """The shape within the hour: how far each quarter of a forecast is from its hour.
 
-It is a straight line but for a little curvature. In Estonia's quarters of 2025 the line carries nine tenths of what is
-to be gained; what is left of a shape is not the same on two days.
+It is a straight line but for a little curvature. In Estonia's quarters of 2025 the slope makes four fifths of their
+variance within the hour, and what is left of a shape does not come again.
 """
 
 from typing import Final
