@@ -242,7 +242,6 @@ WEATHER_SINCE: Final = min(PREVIOUS_RUNS_SINCE.values()).year
         ("README", f"port {Settings().port}", f"pordil {Settings().port}"),
         ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
         ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
-        ("docs/home-assistant", f"uses {DEFAULT_VAT_RATE:.0%}", f"määr {DEFAULT_VAT_RATE:.0%}"),
         ("docs/home-assistant", f"after {LATE}", f"pärast kella {LATE}"),
         ("docs/api", f"VAT: {DEFAULT_VAT_RATE:.0%}", f"käibemaksu: {DEFAULT_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
