@@ -1,4 +1,5 @@
-"""What a page costs its reader: bytes over the wire by kind, and time until something and then everything is seen.
+"""What a page costs its reader: bytes over the wire by kind, time until something and then everything is seen, and the
+time that the browser's main thread takes to move a week's chart by one step of a drag.
 
     uv run --no-sync python tests/benchmarks/bench_page.py [--rounds 5] [--address http://localhost:8080]
 
@@ -28,6 +29,8 @@ from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
 PATHS: Final = ("", "?period=quarter", "?embed=1", "docs")
+CHARTS: Final = ("?span=week", "?span=week&period=quarter")
+DRAG_STEPS: Final = 200
 PHONE: Final = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}
 SHIFT: Final = """window.shift = 0; window.largest = 0;
 new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value; })
@@ -88,6 +91,31 @@ async def read(page: Page, measured: Load) -> None:
     measured.shift = await page.evaluate("window.shift")
 
 
+async def drag(browser: Browser, address: str) -> float:
+    """Return the milliseconds of one step of a drag through a week."""
+    page = await browser.new_page()
+    devtools = await page.context.new_cdp_session(page)
+    await page.goto(address, wait_until="networkidle")
+    chart = await page.locator(".u-over").bounding_box()
+    if chart is None:
+        raise RuntimeError(f"{address} shows no chart")
+    await page.mouse.move(chart["x"] + 10, chart["y"] + 50)
+    await page.mouse.down()
+    await devtools.send("Performance.enable")
+    before = await busy_s(devtools)
+    for step in range(DRAG_STEPS):
+        await page.mouse.move(chart["x"] + 10 + 3 * step, chart["y"] + 50)
+    taken = await busy_s(devtools) - before
+    await page.close()
+    return 1000 * taken / DRAG_STEPS
+
+
+async def busy_s(devtools: CDPSession) -> float:
+    """Return how much time of a processor the main thread has taken."""
+    metrics = (await devtools.send("Performance.getMetrics"))["metrics"]
+    return float(next(metric["value"] for metric in metrics if metric["name"] == "ThreadTime"))
+
+
 def tell(path: str, label: str, loads: list[Load]) -> None:
     """Print the medians of some loadings."""
     kinds = ", ".join(f"{kind} {size / 1000:.1f}" for kind, size in sorted(loads[0].wire.items()))
@@ -120,6 +148,9 @@ async def measure(rounds: int, address: str) -> None:
             for label, like_a_phone in (("here", False), ("phone", True)):
                 loads = [await load(browser, f"{address}/{path}", like_a_phone=like_a_phone) for _ in range(rounds)]
                 tell(path, label, loads)
+        for path in CHARTS:
+            steps = [await drag(browser, f"{address}/{path}") for _ in range(rounds)]
+            click.echo(f"/{path:24} a step of a drag takes {statistics.median(steps):.1f} ms")
 
 
 async def run(rounds: int, address: str) -> None:

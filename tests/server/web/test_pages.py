@@ -83,7 +83,7 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
 
 @pytest.mark.parametrize(
     ("page", "prices", "limit"),
-    [("/", "api/series", 120_000), ("/?period=quarter", "api/v1/quarters?days=14", 190_000)],
+    [("/", "api/series", 120_000), ("/?period=quarter", "api/v1/quarters?days=14", 150_000)],
 )
 async def test_all_of_the_dashboard_stays_below_a_size_over_the_wire(
     serve: Serve, page: str, prices: str, limit: int

@@ -5,6 +5,7 @@ import { dayNames, daysOf } from "./days.js";
 
 /** Below this height of all of the chart, as in the style sheet, there are no times under it: the plot needs the room. */
 const LOW_PX = 160;
+const MOST_DATES = 1000;
 const [TIMES_PX, DAYS_PX] = [18, 18];
 
 /** @returns {any} The chart library, or undefined where this server was built without it. */
@@ -49,6 +50,8 @@ export class Chart {
     this.scene = scene;
     this.listener = listener;
     this.showsPast = true;
+    /** @type {Map<string, Date>} */
+    this.dates = new Map();
     /** @type {{min: number, max: number}} */
     this.range = { min: 0, max: 1 };
     this.plot = this.make();
@@ -76,7 +79,7 @@ export class Chart {
         padding: [8, 20, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-        tzDate: (/** @type {number} */ ts) => uPlot.tzDate(new Date(ts * 1000), this.scene.wording.zone),
+        tzDate: (/** @type {number} */ ts) => this.date(ts),
         scales: {
           x: { time: true, range: () => [this.range.min, this.range.max] },
           y: { range: (/** @type {any} */ _, /** @type {number | null} */ low, /** @type {number | null} */ high) => reach(low, high) },
@@ -144,6 +147,16 @@ export class Chart {
 
   isLow() {
     return this.place.clientHeight < LOW_PX;
+  }
+
+  /** The date whose local time is that of the page's zone. Calendars are slow, and axes ask with every move. @param {number} ts */
+  date(ts) {
+    const { zone } = this.scene.wording;
+    const key = `${ts} ${zone}`;
+    const found = this.dates.get(key) ?? chartLibrary().tzDate(new Date(ts * 1000), zone);
+    if (this.dates.size > MOST_DATES) this.dates.clear();
+    this.dates.set(key, found);
+    return found;
   }
 
   /** @param {number[]} splits */
