@@ -123,7 +123,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """What the household paid for past hours."""
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self._client.settled_in, step_s=step_s)
-        return PaidPrices(step_s=step_s, settled_in=settled_in, rate=self.tariff.known_price)
+        return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
 
     @property
     def contact(self) -> Contact:

@@ -19,12 +19,13 @@ from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
 from custom_components.tunnihind.actions.past_hours import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.past.hours import LeftOut
+from custom_components.tunnihind.past.hours import Reason as LeftOutReason
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.plan import Status
 from custom_components.tunnihind.plans.settings import Horizon
 from custom_components.tunnihind.prices.levels import Level
-from custom_components.tunnihind.prices.rates import FEES, NETWORK
+from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
 from custom_components.tunnihind.problems import Problem
 from tests.support import documents
 from tests.support.home import MakeHome
@@ -196,7 +197,10 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     found, none = [
         await answered(hass, "find_cheapest_hours", **job, price_cap=cap, horizon="expected") for cap in (500, -500)
     ]
-    imported = {"statistic_id", *keys_of(hours_answer({0: 0.1}, 1, {0: LeftOut.NO_RATE}))}
+    imported = {
+        "statistic_id",
+        *keys_of(hours_answer({0: 0.1}, 1, {0: LeftOut(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
+    }
     answers = {
         "get_prices": await answered(hass, "get_prices") | await answered(hass, "get_prices", shape="rates"),
         "find_cheapest_hours": found | none,
@@ -216,8 +220,8 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
 
 @both_languages
 def test_every_reason_for_leaving_out_an_hour_is_told(language: str) -> None:
-    [*_, section] = [documents.section(title, language) for title in ("Actions", "Past prices and costs")]
-    assert set(LeftOut) <= set(documents.codes(section))
+    section = documents.section("Past prices and costs", language)
+    assert set(LeftOutReason) <= set(documents.codes(section))
 
 
 @both_languages

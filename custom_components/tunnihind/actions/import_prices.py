@@ -5,7 +5,7 @@ from typing import Final
 import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse
 
-from ..past.hours import HourPrice, LeftOut, hours_between, without_left_out
+from ..past.hours import NO_PRICE, HourPrice, hours_between, without_left_out
 from ..past.own_statistics import price_statistic
 from ..past.paid_prices import EARLIEST
 from ..past.recorder import check_recorder, stored_prices, write_prices
@@ -27,7 +27,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
         prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
-        outdated = {hour for hour, reason in left_out.items() if reason is LeftOut.NO_RATE and hour in stored}
+        outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
         await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
     return {
         "statistic_id": metadata["statistic_id"],

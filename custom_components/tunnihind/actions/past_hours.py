@@ -49,7 +49,12 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
         "hours": len(hours),
         "changed": changed,
         "left_out": [
-            {**times(span.start, span.end), "hours": (span.end - span.start) // HOUR_S, "reason": span.reason}
+            {
+                **times(span.start, span.end),
+                "hours": (span.end - span.start) // HOUR_S,
+                "reason": span.why.reason,
+                **({"parts": [*span.why.parts]} if span.why.parts else {}),
+            }
             for span in left_out_spans(left_out)
         ],
     }

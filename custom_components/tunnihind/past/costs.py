@@ -7,7 +7,7 @@ from math import isclose
 from typing import Final
 
 from ..prices.timeline import HOUR_S
-from .hours import HourPrice, LeftOut, hours_between
+from .hours import NO_PRICE, NO_READING, HourPrice, LeftOut, hours_between
 
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
@@ -51,7 +51,7 @@ def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int
     if not energy.hours:
         return {}
     span = hours_between(min(energy.hours), max(energy.hours) + HOUR_S)
-    return {hour: _cost(hour, energy, prices[hour]) if hour in energy.hours else LeftOut.NO_READING for hour in span}
+    return {hour: _cost(hour, energy, prices[hour]) if hour in energy.hours else NO_READING for hour in span}
 
 
 def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | LeftOut:
@@ -83,11 +83,11 @@ def _in_order(
 ) -> Iterator[tuple[int, float | None]]:
     """Yield the hours that need a row, each with its cost."""
     for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
-        cost = found.get(hour, LeftOut.NO_READING)
+        cost = found.get(hour, NO_READING)
         if not isinstance(cost, LeftOut):
             yield hour, cost
         elif hour in stored:
-            yield hour, stored[hour].cost if cost is LeftOut.NO_PRICE else None
+            yield hour, stored[hour].cost if cost == NO_PRICE else None
 
 
 def _rounded(eur: float) -> float:

@@ -1,21 +1,20 @@
 """Past hours: what each cost the household, or why that is not known."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
+from ..prices.rates import Part
+from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
 
-type Rate = Callable[[float, int], float | None]
-"""The household's price, EUR/kWh, for a market price in EUR/MWh at an instant; None where a part has no rate then."""
 
-
-class LeftOut(StrEnum):
+class Reason(StrEnum):
     """Why an hour has no price or no cost."""
 
     NO_PRICE = "no_price"
@@ -24,6 +23,18 @@ class LeftOut(StrEnum):
     """Some part of what the household pays has no rate on that date."""
     NO_READING = "no_reading"
     """The energy statistic has nothing for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What stands for an hour without a price or a cost; `parts` are those without a rate."""
+
+    reason: Reason
+    parts: tuple[Part, ...] = ()
+
+
+NO_PRICE: Final = LeftOut(Reason.NO_PRICE)
+NO_READING: Final = LeftOut(Reason.NO_READING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +55,10 @@ class LeftOutSpan:
 
     start: int
     end: int
-    reason: LeftOut
+    why: LeftOut
 
 
-def hour_price(hour: int, settled: Mapping[int, float], step_s: int, rate: Rate) -> HourPrice | LeftOut:
+def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
     """Return what the hour from `hour` (UTC seconds) cost.
 
     `settled` are market prices in EUR/MWh by the start of their period, which is `step_s` seconds long.
@@ -55,12 +66,17 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, rate: Rate)
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
         if start not in settled:
-            return LeftOut.NO_PRICE
-        price = rate(settled[start], start)
+            return NO_PRICE
+        price = tariff.known_price(settled[start], start)
         if price is None:
-            return LeftOut.NO_RATE
+            return without_rate(start, tariff)
         prices.append(price)
     return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
+
+
+def without_rate(instant: int, tariff: Tariff) -> LeftOut:
+    """Return what stands for an hour in which the tariff has no price."""
+    return LeftOut(Reason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[LeftOutSpan]:
@@ -69,7 +85,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[LeftOutSpan]:
     breaks = [
         index
         for index, (before, hour) in enumerate(pairwise(hours), start=1)
-        if hour - before != HOUR_S or reasons[hour] is not reasons[before]
+        if hour - before != HOUR_S or reasons[hour] != reasons[before]
     ]
     bounds = pairwise([0, *breaks, len(hours)]) if hours else ()
     return [LeftOutSpan(hours[first], hours[last - 1] + HOUR_S, reasons[hours[first]]) for first, last in bounds]

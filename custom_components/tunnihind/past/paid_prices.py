@@ -10,7 +10,8 @@ from typing import Final
 from ..const import LOGGER
 from ..errors import CannotConnect
 from ..prices.days import local
-from .hours import HourPrice, LeftOut, Rate, hour_price
+from ..prices.tariff import Tariff
+from .hours import NO_PRICE, HourPrice, LeftOut, hour_price, without_rate
 
 # The API has no prices of earlier months.
 EARLIEST: Final = date(2021, 1, 1)
@@ -27,7 +28,7 @@ class PaidPrices:
 
     step_s: int
     settled_in: SettledIn
-    rate: Rate
+    tariff: Tariff
 
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
         """Return what each of these hours (UTC seconds, in the order of time) cost, or why that is not known.
@@ -41,12 +42,12 @@ class PaidPrices:
 
     async def _of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOut]:
         if month < EARLIEST:
-            return dict.fromkeys(hours, LeftOut.NO_PRICE)
-        if all(self.rate(0.0, hour) is None for hour in hours):
-            return dict.fromkeys(hours, LeftOut.NO_RATE)
+            return dict.fromkeys(hours, NO_PRICE)
+        if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
+            return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
         LOGGER.debug("the server has %d settled prices of %s", len(settled), f"{month:%Y-%m}")
-        return {hour: hour_price(hour, settled, self.step_s, self.rate) for hour in hours}
+        return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
         """Return a month's settled prices. A server that is busy is asked again after the time that it names."""

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.past.costs import FIVE_MIN_S, Energy, SumRow, costs, sum_rows
-from custom_components.tunnihind.past.hours import HourPrice, LeftOut
+from custom_components.tunnihind.past.hours import NO_PRICE, NO_READING, HourPrice, LeftOut, Reason
 from tunnihind.market import HOUR_S
 
 HOUR = 1_768_374_000
+NO_RATE = LeftOut(Reason.NO_RATE)
 STEEP = HourPrice((0.40, 0.20, 0.10, 0.10))
 
 
@@ -38,10 +39,10 @@ def test_five_minutes_that_do_not_make_up_the_hour_do_not_count() -> None:
 def test_a_gap_between_readings_is_told_and_so_is_an_hour_without_a_price() -> None:
     later = HOUR + 3 * HOUR_S
     energy = Energy({HOUR: 1.0, HOUR + HOUR_S: 1.0, later: 1.0}, {})
-    assert costs(energy, {HOUR: STEEP, HOUR + HOUR_S: LeftOut.NO_RATE, later: STEEP}) == {
+    assert costs(energy, {HOUR: STEEP, HOUR + HOUR_S: NO_RATE, later: STEEP}) == {
         HOUR: 0.2,
-        HOUR + HOUR_S: LeftOut.NO_RATE,
-        HOUR + 2 * HOUR_S: LeftOut.NO_READING,
+        HOUR + HOUR_S: NO_RATE,
+        HOUR + 2 * HOUR_S: NO_READING,
         later: 0.2,
     }
 
@@ -62,7 +63,7 @@ def test_a_reading_that_was_taken_back_costs_nothing_any_more() -> None:
     assert sum_rows(stored, {HOUR + HOUR_S: 2.0}, HOUR) == {HOUR: SumRow(None, 0.0), HOUR + HOUR_S: SumRow(2.0, 2.0)}
 
 
-@pytest.mark.parametrize(("reason", "kept"), [(LeftOut.NO_PRICE, 1.0), (LeftOut.NO_RATE, None)])
+@pytest.mark.parametrize(("reason", "kept"), [(NO_PRICE, 1.0), (NO_RATE, None)])
 def test_a_cost_stays_when_the_server_forgets_a_price_but_not_without_a_rate(
     reason: LeftOut, kept: float | None
 ) -> None:
@@ -78,7 +79,7 @@ CENTS = st.integers(-10_000, 10_000).map(lambda cents: cents / 100)
 
 @given(
     st.dictionaries(HOURS, CENTS),
-    st.dictionaries(HOURS, CENTS | st.sampled_from(LeftOut)),
+    st.dictionaries(HOURS, CENTS | st.sampled_from([NO_PRICE, NO_RATE, NO_READING])),
     HOURS,
 )
 def test_run_again_they_correct_and_never_double(

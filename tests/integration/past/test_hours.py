@@ -1,31 +1,46 @@
 """What an hour cost, and what is said of those that have no price."""
 
+from datetime import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.past.hours import HourPrice, LeftOut, hour_price, hours_between, left_out_spans
+from custom_components.tunnihind.past.hours import (
+    NO_PRICE,
+    NO_READING,
+    HourPrice,
+    LeftOut,
+    Reason,
+    hour_price,
+    hours_between,
+    left_out_spans,
+)
+from custom_components.tunnihind.prices.rates import Part
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from tunnihind.market import HOUR_S, QUARTER_S
 
 HOUR = 1_768_374_000
 QUARTERS = [HOUR + i * QUARTER_S for i in range(4)]
 
 
-def in_cents(eur_mwh: float, start: int) -> float:
-    """A household that pays a cent on top of the market's price, and four between :15 and :30."""
-    return eur_mwh / 1000 + (0.04 if start == QUARTERS[1] else 0.01)
+# A household without VAT that pays a cent on top of the market's price, and four between 09:15 and 09:30.
+CONTRACT = Tariff(
+    rows=[TariffRow(vat_rate=0.0, network_day=0.04, network_night=0.01)],
+    day_rate_starts=time(9, 15),
+    day_rate_ends=time(9, 30),
+)
 
 
 def test_billed_by_the_hour_all_its_quarters_cost_the_same() -> None:
-    price = hour_price(HOUR, {HOUR: 100.0}, HOUR_S, in_cents)
+    price = hour_price(HOUR, {HOUR: 100.0}, HOUR_S, CONTRACT)
     assert price == HourPrice((0.11, 0.11, 0.11, 0.11))
 
 
 def test_billed_by_the_quarter_the_hours_price_is_their_mean() -> None:
     market = dict(zip(QUARTERS, (100.0, 0.0, -20.0, 60.0), strict=True))
-    price = hour_price(HOUR, market, QUARTER_S, in_cents)
+    price = hour_price(HOUR, market, QUARTER_S, CONTRACT)
     assert isinstance(price, HourPrice)
     assert price.quarters == pytest.approx((0.11, 0.04, -0.01, 0.07))
     assert price.mean == 0.0525
@@ -33,19 +48,25 @@ def test_billed_by_the_quarter_the_hours_price_is_their_mean() -> None:
 
 @pytest.mark.parametrize("known", [[], QUARTERS[:3], QUARTERS[1:]])
 def test_an_hour_of_which_a_price_is_missing_has_none(known: list[int]) -> None:
-    assert hour_price(HOUR, dict.fromkeys(known, 50.0), QUARTER_S, in_cents) is LeftOut.NO_PRICE
+    assert hour_price(HOUR, dict.fromkeys(known, 50.0), QUARTER_S, CONTRACT) is NO_PRICE
 
 
-def test_an_hour_without_a_rate_is_not_guessed() -> None:
-    assert hour_price(HOUR, {HOUR: 50.0}, HOUR_S, lambda *_: None) is LeftOut.NO_RATE
+def test_an_hour_without_a_rate_is_not_guessed_and_the_part_is_named() -> None:
+    unknown = Tariff(rows=[TariffRow(from_table=frozenset({Part.EXCISE, Part.SECURITY}))])
+    before_the_table = HOUR - 24 * 365 * HOUR_S
+    expected = LeftOut(Reason.NO_RATE, (Part.SECURITY, Part.EXCISE))
+    assert hour_price(before_the_table, {before_the_table: 50.0}, HOUR_S, unknown) == expected
 
 
-@given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), st.sampled_from(LeftOut)))
+REASONS = st.sampled_from([NO_PRICE, NO_READING, LeftOut(Reason.NO_RATE), LeftOut(Reason.NO_RATE, (Part.EXCISE,))])
+
+
+@given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), REASONS))
 def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOut]) -> None:
     spans = left_out_spans(reasons)
-    assert {hour: span.reason for span in spans for hour in range(span.start, span.end, HOUR_S)} == reasons
+    assert {hour: span.why for span in spans for hour in range(span.start, span.end, HOUR_S)} == reasons
     for before, after in pairwise(spans):
-        assert before.end < after.start or (before.end == after.start and before.reason is not after.reason)
+        assert before.end < after.start or (before.end == after.start and before.why != after.why)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**5))

@@ -155,6 +155,7 @@ async def test_a_date_on_which_a_part_has_no_rate_has_no_price_and_is_told(
             "end": "2026-01-01T00:00:00+02:00",
             "hours": 24,
             "reason": "no_rate",
+            "parts": ["balancing"],
         }
     ]
     new_year = instant("2026-01-01T00:00:00+02:00")
