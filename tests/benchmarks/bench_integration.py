@@ -1,17 +1,20 @@
-"""What the integration costs Home Assistant's event loop, with 10 plans over 72 hours of forecast.
+"""What the integration costs Home Assistant's event loop, with 10 plans over 72 hours of forecast, by hour and quarter.
 
     uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
 
 A poll is timed against a server in a process of its own, so that only the asking and what follows from it counts.
-A tick is timed at every full hour of two days, with all that is written to the state machine.
+A tick is timed at every hour or quarter of two days, with all that is written to the state machine. The sizes are those
+of the attributes of the current price, which are not recorded, and of what is kept over a restart.
 """
 
 import asyncio
+import json
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
@@ -26,13 +29,15 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from tests.support.home import MakeHome, instant, plan
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
 
 pytest_plugins = ("tests.integration.conftest",)
 pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
 
 PORT: Final = 18_703
 POLLS: Final = 200
+BILLED_BY: Final = ("hour", "quarter")
 PLANS: Final[dict[str, dict[str, Any]]] = {
     f"plan {i}": {
         "duration": 60 + 45 * i,
@@ -73,37 +78,53 @@ def demo_server(socket_enabled: None) -> Iterator[str]:
     process.wait()
 
 
-async def test_poll(hass: HomeAssistant, demo_server: str) -> None:
-    coordinator = await _set_up(hass, demo_server)
+@pytest.mark.parametrize("billed_by", BILLED_BY)
+async def test_poll(hass: HomeAssistant, demo_server: str, billed_by: str) -> None:
+    coordinator = await _set_up(hass, demo_server, billed_by)
 
     def forget() -> None:
         coordinator._client._newest.clear()
 
     written = _count_states(hass)
-    _print("poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))
-    _print("poll, whole answer (200)", await _timed(coordinator.async_refresh, forget))
+    _print(f"by the {billed_by}: poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))
+    _print(f"by the {billed_by}: poll, whole answer (200)", await _timed(coordinator.async_refresh, forget))
     click.echo(f"states written by these polls (a change at the server writes each of them once): {len(written)}")
 
 
-async def test_tick(make_home: MakeHome) -> None:
-    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00")
-    await home.add(plans=PLANS)
+@pytest.mark.parametrize("billed_by", BILLED_BY)
+@pytest.mark.parametrize("full_horizon", [False, True])
+async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) -> None:
+    settings = Settings(full_horizon=full_horizon)
+    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00", settings=settings)
+    home.serve_quarters()
+    await home.add(plans=PLANS, options={"billed_by": billed_by})
     coordinator = home.entry.runtime_data
+    await home.poll()
+    what = f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
     ticks = []
-    for hour in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-16T00:00:00+02:00"), HOUR_S):
-        home.set_clock(hour)
+    step_s = QUARTER_S if billed_by == "quarter" else HOUR_S
+    for begins in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-16T00:00:00+02:00"), step_s):
+        home.set_clock(begins)
         began = time.thread_time()
         coordinator.async_update_listeners()
         ticks.append(time.thread_time() - began)
         await home.settle()
-    _print("tick of the hour", ticks)
+    _print(f"{what}: tick", ticks)
+    attributes = {
+        name: len(json.dumps(value))
+        for name, value in home.state("sensor", "current_price").attributes.items()
+        if isinstance(value, list)
+    }
+    kept = len(json.dumps(asdict(coordinator._state_to_store())))
+    click.echo(f"{what}: bytes of attributes {attributes}, of what is kept {kept}")
 
 
-async def _set_up(hass: HomeAssistant, url: str) -> TunnihindCoordinator:
+async def _set_up(hass: HomeAssistant, url: str, billed_by: str) -> TunnihindCoordinator:
     entry = MockConfigEntry(
         domain=DOMAIN,
         title="Tunnihind",
         data={"url": url, "instance_id": None},
+        options={"billed_by": billed_by},
         subentries_data=[plan(name, data) for name, data in PLANS.items()],
     )
     entry.add_to_hass(hass)
