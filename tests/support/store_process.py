@@ -11,9 +11,10 @@ from datetime import date, timedelta
 
 from sqlalchemy import event
 
+from tests.support.pipelines import plain_runs
 from tests.support.stores import whole_day
 from tunnihind.errors import StoreError
-from tunnihind.market import day_end
+from tunnihind.market import HOUR_S, day_end, day_start
 from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
 
@@ -52,13 +53,28 @@ def die_adding(url: str, days: str) -> None:
     for number in range(int(days)):
         add_day(store, number)
         say(day(number))
+    _be_killed_after("INSERT INTO state", store)
+    add_day(store, int(days))
+
+
+def _be_killed_after(words: str, store: Store) -> None:
+    """Be killed after the next statement that begins with some words."""
 
     def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("INSERT INTO state"):
+        if statement.startswith(words):
             os.kill(os.getpid(), signal.SIGKILL)
 
     event.listen(store.database._engine, "after_cursor_execute", kill)
-    add_day(store, int(days))
+
+
+def die_adding_runs(url: str, hours: str) -> None:
+    """Report a number of forecasts, and be killed between the run of hours and that of quarters of the next one."""
+    store = Store(url)
+    for number in range(int(hours)):
+        store.runs.add(*plain_runs(day_start(FIRST) + number * HOUR_S))
+        say(number)
+    _be_killed_after("INSERT INTO runs", store)
+    store.runs.add(*plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
 
 
 def fill_disk(url: str, megabytes: str) -> None:
@@ -90,6 +106,6 @@ def read_and_write(url: str) -> None:
 
 
 if __name__ == "__main__":
-    jobs = {job.__name__: job for job in (open_new, add_days, die_adding, fill_disk, read_and_write)}
+    jobs = {job.__name__: job for job in (open_new, add_days, die_adding, die_adding_runs, fill_disk, read_and_write)}
     sys.stdin.readline()
     jobs[sys.argv[1]](*sys.argv[2:])

@@ -12,7 +12,7 @@ from aiohttp import ClientSession
 from sqlalchemy import event
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, StubModeller, live, pipeline_of
+from tests.support.pipelines import InProcessModeller, StubModeller, live, pipeline_of, plain_runs
 from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tests.support.stores import hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
@@ -54,6 +54,20 @@ async def test_with_all_well_one_pass_ends_and_says_so(
     assert len(changes) == 6
     assert changes[0] < changes[-1]
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
+
+
+async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    pipeline = pipeline_of(store, clock, prices=[source])
+    assert await pipeline.catch_up()
+    expected = plain_runs(NOW)
+    for step_s in (HOUR_S, QUARTER_S):
+        [found] = store.runs.since(0, step_s=step_s)
+        assert found.says_the_same(expected.of(step_s))
+    await live(pipeline, clock, NOW + 2 * HOUR_S)
+    made = [[run.made_at for run in store.runs.since(0, step_s=step_s)] for step_s in (HOUR_S, QUARTER_S)]
+    assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
 
 
 async def test_a_first_start_with_the_upstream_down_waits_and_begins_when_it_is_back(

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.pipelines import plain_runs
 from tests.support.store_process import add_day, day
-from tunnihind.market import hours_of
+from tunnihind.market import HOUR_S, QUARTER_S, hours_of
 from tunnihind.store.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -72,6 +73,19 @@ def test_after_a_kill_in_the_middle_of_a_write_nothing_is_lost_or_doubled(url: s
         assert store.state.version() == 3
         assert [add_day(store, number).new for number in range(5)] == [0, 0, 0, 96, 96]
         assert store.prices.count() == 5 * 96
+
+
+def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url: str) -> None:
+    with worker("die_adding_runs", url, 3) as process:
+        (said,) = answers(process)
+    assert process.returncode < 0
+    assert len(said) == 3
+    with Store(url) as store:
+        made = [[run.made_at for run in store.runs.since(0, step_s=step_s)] for step_s in (HOUR_S, QUARTER_S)]
+        assert made[0] == made[1]
+        assert len(made[0]) == 3
+        store.runs.add(*plain_runs(made[0][0] + HOUR_S))
+        assert len(store.runs.since(0, step_s=QUARTER_S)) == 4
 
 
 def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(url: str, store: Store) -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.pipelines import plain_runs
 from tests.support.stores import CASE, DAY, emptied, run, series, utc, whole_day
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, QUARTER_S, delivery_day
 from tunnihind.store.retention import COVARIATE_DAYS, QUARANTINE_DAYS, RUN_DAYS
 from tunnihind.store.store import Store
 
@@ -99,6 +100,20 @@ def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
         store.thin(NOW - 5 * DAY_S + hours * HOUR_S)
     store.thin(NOW + 9 * DAY_S)
     assert made(store) == sorted(runs_kept(runs, NOW + 9 * DAY_S))
+
+
+def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: Store) -> None:
+    old = NOW - (RUN_DAYS + 3) * DAY_S
+    issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
+    for runs in issued_runs:
+        store.runs.add(*runs)
+    assert store.thin(NOW) > 0
+    hours, quarters = store.runs.since(0), store.runs.since(0, step_s=QUARTER_S)
+    assert 0 < len(hours) < len(issued_runs)
+    by_instant = {runs.hours.made_at: runs for runs in issued_runs}
+    assert [one.made_at for one in hours] == [one.made_at for one in quarters]
+    for one in (*hours, *quarters):
+        assert one.says_the_same(by_instant[one.made_at].of(one.step_s))
 
 
 def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:

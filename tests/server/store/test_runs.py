@@ -18,6 +18,7 @@ from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.store.confirmation import Doubt
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
@@ -146,6 +147,15 @@ def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
         store.runs.add(one)
     assert kept_in_full(store) == [one.made_at for one in runs]
     assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[::-1])
+
+
+def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_them(store: Store) -> None:
+    for made_at in (MADE, MADE + HOUR_S):
+        hours = run(made_at)
+        store.runs.add(hours, replace(hours, step_s=QUARTER_S))
+    store.confirmation.withdraw(Doubt("disputed", "elering", MADE, "entsoe", "an hour late"), MADE + HOUR_S, MADE)
+    for step_s in (HOUR_S, QUARTER_S):
+        assert [one.made_at for one in store.runs.since(0, step_s=step_s)] == [MADE]
 
 
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
