@@ -10,8 +10,9 @@ from typing import Final
 import click
 from rich.console import Console
 
+from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.backtest_report import document, tables
-from tunnihind.cli.options import MARKET, RESOLUTIONS, STORE, option, with_settings
+from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, ByQuarter

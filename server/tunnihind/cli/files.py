@@ -6,10 +6,10 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
+from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
 from tunnihind.cli.runs import document, rows
 from tunnihind.errors import StoreError
@@ -17,15 +17,14 @@ from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.known import PriceHistory
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES
+from tunnihind.market import HOUR_S, ZONES
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_RESOLUTIONS: Final = {"60m": HOUR_S, "15m": QUARTER_S}
 _RESOLUTION = option(
-    "resolution", type=click.Choice(list(_RESOLUTIONS)), default="60m", show_default=True, help="Hours or quarters."
+    "resolution", type=click.Choice(list(RESOLUTIONS)), default="60m", show_default=True, help="Hours or quarters."
 )
 _FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="What to write.")
 
@@ -91,7 +90,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.archive()
     history = archive.everything() if as_of is None else archive.as_of(as_of)
-    periods = _periods(history, _RESOLUTIONS[resolution])
+    periods = _periods(history, RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)
     if format == "json":
         click.echo(json.dumps({"prices": [dict(zip(columns, period, strict=True)) for period in periods]}))
@@ -105,7 +104,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @with_settings(STORE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
-    step_s = _RESOLUTIONS[resolution]
+    step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
         if as_of is None:
             run = store.runs.newest(step_s=step_s)

@@ -11,7 +11,6 @@ import click
 
 from tunnihind.cli.logs import set_up_logging
 from tunnihind.errors import SettingsError
-from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 
 _DEFAULTS: Final = Settings()
@@ -54,9 +53,6 @@ def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa
     shown: dict[str, Any] = {"show_default": True} if default not in {"", None} else {}
     return option(name, default=default, help=help_text, **shown, **attributes)
 
-
-RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
-"""What `--resolution` takes, and the step in seconds that it stands for."""
 
 COMMON: Final = (
     option("log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True),
