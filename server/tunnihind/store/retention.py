@@ -6,9 +6,10 @@ model's issue time: the model is trained on weather that is as fresh as what it 
 deleted, because nothing else shows what was forecast then. A source's archive is filtered by the same rule before it
 is stored. Without that, back-fill would add each day what thinning deletes.
 
-In SQLite a year takes 43 MB: 7 of prices (140,000 quarters of four zones), 3 of runs of hours, 6 of runs of quarters, 22
-of weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes 8 MB more. Each past year that is filled in takes 9 MB,
-once: 8 of Previous Runs and 1 of ENTSO-E's archive. The quarantine takes 4 MB at most (measured by `bench_growth`).
+In SQLite a year takes 43 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 22 of
+weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes 8 MB more. Each past year that
+is filled in takes 9 MB, once: 8 of Previous Runs and 1 of ENTSO-E's archive. The quarantine takes 4 MB at most
+(measured by `bench_growth`).
 """
 
 from collections import defaultdict
