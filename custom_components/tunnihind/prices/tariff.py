@@ -1,8 +1,9 @@
 """From the market's price to what the household pays for a kilowatt-hour, part by part."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from operator import attrgetter
 from typing import Any, Final
 
 from .days import local
@@ -49,13 +50,13 @@ class TariffRow:
 
     def typed(self, part: Part) -> float:
         """Return the household's own figure of a part that has the same rate at all times."""
-        return {
-            Part.MARGIN: self.margin,
-            Part.BALANCING: self.balancing,
-            Part.RENEWABLE: self.renewable,
-            Part.SECURITY: self.security,
-            Part.EXCISE: self.excise,
-        }[part]
+        figure: float = _TYPED[part](self)
+        return figure
+
+
+_TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
+    part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,8 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
+    # A forecast asks three times for each period, and all share what comes on top.
+    _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
         """Return the household's price, EUR/kWh to 4 decimals, for the period from `start` (UTC seconds).
@@ -136,6 +139,11 @@ class Tariff:
 
     def charges(self, start: int) -> Charges:
         """Return what comes on top of the market's price in the period from `start` (UTC seconds)."""
+        if start not in self._charges_at:
+            self._charges_at[start] = self._charges(start)
+        return self._charges_at[start]
+
+    def _charges(self, start: int) -> Charges:
         wall = local(start)
         row = self.row_on(wall.date())
         vat_rate = self._vat_rate(row, wall.date())

@@ -250,3 +250,15 @@ def test_the_first_plan_is_one_that_the_form_would_take() -> None:
     plan = first_plan("en")
     assert plan_of(suggested(plan["title"], plan["data"])) == plan["data"]
     assert errors_of(suggested(plan["title"], plan["data"])) == {}
+
+
+async def test_the_highest_price_is_typed_in_euros_where_the_household_wants_them_so(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config_entries.async_update_entry(entry, options={"unit": "euros"})
+    form = await change(hass, entry)
+    assert shown(form)["prices"]["price_cap"] == 0.125
+    prices = {**shown(form)["prices"], "price_cap": 0.2}
+    result = await submit(hass, form, {**shown(form), "prices": prices})
+    assert result["reason"] == "reconfigure_successful"
+    assert entry.subentries["car"].data["price_cap"] == 20

@@ -140,6 +140,25 @@ async def test_fees_typed_with_vat_stay_what_they_are(hass: HomeAssistant, make_
     assert (notice(hass) or {})["new"] == "18.00 c/kWh"
 
 
+async def test_what_was_kept_goes_on_without_the_server_and_is_told_all_the_same(
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+) -> None:
+    """Home Assistant is updated while the network is down: prices, plans' windows and the server's rate are kept."""
+    home = await make_home(price_of=lambda _: 100.0)
+    entry = await start_old(home, {}, minor_version=2)
+    window = home.state("sensor", "window_start", PLAN_ID).state
+    await hass.config_entries.async_unload(entry.entry_id)
+    await home.server.runner.cleanup()
+    assert hass_storage["tunnihind.entry"]["data"]["about"]["vat_rate"] == 0.22
+    hass.config_entries.async_update_entry(entry, minor_version=1)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await home.settle()
+    assert entry.state is ConfigEntryState.LOADED
+    assert home.value("current_price") == "0.124"
+    assert home.state("sensor", "window_start", PLAN_ID).state == window
+    assert (notice(hass) or {})["old"] == "12.20 c/kWh"
+
+
 async def test_a_rate_that_the_user_set_stays_and_nothing_is_told(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda _: 100.0)
     await start_old(home, {"rows": [{"margin": 1.0, "vat_percent": 9}]})
