@@ -97,7 +97,10 @@ export class Finder {
       const day = wording.day(piece.from);
       days.set(day, [...(days.get(day) ?? []), wording.span(piece)]);
     }
-    const lines = [...days].map(([day, spans]) => element("li", element("strong", `${day} ${spans.join(", ")}`)));
+    const lines = [...days].map(([day, spans]) => {
+      const whole = spans.flatMap((span, i) => [i ? ", " : " ", element("span", span)]);
+      return element("li", element("strong", day, ...whole));
+    });
     const list = element("ul", ...lines);
     const facts = [wording.say("found", { price: wording.price(meanPrice(best)), unit: wording.unitSymbol })];
     const atOnce = best.map((_, i) => ({ ts: 0, price: priceOf(periods.get(current + i * step)) ?? NaN }));
