@@ -30,6 +30,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "now": prices.now,
             "answer": asdict(prices.answer),
             "household": [asdict(period) for period in prices.timeline.periods],
+            "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "plans": {plan: _outcome(outcome) for plan, outcome in prices.outcomes.items()},
         },
         _REDACT,
