@@ -1,32 +1,27 @@
-"""Applies the price checks to the sources' answers: what is stored as settled, what is held back, and why."""
+"""Settles prices: stores what has passed the price checks, holds back the rest, and says why."""
 
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
 from tunnihind.errors import BadAnswer
-from tunnihind.market import ESTONIA, ZONES, Limits, Zone, day_end, day_start, hours_of
+from tunnihind.market import ESTONIA, ZONES, Limits, day_end, day_start, hours_of
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
+from tunnihind.pipeline.judging import Day, Judged, KnownPrices, Outcome, is_whole, judged_by_day, outcome_of, prices_of
 from tunnihind.pipeline.observer import Observer
-from tunnihind.price_checks.correction import Decision, Pending, decide, is_agreed, split
+from tunnihind.price_checks.correction import Decision, Pending, decide
 from tunnihind.price_checks.gate import (
     Reason,
     Refused,
-    Ruling,
     Settled,
-    Verdict,
-    contradiction,
-    is_doubtful,
-    judge,
-    reconcile,
 )
 from tunnihind.price_checks.shift import ZonePrices, answer_prices, fit, in_words
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.confirmation import Doubt
-from tunnihind.store.prices import Added, Price
+from tunnihind.store.prices import Added
 from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
 
@@ -34,9 +29,6 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PENDING: Final = "pending_correction"
 _DAY: Final = timedelta(days=1)
-
-type _Day = tuple[Zone, date]
-type _Known = Mapping[Zone, ZonePrices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +57,6 @@ class Window:
     first: date
     last: date
     is_unknown: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """A sheet and the gate's verdict on it."""
-
-    sheet: DaySheet
-    verdict: Verdict
-
-
-@dataclass(slots=True)
-class _Outcome:
-    """What an answer comes to: prices to store, by source; changes of settled prices; and days that are held back.
-
-    `changed` are the days that the changes come from, `agreed` those whose changes a second source confirms.
-    """
-
-    prices: dict[str, list[Price]] = field(default_factory=lambda: defaultdict(list))
-    changes: dict[_Day, dict[int, float]] = field(default_factory=dict)
-    changed: dict[_Day, Settled] = field(default_factory=dict)
-    agreed: set[_Day] = field(default_factory=set)
-    refused: list[Refused] = field(default_factory=list)
 
 
 class Settling:
@@ -150,9 +120,8 @@ class Settling:
         is_unknown = not any(prices.quarters or prices.whole_hours for prices in known.values())
         if is_unknown:
             self._require_agreement(speaking, now)
-        judged = self._judge(sheet for answer in answers for sheet in answer.sheets)
-        rulings = {day: _rule(verdicts) for day, verdicts in judged.items()}
-        outcome = self._outcome(judged, rulings, known)
+        judged = judged_by_day((sheet for answer in answers for sheet in answer.sheets), self._limits)
+        outcome = outcome_of(judged, known, self._sources)
         self._correct(judged, outcome, now)
         added = Added()
         for source, prices in outcome.prices.items():
@@ -162,14 +131,14 @@ class Settling:
         self._store.state.refreshed(now)
         return added
 
-    def _known(self, first: date, last: date) -> _Known:
+    def _known(self, first: date, last: date) -> KnownPrices:
         """Return the settled prices of some delivery days by zone."""
         zones = {zone: ZonePrices() for zone in ZONES}
         for (zone, ts, step_s), price in self._store.prices.between(day_start(first), day_end(last) - 1).items():
             zones[zone].of(step_s)[ts] = price
         return zones
 
-    def _known_of(self, answers: Iterable[PriceAnswer]) -> _Known:
+    def _known_of(self, answers: Iterable[PriceAnswer]) -> KnownPrices:
         days = {sheet.day for answer in answers for sheet in answer.sheets}
         return self._known(min(days), max(days)) if days else {}
 
@@ -210,42 +179,7 @@ class Settling:
         elif doubt is not None and doubt.kind == "disputed" and not is_unknown:
             self._store.confirmation.doubted(None)
 
-    def _judge(self, sheets: Iterable[DaySheet]) -> dict[_Day, list[_Judged]]:
-        judged: dict[_Day, list[_Judged]] = defaultdict(list)
-        for sheet in sheets:
-            judged[sheet.zone, sheet.day].append(_Judged(sheet, judge(sheet, self._limits)))
-        return judged
-
-    def _outcome(self, judged: Mapping[_Day, list[_Judged]], rulings: Mapping[_Day, Ruling], known: _Known) -> _Outcome:
-        """Separate what fills gaps from what changes settled prices.
-
-        Only the first source may change them, except where the gate would not have believed them from one source.
-        """
-        outcome = _Outcome()
-        for (zone, day), ruling in rulings.items():
-            settled = known[zone].between(day_start(day), day_end(day))
-            outcome.refused += [case for case in ruling.refused if not _is_settled(case, settled)]
-            if ruling.settled is None:
-                continue
-            parts = split(ruling.settled, settled)
-            outcome.prices[ruling.settled.source] += _prices(ruling.settled, parts.fills)
-            if not parts.changes:
-                continue
-            if ruling.only_fills:
-                outcome.refused += [one.verdict for one in judged[zone, day] if isinstance(one.verdict, Refused)]
-            elif ruling.settled.source == self._sources[0] or is_doubtful(settled):
-                outcome.changes[zone, day] = parts.changes
-                outcome.changed[zone, day] = ruling.settled
-                others = [one.verdict for one in judged[zone, day][:2] if one.verdict is not ruling.settled]
-                if any(
-                    is_agreed(parts.changes, ruling.settled, other) for other in others if isinstance(other, Settled)
-                ):
-                    outcome.agreed.add((zone, day))
-            elif refused := contradiction(ruling.settled, settled.hours(), "what is settled"):
-                outcome.refused.append(refused)
-        return outcome
-
-    def _correct(self, judged: Mapping[_Day, list[_Judged]], outcome: _Outcome, now: int) -> None:
+    def _correct(self, judged: Mapping[Day, list[Judged]], outcome: Outcome, now: int) -> None:
         """Add the corrections that are allowed now to the outcome's prices, and hold back the others."""
         answered = {
             day
@@ -257,7 +191,7 @@ class Settling:
         for key, changes in outcome.changes.items():
             day = outcome.changed[key]
             if key in decision.allowed:
-                outcome.prices[day.source] += _prices(day, changes)
+                outcome.prices[day.source] += prices_of(day, changes)
             else:
                 outcome.refused.append(_held_correction(day, decision))
         if decision.pending != pending:
@@ -273,7 +207,7 @@ class Settling:
         )
 
     def _keep_refused(
-        self, judged: Mapping[_Day, list[_Judged]], refused: Iterable[Refused], known: _Known, now: int
+        self, judged: Mapping[Day, list[Judged]], refused: Iterable[Refused], known: KnownPrices, now: int
     ) -> None:
         reasons = {(case.source, case.zone, case.day): case for case in refused}
         held = {(case.source, case.zone, case.day) for case in self._store.quarantine.held()}
@@ -286,7 +220,7 @@ class Settling:
                     if key in held:
                         passed.append(key)
                 # An incomplete answer does not matter where the whole day is settled.
-                elif case.reason is not Reason.INCOMPLETE or not _is_whole(known[zone], day):
+                elif case.reason is not Reason.INCOMPLETE or not is_whole(known[zone], day):
                     cases.append(_case(sheet, case, now))
         for line in _log_lines(self._quarantine(cases)):
             _LOG.warning(line)
@@ -304,17 +238,6 @@ class Settling:
         return news
 
 
-def _rule(judged: Sequence[_Judged]) -> Ruling:
-    first = judged[0].verdict
-    if len(judged) > 1:
-        return reconcile(first, judged[1].verdict)
-    return Ruling(None, (first,)) if isinstance(first, Refused) else Ruling(first, ())
-
-
-def _prices(day: Settled, prices: Mapping[int, float]) -> list[Price]:
-    return [Price(day.zone, ts, day.step_s, price) for ts, price in prices.items()]
-
-
 def _held_correction(day: Settled, decision: Decision) -> Refused:
     return Refused(day.source, day.zone, day.day, Reason.CORRECTION, decision.reason)
 
@@ -324,16 +247,7 @@ def _case(sheet: DaySheet, case: Refused, now: int) -> Quarantined:
     return Quarantined(sheet.source, sheet.zone, sheet.day, case.reason, case.detail, quotes, now, now)
 
 
-def _is_settled(case: Refused, settled: ZonePrices) -> bool:
-    """Return whether a refused day says what is settled: zeros that both sources have agreed on."""
-    return case.doubted is not None and _is_whole(settled, case.day) and not split(case.doubted, settled).changes
-
-
-def _is_whole(known: ZonePrices, day: date) -> bool:
-    return len(known.between(day_start(day), day_end(day)).hours()) == len(hours_of(day))
-
-
-def _days_known(known: _Known, first: date, last: date) -> Iterator[_Day]:
+def _days_known(known: KnownPrices, first: date, last: date) -> Iterator[Day]:
     for zone, prices in known.items():
         starts = prices.quarters.keys() | prices.whole_hours.keys()
         for offset in range((last - first).days + 1):
