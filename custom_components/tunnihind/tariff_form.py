@@ -145,7 +145,8 @@ class RowForm:
         fields: dict[vol.Marker, Any] = {}
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
-        fields[vol.Optional(PACKAGE)] = PACKAGE_CHOICE
+        # With a default, the field can be left out and never cleared.
+        fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
             figures |= {vol.Required(key): field for key, field in contract.items()}

@@ -150,6 +150,13 @@ async def test_a_package_is_shown_for_confirmation_before_it_is_kept(
     assert row == {**NO_FEES, **TABLE, **network, "margin": 0.5, "package": package, "from_table": followed}
 
 
+async def test_a_form_without_a_package_keeps_the_one_that_it_shows(hass: HomeAssistant) -> None:
+    form = await choose(hass, "prices", {"rows": [{**NO_FEES, "package": "vork_2", "from_table": ["network"]}]})
+    typed = {key: value for key, value in shown(form).items() if key != "package"}
+    result = await submit(hass, form, typed)
+    assert result["data"]["rows"][0]["package"] == "vork_2"
+
+
 async def test_a_figure_that_is_changed_is_the_households_own(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices")
     form = await submit(hass, form, {**shown(form), "package": "vork_2"})
@@ -260,14 +267,14 @@ async def test_a_day_rate_without_an_hour_is_refused_and_what_was_typed_stays(ha
     typed = {**FILLED, "network": {**FILLED["network"], "day_rate_starts": "22:00", "day_rate_ends": "22:00:00"}}
     form = await submit(hass, await choose(hass, "prices"), typed)
     assert (form["step_id"], form["errors"]) == ("edit_row", {"network": "no_day_rate"})
-    assert shown(form) == typed
+    assert shown(form) == {**typed, "package": "own"}
     assert (await submit(hass, form, FILLED))["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_a_field_that_was_cleared_stays_clear_after_an_error(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices", {"rows": [BASE]})
     typed = {**BLANK, "network": {**NETWORK, "day_rate_ends": "07:00:00"}}
-    assert shown(await submit(hass, form, typed)) == typed
+    assert shown(await submit(hass, form, typed)) == {**typed, "package": "own"}
 
 
 @pytest.mark.parametrize(
@@ -325,7 +332,7 @@ async def test_a_second_row_of_one_date_is_refused_and_what_was_typed_stays(hass
     typed = {**BLANK_ROW, "supply": {"margin": 0.9}, "valid_from": "2027-01-01"}
     form = await submit(hass, await choose(hass, "add_row", {"rows": [BASE, NEW_YEAR]}), typed)
     assert (form["step_id"], form["errors"]) == ("add_row", {"valid_from": "date_taken"})
-    assert shown(form) == typed
+    assert shown(form) == {**typed, "package": "own"}
 
 
 async def test_a_new_row_needs_a_date(hass: HomeAssistant) -> None:
