@@ -38,8 +38,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     """Return the periods of a step from `since` on, the start of one, to the end of what is served at `now`.
 
     Those that have begun have the freshest forecast made before them, exactly as issued. So have the quarters ahead
-    that begin before the newest run does. All others have what the newest run says of them, for as many hours as are
-    public (`free_until`), or for all where the settings serve the full horizon.
+    that begin before the newest run does; what follows is as the newest run says. Those ahead are served for as many
+    hours as are public (`free_until`), or all where the settings serve the full horizon.
     """
     if step_s == HOUR_S:
         prices, issued, run = data.settled, data.issued, data.run
@@ -56,7 +56,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            if ts >= since and (limit is None or floor_hour(ts) <= limit)
+            # What has begun is past the limit where nothing has been settled for days. `/api/series` tells it too.
+            if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )
 

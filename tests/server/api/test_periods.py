@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.pipelines import quarters_of
-from tunnihind.api.answers import forecast_response
+from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.periods import ServedPeriods, served_periods
 from tunnihind.api.served_data import ServedData, as_issued, in_quarters
 from tunnihind.forecast.run import Run
@@ -94,6 +94,18 @@ def test_hours_and_their_quarters_are_served_together(
     hours = served_periods(view, now, SETTINGS, step_s=HOUR_S, since=floor_hour(now))
     assert [(ts, round(price, 2)) for ts, price, _ in hours.settled] == [(h.ts, h.eur_mwh) for h in answer.day_ahead]
     assert [(ts, said.p50) for ts, said in hours.forecast if ts > now] == [(h.ts, h.p50) for h in answer.forecast]
+
+
+@pytest.mark.parametrize("step_s", [QUARTER_S, HOUR_S])
+def test_what_was_forecast_of_the_past_is_served_though_nothing_has_been_settled_for_days(step_s: int) -> None:
+    run = make_run(map(float, range(120)))
+    view = view_of({HOUR: 1.0}, run, quarter_runs=(quarters_of(run),))
+    now = HOUR + 60 * HOUR_S + QUARTER_S
+    said = served_periods(view, now, SETTINGS, step_s=step_s, since=HOUR).forecast
+    assert forecast_response(view, now, SETTINGS).free_until < floor_hour(now)
+    assert [ts for ts, _ in said] == [*range(HOUR + HOUR_S, now + 1, step_s)]
+    past = [point.ts for point in series_response(view, now, SETTINGS).forecast]
+    assert [ts for ts, _ in said if not ts % HOUR_S] == past
 
 
 @given(st.integers(-HOUR_S, 4 * HOUR_S), st.integers(-8, 8))
