@@ -221,17 +221,19 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Tell whether the part's figures were left as the table has them, with VAT or without.
 
-        Where the table has none for the day, the household has confirmed the last one: then it is its own.
+        Where the table's rate has ended, or is so old that a repair notice asks to compare it, the household has
+        confirmed it: then it is its own.
         """
         keys = self._keys(part)
-        if not keys or not self._is_known(part):
+        if not keys or not self._is_current(part):
             return False
         tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
 
-    def _is_known(self, part: Part) -> bool:
+    def _is_current(self, part: Part) -> bool:
         entries = PACKAGES[self.package] if part is Part.NETWORK else FEES[part]
-        return nearest_entry(entries, self.day).holds_on(self.day)
+        entry = nearest_entry(entries, self.day)
+        return entry.holds_on(self.day) and not entry.is_old_on(self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
         """Return the figures of a part that the table has."""

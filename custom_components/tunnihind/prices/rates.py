@@ -132,11 +132,6 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
 """What the state and the system operator charge, oldest entry first."""
 
 
-def entry_on[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate] | None:
-    """Return the entry that holds on that day; None where the table has none."""
-    return next((entry for entry in entries if entry.holds_on(day)), None)
-
-
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
     """Return the entry of that day, or the last one before it; before all of them, the first."""
     begun = [entry for entry in entries if entry.since <= day]

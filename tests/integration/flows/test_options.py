@@ -1,6 +1,7 @@
 """What the household pays, and which hours it calls cheap."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import pytest
@@ -188,6 +189,21 @@ async def test_a_row_that_follows_the_table_opens_with_the_tables_figures_of_tod
     assert result["data"]["rows"][0]["from_table"] == ["balancing", "security", "excise"]
     at = instant("2027-01-12T17:10:00+02:00")
     assert tariff_from(result["data"], server_vat_rate=0.22).charges(at).unknown_parts == ()
+
+
+async def test_a_figure_that_was_old_when_it_was_confirmed_ends_the_notice(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    entry = entry_of(NOBODY)
+    form = await choose(hass, "prices", entry=entry)
+    form = await submit(hass, form, {**shown(form), "package": "vork_2"})
+    await submit(hass, form, shown(form))
+    # A year after the table was read, its rates that still hold have to be compared with the invoice.
+    freezer.move_to("2027-11-21T12:00:00+02:00")
+    assert tariff_from(entry.options, server_vat_rate=0.22).outdated_parts(date(2027, 11, 21))
+    form = await choose(hass, "prices", entry=entry)
+    result = await submit(hass, form, shown(form))
+    assert tariff_from(result["data"], server_vat_rate=0.22).outdated_parts(date(2027, 11, 21)) == ()
 
 
 async def test_figures_with_vat_in_them_are_shown_so_and_still_follow_the_table(hass: HomeAssistant) -> None:
