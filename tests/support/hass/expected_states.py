@@ -65,7 +65,10 @@ class ExpectedStates:
             "raw_today": [{**bounds(ts), "value": price} for ts, price in self.day(0).items()],
             "raw_tomorrow": [{**bounds(ts), "value": price} for ts, price in self.day(1).items()],
             "raw_forecast": [{**bounds(ts), "value": price} for ts, price in medians.items()],
-            "forecast": [{**bounds(ts), **band} for ts, band in self.forecast.items()],
+            "forecast": [
+                {**bounds(ts), "time": bounds(ts)["start"], **band, "value": band["p50"]}
+                for ts, band in self.forecast.items()
+            ],
         }
 
 
