@@ -80,12 +80,14 @@ class History:
         """Whether as many requests are reading as may."""
         return self._readers.locked()
 
-    async def month(self, text: str, resolution: str, coding: Coding) -> Representation:
-        """Return a month's prices. Raises ParameterError for the month's text, StoreError."""
-        now = int(self._clock.now())
-        month = Month.parse(text, now)
+    def month(self, text: str) -> Month:
+        """Read which month is asked for. Raises ParameterError."""
+        return Month.parse(text, int(self._clock.now()))
+
+    async def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
+        """Return a month's prices. Raises StoreError."""
         async with self._readers:
-            return await asyncio.to_thread(self._answer, month, resolution, coding, now)
+            return await asyncio.to_thread(self._answer, month, resolution, coding, int(self._clock.now()))
 
     def _answer(self, month: Month, resolution: str, coding: Coding, now: int) -> Representation:
         prices = self._read(month.start_ts, month.end_ts)

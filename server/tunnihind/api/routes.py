@@ -104,11 +104,11 @@ def history(months: History, problems: Problems) -> Handler:
     async def handle(request: web.Request) -> web.StreamResponse:
         try:
             require_known(request.query, ("month", "resolution"))
-            month = required(request.query, "month", MONTH_ADVICE)
+            month = months.month(required(request.query, "month", MONTH_ADVICE))
             resolution = choice(request.query, "resolution", RESOLUTIONS)
             if months.is_busy:
                 return problems.answer(503, "Too many months are being read: try again.", fields={"Retry-After": "1"})
-            return reply(request, await months.month(month, resolution, accepted_coding(request)))
+            return reply(request, await months.read(month, resolution, accepted_coding(request)))
         except ParameterError as error:
             return problems.answer(400, str(error))
         except StoreError as error:

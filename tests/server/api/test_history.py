@@ -236,6 +236,9 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
         assert (await server.ask("/api/v1/forecast")).status == 200
         answer = await server.ask("/api/v1/history?month=2025-11")
         assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+        # Patience would not help whoever asks for a month that there isn't.
+        await detail_of(server, "?month=2025-13")
+        await detail_of(server, "?month=2026-01")
     finally:
         go_on.set()
     assert [answer.status for answer in await asyncio.gather(*slow_ones)] == [200, 200]
