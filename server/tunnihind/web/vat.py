@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime
 from typing import Final
 
-from tunnihind.market import ESTONIA
+from tunnihind.market import ESTONIA, clock_midnight
 from tunnihind.web.options import PageOptions, VatChoice
 
 _ALWAYS: Final = 0
@@ -52,5 +52,4 @@ def vat_shown(options: PageOptions, api_rate: float, now: int) -> Vat:
 def _rates_by_law() -> tuple[tuple[int, float], ...]:
     """Return the law's rates with the instants from which they apply, the first one for all that was before it."""
     (_, oldest), *later = ESTONIA.vat_rates
-    starts = [(int(datetime.combine(day, time(), ESTONIA.clock).timestamp()), rate) for day, rate in later]
-    return ((_ALWAYS, oldest), *starts)
+    return ((_ALWAYS, oldest), *((clock_midnight(day), rate) for day, rate in later))
