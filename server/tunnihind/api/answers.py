@@ -36,7 +36,6 @@ MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
 """Days of history: what a series has by default, at least and at most. Quarters may have none."""
 
-
 _KEPT_QUARTERS: Final = 4096
 """More than the longest answer has."""
 
@@ -51,15 +50,8 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     limit = free_until(data.newest_settled, now)
     vat = settings.vat_rate
     return ForecastResponse(
-        zone=ESTONIA.code,
-        currency=ESTONIA.currency,
-        now=now,
-        made_at=data.run.made_at if data.run else None,
-        last_refresh=data.last_refresh,
-        free_until=limit,
-        gated=_is_gated(data.run, limit),
+        **_heading(data, now, settings),
         backtest=_backtest(data.backtest),
-        docs=f"{settings.base_url}/docs",
         day_ahead=[_day_ahead_hour(ts, price, vat) for ts, price in _settled_from(data, floor_hour(now))],
         forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)],
     )
@@ -97,25 +89,32 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
     """Answer `GET /api/v1/quarters` as of `now`, unix seconds, with `days` of history (clamped)."""
-    limit = free_until(data.newest_settled, now)
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
     vat = settings.vat_rate
     return QuartersResponse(
-        zone=ESTONIA.code,
-        currency=ESTONIA.currency,
-        now=now,
-        made_at=data.run.made_at if data.run else None,
-        last_refresh=data.last_refresh,
-        free_until=limit,
-        gated=_is_gated(data.run, limit),
+        **_heading(data, now, settings),
         backtest=_backtest(data.quarter_backtest),
-        docs=f"{settings.base_url}/docs",
         day_ahead=[_day_ahead_quarter(ts, price, vat, hourly=hourly) for ts, price, hourly in served.settled],
         # What was said of the current quarter belongs to the history: it leaves no hole.
         forecast=[_forecast_quarter(ts, said, vat) for ts, said in served.forecast if history or ts > now],
     )
+
+
+def _heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
+    """Return the fields that answers of hours and of quarters have with the same values."""
+    limit = free_until(data.newest_settled, now)
+    return {
+        "zone": ESTONIA.code,
+        "currency": ESTONIA.currency,
+        "now": now,
+        "made_at": data.run.made_at if data.run else None,
+        "last_refresh": data.last_refresh,
+        "free_until": limit,
+        "gated": _is_gated(data.run, limit),
+        "docs": f"{settings.base_url}/docs",
+    }
 
 
 def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:

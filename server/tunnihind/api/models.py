@@ -13,6 +13,11 @@ from tunnihind.market import HOUR_S, QUARTER_S
 _HOUR_EXAMPLE: Final = 1_765_792_800
 _INSTANT_EXAMPLE: Final = 1_765_793_412
 
+
+def _iso(description: str, example: str = "2025-12-15T10:00:00Z") -> Meta:
+    return Meta(description=description, examples=[example], extra_json_schema={"format": "date-time"})
+
+
 ZoneCode = Annotated[
     Literal["EE"],
     Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
@@ -33,26 +38,12 @@ HourStart = Annotated[
     int,
     Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[_HOUR_EXAMPLE]),
 ]
-HourStartIso = Annotated[
-    str,
-    Meta(
-        description="Hour start, ISO 8601 UTC; the same instant as `ts`.",
-        examples=["2025-12-15T10:00:00Z"],
-        extra_json_schema={"format": "date-time"},
-    ),
-]
+HourStartIso = Annotated[str, _iso("Hour start, ISO 8601 UTC; the same instant as `ts`.")]
 QuarterStart = Annotated[
     int,
     Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[_HOUR_EXAMPLE]),
 ]
-QuarterStartIso = Annotated[
-    str,
-    Meta(
-        description="Quarter start, ISO 8601 UTC; the same instant as `ts`.",
-        examples=["2025-12-15T10:00:00Z"],
-        extra_json_schema={"format": "date-time"},
-    ),
-]
+QuarterStartIso = Annotated[str, _iso("Quarter start, ISO 8601 UTC; the same instant as `ts`.")]
 SettledPrice = Annotated[
     float, Meta(description="Settled day-ahead price, EUR/MWh, excluding VAT, 2 decimals.", examples=[84.37])
 ]
@@ -421,21 +412,9 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
-PeriodStartIso = Annotated[
-    str,
-    Meta(
-        description="Start of the period, ISO 8601 UTC.",
-        examples=["2025-12-15T10:00:00Z"],
-        extra_json_schema={"format": "date-time"},
-    ),
-]
+PeriodStartIso = Annotated[str, _iso("Start of the period, ISO 8601 UTC.")]
 PeriodEndIso = Annotated[
-    str,
-    Meta(
-        description="End of the period, ISO 8601 UTC: the start of the next one.",
-        examples=["2025-12-15T10:15:00Z"],
-        extra_json_schema={"format": "date-time"},
-    ),
+    str, _iso("End of the period, ISO 8601 UTC: the start of the next one.", "2025-12-15T10:15:00Z")
 ]
 
 
