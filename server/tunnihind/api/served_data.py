@@ -1,5 +1,6 @@
 """What the API answers from: settled prices, forecasts and their ages, as the store has them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import starmap
@@ -128,11 +129,13 @@ def served_quarters(hours: PriceSeries, quarters: PriceSeries) -> ServedQuarters
 def in_quarters(runs: Iterable[Run], quarter_runs: Sequence[Run]) -> list[Run]:
     """Return for each run of hours the run of quarters that was made with it; `quarter_runs` come newest first.
 
-    Runs that were made before there were runs of quarters have none. The percentiles of their hours then count for
-    the four quarters of each.
+    Runs that were made before there were runs of quarters have none, nor have those with whose hours the stored
+    quarters disagree. The percentiles of their hours then count for the four quarters of each.
     """
-    made_with = {run.made_at: run for run in reversed(quarter_runs)}
-    return [made_with.get(run.made_at) or _flat(run) for run in runs]
+    made_at = defaultdict[int, list[Run]](list)
+    for quarters in quarter_runs:
+        made_at[quarters.made_at].append(quarters)
+    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or _flat(run) for run in runs]
 
 
 def _flat(run: Run) -> Run:

@@ -23,6 +23,9 @@ ISSUE_AT: Final = time(9)
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """The same in seconds after midnight UTC."""
 
+_SAME_MEAN: Final = 0.0101
+"""The mean of four medians is the hour's within 0.01 EUR/MWh, as each is rounded; the rest is for binary fractions."""
+
 
 def issue_instant(day: date) -> int:
     """Return the instant of a UTC day at which forecasts of past days are made."""
@@ -68,6 +71,15 @@ class Run:
         p10, p50, p90 = (percentile[skipped:] for percentile in (self.p10, self.p50, self.p90))
         inputs = _aged(self.inputs, (made_at - self.made_at) / HOUR_S)
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
+
+    def goes_with(self, hours: Run) -> bool:
+        """Tell whether this run of quarters was made with a run of hours: of its instant and span, with its medians."""
+        return (
+            (self.made_at, self.zone, self.start_ts, self.end_ts)
+            == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
+            and (self.step_s, hours.step_s) == (QUARTER_S, HOUR_S)
+            and bool((np.abs(self.p50.reshape(-1, HOUR_S // QUARTER_S).mean(axis=1) - hours.p50) < _SAME_MEAN).all())
+        )
 
     def says_the_same(self, other: Run) -> bool:
         """Tell whether two runs are the same to the last bit."""

@@ -167,6 +167,8 @@ class _Row(NamedTuple):
 
     id: int
     made_at: int
+    zone: Zone
+    step_s: int
     start_ts: int
     in_full: Run | None
     repeats: int | None
@@ -180,11 +182,11 @@ def _row(cells: Cells) -> _Row:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90, scale=one.scale)
     if one.repeats is not None:
-        return _Row(one.id, one.made_at, one.start_ts, None, one.repeats, percentiles)
+        return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
     text = cells if one.packed_inputs is None else {"inputs": unpack_text(one.packed_inputs, "inputs")}
     inputs: dict[str, Any] = from_json(text, "inputs", dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _Row(one.id, one.made_at, one.start_ts, run, None, None)
+    return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
 
 class _Fields(msgspec.Struct):
@@ -220,7 +222,8 @@ def _read_in_full(connection: Connection, ids: Collection[int], all_rows: Rows[_
 
 def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Row]) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
-    run = None if of is None else of.repeated(row.made_at, row.start_ts)
+    is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
+    run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
     if run is None or row.new is None or row.new[1].size > run.p50.size:
         all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which does not say what it said")
         return None

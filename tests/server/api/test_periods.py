@@ -69,6 +69,28 @@ def test_the_full_horizon_reaches_to_the_end_of_the_run() -> None:
     assert max(full) == HOUR + 120 * HOUR_S + 3 * QUARTER_S
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pytest.param(replace(quarters_of(OLDER), start_ts=OLDER.start_ts + QUARTER_S), id="later"),
+        pytest.param(replace(quarters_of(OLDER), made_at=OLDER.made_at + 1), id="of another instant"),
+        pytest.param(quarters_of(make_run([1.0, 2.0], start=HOUR)), id="shorter"),
+        pytest.param(quarters_of(make_run([], start=HOUR)), id="empty"),
+        pytest.param(quarters_of(OLDER, (-3.0, -1.0, 1.0, 3.06)), id="of other medians"),
+        pytest.param(quarters_of(make_run([1.0, 2.0, 3.0], start=HOUR), (0.0,)), id="of too few quarters"),
+    ],
+)
+def test_stored_quarters_that_disagree_with_their_hours_give_way_to_them(stored: Run) -> None:
+    (served,) = in_quarters([OLDER], [stored])
+    assert served.says_the_same(quarters_of(OLDER, (0.0,) * 4))
+
+
+def test_of_quarters_made_at_the_same_instant_those_count_that_go_with_the_hours() -> None:
+    other = make_run([5.0, 6.0, 7.0], start=HOUR, made_at=OLDER.made_at)
+    found = in_quarters([OLDER, other], [quarters_of(other), quarters_of(OLDER)])
+    assert [run.p50.tolist() for run in found] == [quarters_of(run).p50.tolist() for run in (OLDER, other)]
+
+
 @given(
     st.integers(0, 3 * HOUR_S),
     st.lists(st.integers(-300, 900), min_size=1, max_size=90),

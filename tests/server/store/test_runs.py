@@ -95,6 +95,21 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
         assert newest.says_the_same(expected[0])
 
 
+def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out(store: Store) -> None:
+    hours = run(MADE)
+    runs = quarter_runs(2, new=4)
+    store.runs.add(hours)
+    for one in runs:
+        store.runs.add(one)
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE runs SET step_s = 3600 WHERE step_s = 900 AND repeats IS NOT NULL")
+    assert_the_same(store.runs.since(0), [hours])
+    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[:1])
+    newest = store.runs.newest()
+    assert newest is not None
+    assert newest.says_the_same(hours)
+
+
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
     assert store.runs.score() is None
     score = BacktestScore(mae=100 / 3, baseline_mae=40.0, skill=1 / 6, horizon_h=24)
