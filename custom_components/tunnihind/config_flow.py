@@ -1,7 +1,6 @@
 """Adds a server: by its address, found on the network, or announced by the Supervisor."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -15,29 +14,27 @@ from homeassistant.config_entries import (
     OptionsFlow,
 )
 from homeassistant.const import CONF_URL
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
-from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
 from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
-from .answers import About, ForecastAnswer, Mode
 from .billing_form import BILLING_QUESTION
 from .breakdown import Hour
-from .client import Client, server_url, without_password
+from .client import server_url, without_password
 from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
 from .migration import MINOR_VERSION, VERSION
-from .mode_names import name_of
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 from .prices.billing import BILLED_BY
 from .prices.rates import Package
 from .prices.timeline import HOUR_S
 from .prices.vat import SPECIFICATION_VAT_RATE
+from .server import Server, ask
 from .tariff_form import PACKAGE, PACKAGE_CHOICE
 from .tariff_step import TariffStep
 
@@ -50,67 +47,6 @@ _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorC
 _QUESTIONS: Final = BILLING_QUESTION.extend({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NEW_SERVER: Final = _ADDRESS.extend(_QUESTIONS.schema)
 _NO_QUESTION: Final = vol.Schema({})
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that has answered as the API's specification says: with `answer`, and who it is if it tells."""
-
-    url: str
-    answer: ForecastAnswer
-    about: About | None
-
-    @property
-    def instance_id(self) -> str | None:
-        """What it tells itself apart by; None where it sends none."""
-        return self.about.instance_id if self.about else None
-
-    @property
-    def mode(self) -> Mode:
-        """What it serves."""
-        return self.about.mode if self.about else Mode.LIVE
-
-    @property
-    def host(self) -> str:
-        """The host's name or address, in lower case."""
-        return URL(self.url).host or ""
-
-    @property
-    def place(self) -> str:
-        """Host, port and path, which tell it from others on the same host."""
-        url = URL(self.url)
-        return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
-
-    @property
-    def is_rehearsal(self) -> bool:
-        """Whether it shows a past day."""
-        return self.mode is Mode.REHEARSAL
-
-    @property
-    def unique_id(self) -> str:
-        """What the server is known by: never its path, rate or version.
-
-        A rehearsal has the identity of the live server whose data it reads, and is known by another.
-        """
-        identity = self.instance_id or self.host
-        return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
-
-    def name(self, language: str) -> str:
-        """Return what it is called."""
-        return name_of(self.mode, language) if self.instance_id else self.host
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The data of its config entry."""
-        address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
-        return {**address, CONF_REHEARSAL: True} if self.is_rehearsal else address
-
-
-async def ask(hass: HomeAssistant, url: str) -> Server:
-    """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
-    client = Client(async_get_clientsession(hass), url)
-    about = await client.about()
-    return Server(url, await client.forecast(), about)
 
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):

@@ -20,7 +20,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind import condition, config_flow, coordinator, trigger
+from custom_components.tunnihind import condition, config_flow, coordinator, server, trigger
 from custom_components.tunnihind.client import Client
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.support.home import MakeHome
@@ -229,7 +229,7 @@ async def test_what_most_do_not_need_is_disabled(hass: HomeAssistant, entry: Moc
     assert enabled == ENABLED
 
 
-@pytest.mark.parametrize("module", [config_flow, coordinator])
+@pytest.mark.parametrize("module", [server, coordinator])
 async def test_home_assistants_own_session_is_used(
     hass: HomeAssistant, make_home: MakeHome, module: ModuleType, enable_custom_integrations: None
 ) -> None:
@@ -238,7 +238,7 @@ async def test_home_assistants_own_session_is_used(
         if module is coordinator:
             await home.add()
         else:
-            await config_flow.ask(hass, f"http://127.0.0.1:{home.server.port}")
+            await server.ask(hass, f"http://127.0.0.1:{home.server.port}")
     assert client.call_args.args[0] is async_get_clientsession(hass)
 
 
