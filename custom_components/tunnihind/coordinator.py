@@ -33,14 +33,15 @@ from .mode_names import marked_credit
 from .newest import NewestPrices
 from .past.paid_prices import PaidPrices
 from .planner import Planner
-from .prices.billing import Billing, Resolution, billing_from
-from .prices.selling import SellingContract, selling_from
+from .prices.billing import Resolution, billing_from
+from .prices.selling import selling_from
 from .prices.tariff import Tariff, tariff_from
-from .prices.timeline import HOUR_S, QUARTER_S, Timeline
+from .prices.timeline import HOUR_S, QUARTER_S
 from .prices.vat import SPECIFICATION_VAT_RATE
-from .prices_now import PricesNow, timeline_of
+from .prices_now import PricesNow
 from .problems import Contact, Problem, problems
 from .storage import Storage, StoredState
+from .timelines import Timelines
 
 # A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
 ABOUT_LIFE_S: Final = HOUR_S
@@ -87,9 +88,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
-        self._timeline = self._levels = self._selling_timeline = Timeline(HOUR_S)
+        self._timelines: Final = Timelines()
         self._saved = StoredState()
-        self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
         self.billing = billing_from(entry.options)
         self.selling = selling_from(entry.options)
 
@@ -315,18 +315,18 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @callback
     def _update_prices(self) -> None:
         self._timer.async_set()
-        now = self.clock.now()
-        self._update_timelines()
+        now, tariff, lines = self.clock.now(), self.tariff, self._timelines
+        lines.update(self.data, tariff, self.billing, self.selling)
         self.prices = PricesNow(
             now=now,
             answer=self.data,
-            timeline=self._timeline,
-            levels=self._levels,
+            timeline=lines.paid,
+            levels=lines.levels,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
-            outcomes=self.planner.decide(self._timeline, now),
-            unknown_parts=self.tariff.charges(now).unknown_parts,
+            outcomes=self.planner.decide(lines.paid, now),
+            unknown_parts=tariff.charges(now).unknown_parts,
         )
-        self.selling_prices = replace(self.prices, timeline=self._selling_timeline, levels=self._selling_timeline)
+        self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()
 
@@ -335,23 +335,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         if kept != self._saved:
             self._saved = kept
             self._storage.save_soon(kept)
-
-    def _update_timelines(self) -> None:
-        """Work out the timelines again if the answer or anything of the household's contracts has changed."""
-        tariff = self.tariff
-        priced = self.data, tariff, self.billing, self.selling
-        if priced == self._priced_from:
-            return
-        self._priced_from = priced
-        in_hours = self.data.in_hours()
-        hours = timeline_of(in_hours, tariff)
-        own = timeline_of(self.data, tariff) if self.billing.billed_by is Resolution.QUARTER else hours
-        self._timeline = own
-        self._levels = own if self.billing.levels_by is Resolution.QUARTER else hours
-        self._selling_timeline = Timeline(HOUR_S)
-        if self.selling:
-            sold = self.data if self.selling.resolution is Resolution.QUARTER else in_hours
-            self._selling_timeline = timeline_of(sold, self.selling)
 
     def _state_to_store(self) -> StoredState:
         return StoredState(

@@ -12,9 +12,7 @@ from .plans.saving import average_band
 from .prices.days import Day, day_at
 from .prices.levels import Level, is_cheap, level, rank
 from .prices.rates import Part
-from .prices.selling import SellingContract
 from .prices.shapes import bands, rates
-from .prices.tariff import Tariff
 from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
 # A day: a shorter forecast says little, and the list of prices has the rest.
@@ -179,27 +177,3 @@ class PricesNow:
 
 def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
     return sum(period.length_s for period in periods) == day.end - day.start
-
-
-def timeline_of(answer: ForecastAnswer, tariff: Tariff | SellingContract) -> Timeline:
-    """Return what the household pays or gets; where a price is settled its forecast does not count."""
-    predicted = {start: band for start, band in answer.forecast.items() if start not in answer.settled}
-    return Timeline(
-        answer.step_s,
-        [
-            *(
-                _settled(start, start + answer.step_s, tariff.price(eur_mwh, start))
-                for start, eur_mwh in answer.settled.items()
-            ),
-            *(_predicted(start, start + answer.step_s, band, tariff) for start, band in predicted.items()),
-        ],
-    )
-
-
-def _settled(start: int, end: int, price: float) -> Period:
-    return Period(start, end, price, price, price, settled=True)
-
-
-def _predicted(start: int, end: int, band: Band, tariff: Tariff | SellingContract) -> Period:
-    p10, p50, p90 = (tariff.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
-    return Period(start, end, p50, p10, p90, settled=False)

@@ -10,7 +10,7 @@ from custom_components.tunnihind.answers import Band, ForecastAnswer
 from custom_components.tunnihind.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from custom_components.tunnihind.prices_now import timeline_of
+from custom_components.tunnihind.timelines import timeline_of
 from tests.support.home import DAY_S
 from tests.support.price_strategies import HOURS, answers, eur_mwh
 

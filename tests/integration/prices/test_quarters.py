@@ -15,7 +15,8 @@ from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
-from custom_components.tunnihind.prices_now import PricesNow, timeline_of
+from custom_components.tunnihind.prices_now import PricesNow
+from custom_components.tunnihind.timelines import timeline_of
 from tests.support.price_strategies import answers
 
 TARIFF = Tariff(server_vat_rate=0.22)

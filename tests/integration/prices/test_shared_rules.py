@@ -11,8 +11,9 @@ from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.prices.vat import legal_vat_rate
-from custom_components.tunnihind.prices_now import PricesNow, timeline_of
+from custom_components.tunnihind.prices_now import PricesNow
 from custom_components.tunnihind.problems import Contact, Problem, problems
+from custom_components.tunnihind.timelines import timeline_of
 from tests.support.home import instant
 from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST, VAT_RATE
 
