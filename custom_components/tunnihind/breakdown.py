@@ -96,7 +96,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, market: float | None, 
     language = hass.config.language
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     return " + ".join(
-        f"{names[f'{PART_NAMES}.{line}']} {unit.figure(eur_kwh, language)}"
+        f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
         for line, eur_kwh in lines_of(charges, market).items()
     )
 

@@ -156,7 +156,8 @@ class Client:
         reason = f"HTTP {status}"
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             raise RateLimited(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # Some servers say "not implemented" of an address that they don't have.
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
             raise CannotConnect(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
         raise NotTunnihind(url=self._shown_url, reason=reason)
 

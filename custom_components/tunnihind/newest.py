@@ -6,7 +6,7 @@ from .answers import ForecastAnswer
 from .client import Client
 from .clock import home_now
 from .const import LOGGER
-from .errors import NotTunnihind
+from .errors import InvalidResponse, NotTunnihind
 from .prices.timeline import HOUR_S, QUARTER_S
 
 # A server that keeps only the API's specification has no quarters. It may be updated.
@@ -22,7 +22,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """Whether quarters are wanted and the server has none."""
+        """Whether quarters are wanted and the server has none that can be used."""
         return self._refused_at is not None
 
     def forget(self) -> None:
@@ -42,9 +42,9 @@ class NewestPrices:
             return await self._client.forecast(HOUR_S)
         try:
             quarters = await self._client.forecast(QUARTER_S)
-        except NotTunnihind as error:
+        except (NotTunnihind, InvalidResponse) as error:
             hours = await self._client.forecast(HOUR_S)
-            LOGGER.debug("the server has no quarters of an hour: %s", error)
+            LOGGER.debug("the server has no quarters of an hour that can be used: %s", error)
             self._refused_at = home_now()
             return hours
         self._refused_at = None

@@ -15,7 +15,6 @@ from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
     DateSelector,
-    NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
     SelectSelector,
@@ -24,6 +23,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from .number_field import NumberField
 from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from .prices.rates import FEES, NetworkRates, Package, Part, nearest_entry
 from .prices.rates import NETWORK as PACKAGES
@@ -46,13 +46,13 @@ DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
 """The figures that hold from a date on, as the entry's options keep them."""
-type _Field = NumberSelector | BooleanSelector | TimeSelector
+type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
 # Finer than any price list, so that a figure comes back from a form as it was shown.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
-_VAT: Final = NumberSelector(
+_VAT: Final = NumberField(
     NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=NumberSelectorMode.BOX)
 )
 PACKAGE_CHOICE: Final = SelectSelector(

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from homeassistant.helpers.selector import NumberSelector, NumberSelectorConfig, NumberSelectorMode
+from homeassistant.helpers.selector import NumberSelectorConfig, NumberSelectorMode
 
 from .const import EUR_PER_KWH
+from .number_field import NumberField
 
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
@@ -14,6 +15,7 @@ _ESTONIAN: Final = "et"
 _FORM_DECIMALS: Final = 6
 _CENT_DECIMALS: Final = 2
 _EURO_DECIMALS: Final = 4
+_PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
@@ -35,16 +37,20 @@ class Unit(StrEnum):
         """Return what was typed into a form in cents, as the options keep it."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
-    def figure(self, eur_kwh: float, language: str) -> str:
-        """Write a price to a hundredth of a cent without its unit, as in that language."""
-        decimals = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
-        figure = f"{round(eur_kwh * self.per_euro, decimals) or 0.0:.{decimals}f}"
-        return figure.replace(".", ",") if language == _ESTONIAN else figure
-
     def text(self, eur_kwh: float, language: str) -> str:
         """Write a price to a hundredth of a cent with its unit, as in that language."""
         cents = "s/kWh" if language == _ESTONIAN else "c/kWh"
-        return f"{self.figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
+        return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
+
+    def part(self, eur_kwh: float, language: str) -> str:
+        """Write a part of a price without its unit, with up to two more decimals: rounded parts would not add up."""
+        return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
+
+    def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
+        least = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
+        most = least + more_decimals
+        whole, _, fraction = f"{round(eur_kwh * self.per_euro, most) or 0.0:.{most}f}".partition(".")
+        return f"{whole}{',' if language == _ESTONIAN else '.'}{fraction.rstrip('0').ljust(least, '0')}"
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
@@ -52,9 +58,9 @@ def unit_of(options: Mapping[str, Any]) -> Unit:
     return Unit(options.get(CONF_UNIT, Unit.CENTS))
 
 
-def price_selector(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberSelector:
+def price_selector(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
     """Return the field of a form for a price per kilowatt-hour."""
-    return NumberSelector(
+    return NumberField(
         NumberSelectorConfig(
             min=unit.from_cents(lowest_cents),
             max=unit.from_cents(highest_cents),

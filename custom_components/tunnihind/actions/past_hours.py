@@ -29,8 +29,11 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the Estonian midnight, UTC seconds, from which on hours count. Raises ServiceValidationError."""
-    day: date = data.get(ATTR_START, earliest)
+    """Return the Estonian midnight, UTC seconds, from which on hours count, that of `earliest` at the earliest.
+
+    Raises ServiceValidationError.
+    """
+    day: date = max(data.get(ATTR_START, earliest), earliest)
     start = instant_of(day, time.min)
     if start + HOUR_S > now:
         raise ServiceValidationError(

@@ -11,7 +11,7 @@ from ..const import LOGGER
 from ..errors import CannotConnect
 from ..prices.days import local
 from ..prices.tariff import Tariff
-from .hours import NO_PRICE, HourPrice, LeftOut, hour_price, without_rate
+from .hours import HourPrice, LeftOut, hour_price, without_rate
 
 # The API has no prices of earlier months.
 EARLIEST: Final = date(2021, 1, 1)
@@ -41,8 +41,6 @@ class PaidPrices:
         return found
 
     async def _of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOut]:
-        if month < EARLIEST:
-            return dict.fromkeys(hours, NO_PRICE)
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
 from custom_components.tunnihind.breakdown import lines_of
-from custom_components.tunnihind.prices.rates import Package, Part
+from custom_components.tunnihind.prices.rates import FEES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
+from custom_components.tunnihind.units import Unit
 from tests.support.flows import shown
 from tests.support.home import Home, MakeHome, instant
 from tests.support.price_strategies import eur_mwh, hour_starts
@@ -61,10 +62,10 @@ async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Ma
 async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket: MockHAClientWebSocket) -> None:
     form = await opened(home)
     typed = shown(form)
-    # 9.876 + .373 + .84 + .758 + .307 = 12.154, with 24 % VAT 15.071.
+    # 9.876 + .373 + .84 + .758 + .307 = 12.154, of which 24 % are 2.917. The figures as shown add up to the price.
     name, price = await seen(socket, form, typed)
-    fees = "balancing capacity 0.37 + renewable energy 0.84 + security of supply 0.76 + excise 0.31"
-    assert name == f"market 9.88 + {fees} + VAT 2.92"
+    fees = "balancing capacity 0.373 + renewable energy 0.84 + security of supply 0.758 + excise 0.307"
+    assert name == f"market 9.876 + {fees} + VAT 2.917"
     assert price == "15.07 c/kWh"
     # A package that is chosen counts at once, and so does each figure: the household of Võrk 2 in the worked examples.
     typed["package"] = "vork_2"
@@ -80,14 +81,14 @@ async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket:
     typed = shown(form)
     typed["supply"]["balancing"] = ""
     typed["levies"] = {"renewable": None}
-    assert await seen(socket, form, typed) == ("market 9.88 + VAT 2.37", "12.25 c/kWh")
+    assert await seen(socket, form, typed) == ("market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
 async def test_in_an_estonian_home_it_is_in_estonian(home: Home, socket: MockHAClientWebSocket) -> None:
     home.hass.config.language = "et"
     form = await opened(home)
     name, price = await seen(socket, form, {"package": "vork_1"})
-    assert name == "börsihind 9,88 + võrk 7,72 + käibemaks 4,22"
+    assert name == "börsihind 9,876 + võrk 7,72 + käibemaks 4,223"
     assert price == "21,82 s/kWh"
 
 
@@ -95,7 +96,7 @@ async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, 
     form = await opened(home)
     home.entry.runtime_data.data = None
     name, price = await seen(socket, form, {"package": "vork_1"})
-    assert name == "network 7.72 + VAT 1.85"
+    assert name == "network 7.72 + VAT 1.8528"
     assert price == "unknown"
 
 
@@ -119,6 +120,18 @@ def test_the_lines_add_up_to_the_price(price: float, start: int, package: Packag
     row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, Part.EXCISE}), margin=0.01, renewable=0.008)
     charges = Tariff(rows=[row], fees_include_vat=included).charges(start)
     assert sum(lines_of(charges, price).values()) == pytest.approx(charges.price(price), abs=5.1e-5)
+
+
+@given(eur_mwh, hour_starts, st.sampled_from(Package), st.sampled_from(Unit))
+def test_the_figures_as_they_are_shown_add_up_to_the_price_that_is_shown(
+    price: float, start: int, package: Package, unit: Unit
+) -> None:
+    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEES}), margin=0.0045)
+    charges = Tariff(rows=[row]).charges(start)
+    shown = sum(float(unit.part(line, "en")) for line in lines_of(charges, price).values())
+    total = float(unit.text(charges.price(price), "en").split()[0])
+    # Half of the price's last decimal, and half of the last one of each of the eight lines.
+    assert shown * 100 / unit.per_euro == pytest.approx(total * 100 / unit.per_euro, abs=0.0055)
 
 
 def test_lines_that_are_nothing_are_left_out() -> None:

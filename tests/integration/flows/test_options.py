@@ -300,10 +300,12 @@ async def test_a_field_that_was_cleared_stays_clear_after_an_error(hass: HomeAss
         ("supply", "vat_percent", 100),
         ("network", "network_day", -0.1),
         ("levies", "excise", 101),
+        ("levies", "excise", "nan"),
+        ("supply", "vat_percent", "nan"),
     ],
 )
 async def test_figures_that_nobody_pays_are_refused_where_they_are_typed(
-    hass: HomeAssistant, section: str, field: str, value: float
+    hass: HomeAssistant, section: str, field: str, value: float | str
 ) -> None:
     form = await choose(hass, "prices")
     with pytest.raises(InvalidData) as error:

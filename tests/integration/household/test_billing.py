@@ -137,6 +137,24 @@ async def test_a_server_without_quarters_shows_hours_and_is_asked_again_each_hou
     assert len(attributes(home)["raw_today"]) == 96
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": HTTPStatus.NOT_IMPLEMENTED},
+        {"data": {"error": "not found"}},
+        {"data": {"zone": "EE", "dayAhead": [{"ts": 1, "eurMwh": 3.0}], "forecast": []}},
+    ],
+)
+async def test_quarters_that_cannot_be_used_leave_the_prices_of_hours(
+    quarter_home: Home, proxy: RecordingProxy, answer: dict[str, Any]
+) -> None:
+    home = quarter_home
+    proxy.answer(paths.QUARTERS, **answer)
+    await home.add(options=BY_QUARTER)
+    assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
+    assert problems(home) == ["quarters_missing"]
+
+
 async def test_quarters_that_a_server_no_longer_has_go_on_as_hours(quarter_home: Home, proxy: RecordingProxy) -> None:
     home = quarter_home
     await home.add(options=BY_QUARTER)

@@ -235,3 +235,13 @@ async def test_a_day_without_a_past_hour_is_refused_by_name(hass: HomeAssistant,
         await fill(archive, "2026-01-15")
     assert refusal.value.translation_key == "start_not_past"
     assert refusal.value.translation_placeholders == {"field": "start", "given": "2026-01-15"}
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "2020-12-31"])
+async def test_a_day_before_all_prices_stands_for_the_first_one(
+    hass: HomeAssistant, archive: Archive, day: str
+) -> None:
+    await archive.home.add()
+    answer = await ask(hass, "import_prices", start=day)
+    assert answer["left_out"][0]["start"] == "2021-01-01T00:00:00+02:00"
+    assert answer["start"] == "2025-12-20T00:00:00+02:00"
