@@ -1,6 +1,7 @@
 """What the API is given to answer from."""
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,6 +58,23 @@ def test_an_empty_store_has_an_empty_view(store: Store) -> None:
     view = read_served_data(store, NOW)
     assert view == ServedData(version=view.version)
     assert view.newest_settled is None
+
+
+def test_what_is_stored_while_the_store_is_read_has_a_version_of_its_own(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = store.runs.since
+
+    def interrupted(*args: Any, **named: Any) -> list[Run]:  # noqa: ANN401  passed on
+        store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 1.0 for n in range(4)}}, NOW)
+        return since(*args, **named)
+
+    monkeypatch.setattr(store.runs, "since", interrupted)
+    before = read_served_data(store, NOW)
+    monkeypatch.undo()
+    after = read_served_data(store, NOW)
+    assert before.settled != after.settled
+    assert before.version != after.version
 
 
 def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Store) -> None:

@@ -67,6 +67,8 @@ HISTORY_S: Final = 15 * DAY_S
 
 def read_served_data(store: Store, now: int) -> ServedData:
     """Read what is known now. Raises StoreError."""
+    # First, so that what is stored while this reads has a later version: its answers then have other tags.
+    version = str(store.state.version())
     since = floor_hour(now) - HISTORY_S
     zone = ESTONIA.zone
     newest = store.prices.newest(zone) or since
@@ -78,7 +80,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
     quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=now, step_s=QUARTER_S)
     doubt = store.confirmation.doubt()
     return ServedData(
-        version=str(store.state.version()),
+        version=version,
         settled=settled,
         quarters=quarters.prices,
         known_by_hour=quarters.known_by_hour,
