@@ -148,7 +148,7 @@ SELLING_SENSORS: Final = (
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Describe the price of the coming hour or quarter. It is named after what it was when the entity was added."""
+    """Describe the price of the coming hour or quarter. The name follows a change at the next start."""
     by_quarter = billing.billed_by is Resolution.QUARTER
     return PriceDescription(
         key="next_price",

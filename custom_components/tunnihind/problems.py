@@ -47,9 +47,9 @@ class Contact:
     """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
 
     `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
-    server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed by the
-    quarter and the server has hours only. `wrong_mode` is the problem where a rehearsal answers in
-    place of a live server, or the other way round.
+    server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed or paid
+    by the quarter and the server has hours only. `wrong_mode` is the problem where a rehearsal answers in place of a
+    live server, or the other way round.
     """
 
     answered_at: int
