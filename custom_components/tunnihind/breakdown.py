@@ -11,7 +11,7 @@ from typing import Any, Final
 import voluptuous as vol
 from homeassistant.components.websocket_api import async_register_command
 from homeassistant.components.websocket_api.connection import ActiveConnection
-from homeassistant.components.websocket_api.const import ERR_NOT_FOUND
+from homeassistant.components.websocket_api.const import ERR_INVALID_FORMAT, ERR_NOT_FOUND
 from homeassistant.components.websocket_api.decorators import async_response, websocket_command
 from homeassistant.components.websocket_api.messages import event_message
 from homeassistant.const import ATTR_FRIENDLY_NAME, STATE_UNKNOWN
@@ -117,7 +117,11 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
         return
     hour = shown.hour()
-    charges = shown.charges(msg["user_input"], hour)
+    try:
+        charges = shown.charges(msg["user_input"], hour)
+    except (TypeError, ValueError) as error:  # half typed: the form itself says what is wrong once it is sent
+        connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
+        return
     unit = shown.form.unit
     price = None if hour.market is None else charges.price(hour.market)
     state = STATE_UNKNOWN if price is None else unit.text(price, hass.config.language)

@@ -44,8 +44,7 @@ async def opened(home: Home) -> Mapping[str, Any]:
     return form
 
 
-async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the breakdown and the price that are shown beside what is typed."""
+async def ask(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> None:
     await socket.send_json_auto_id(
         {
             "type": "tunnihind/start_preview",
@@ -54,6 +53,11 @@ async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Ma
             "user_input": typed,
         }
     )
+
+
+async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the breakdown and the price that are shown beside what is typed."""
+    await ask(socket, form, typed)
     assert (await socket.receive_json())["success"]
     event = (await socket.receive_json())["event"]
     return event["attributes"]["friendly_name"], event["state"]
@@ -84,6 +88,26 @@ async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket:
     assert await seen(socket, form, typed) == ("market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"package": "vork_3"},
+        {"supply": "0.5"},
+        {"supply": {"margin": "0,5"}},
+        {"supply": {"vat_percent": [24]}},
+        {"network": {"day_rate_starts": "7"}},
+    ],
+)
+async def test_what_cannot_be_read_yet_has_no_preview_and_the_next_has_one(
+    home: Home, socket: MockHAClientWebSocket, typed: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    form = await opened(home)
+    await ask(socket, form, typed)
+    assert (await socket.receive_json())["error"]["code"] == "invalid_format"
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    assert await seen(socket, form, {}) == ("market 9.876 + VAT 2.3702", "12.25 c/kWh")
+
+
 async def test_in_an_estonian_home_it_is_in_estonian(home: Home, socket: MockHAClientWebSocket) -> None:
     home.hass.config.language = "et"
     form = await opened(home)
@@ -104,14 +128,7 @@ async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHACl
     form = await opened(home)
     result = await home.hass.config_entries.options.async_configure(form["flow_id"], shown(form))
     assert result["type"] is FlowResultType.CREATE_ENTRY
-    await socket.send_json_auto_id(
-        {
-            "type": "tunnihind/start_preview",
-            "flow_id": form["flow_id"],
-            "flow_type": "options_flow",
-            "user_input": {},
-        }
-    )
+    await ask(socket, form, {})
     assert (await socket.receive_json())["error"]["code"] == "not_found"
 
 
