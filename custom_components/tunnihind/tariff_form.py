@@ -25,7 +25,7 @@ from homeassistant.helpers.selector import (
 
 from .number_field import NumberField
 from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from .prices.rates import FEES, NetworkRates, Package, Part, nearest_entry
+from .prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
 from .prices.rates import NETWORK as PACKAGES
 from .units import Unit, price_selector
 
@@ -34,6 +34,7 @@ VALID_FROM: Final = "valid_from"
 VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
+COMPARED_ON: Final = "compared_on"
 # What a row without a date is called where rows are chosen from.
 BEGINNING: Final = "beginning"
 
@@ -209,8 +210,10 @@ class RowForm:
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
         if self.package is not Package.OWN:
             row[PACKAGE] = self.package.value
-        if followed := [part.value for part in Part if self._follows_table(part, row)]:
-            row[FROM_TABLE] = followed
+        if followed := [part for part in Part if self._follows_table(part, row)]:
+            row[FROM_TABLE] = [part.value for part in followed]
+        if any(self._entry(part).is_old_on(self.day) for part in followed):
+            row[COMPARED_ON] = self.day.isoformat()
         vat_percent = figures.get(VAT_PERCENT)
         if vat_percent is not None and vat_percent != self.vat_percent:
             row[VAT_PERCENT] = vat_percent
@@ -221,19 +224,18 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Tell whether the part's figures were left as the table has them, with VAT or without.
 
-        Where the table's rate has ended, or is so old that a repair notice asks to compare it, the household has
-        confirmed it: then it is its own.
+        Where the table has none for the day, the household has confirmed the last one: then it is its own.
         """
         keys = self._keys(part)
-        if not keys or not self._is_current(part):
+        if not keys or not self._entry(part).holds_on(self.day):
             return False
         tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
 
-    def _is_current(self, part: Part) -> bool:
-        entries = PACKAGES[self.package] if part is Part.NETWORK else FEES[part]
-        entry = nearest_entry(entries, self.day)
-        return entry.holds_on(self.day) and not entry.is_old_on(self.day)
+    def _entry(self, part: Part) -> Entry[NetworkRates] | Entry[float]:
+        if part is Part.NETWORK:
+            return nearest_entry(PACKAGES[self.package], self.day)
+        return nearest_entry(FEES[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
         """Return the figures of a part that the table has."""

@@ -63,13 +63,17 @@ class Entry[Rate]:
         """Tell whether this is the rate of that day."""
         return self.since <= day and (self.until is None or day <= self.until)
 
-    def is_outdated_on(self, day: date) -> bool:
-        """Tell whether it has ended by that day, or nobody has looked at its source for more than a year."""
-        return (self.until is not None and self.until < day) or self.is_old_on(day)
+    def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
+        """Tell whether it has ended by that day, or is old."""
+        return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
-    def is_old_on(self, day: date) -> bool:
-        """Tell whether the source was read more than a year before that day."""
-        return (self.as_of.year + _OLD_AFTER_YEARS, self.as_of.month, self.as_of.day) < (day.year, day.month, day.day)
+    def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
+        """Tell whether by that day it is more than a year that its source was read.
+
+        A household that has compared it with its invoice on `compared_on` knows it as of then.
+        """
+        seen = max(self.as_of, compared_on or self.as_of)
+        return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
 
 
 _READ: Final = date(2026, 11, 20)

@@ -31,13 +31,14 @@ class TariffRow:
 
     `vat_rate` is a fraction; None stands for the law's rate, or the rate that the server's operator chose. `package`
     says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.py`, by date;
-    the figures here don't count for them.
+    the figures here don't count for them. `compared_on` is when the household last confirmed them though they were old.
     """
 
     valid_from: date | None = None
     vat_rate: float | None = None
     package: Package = Package.OWN
     from_table: frozenset[Part] = frozenset()
+    compared_on: date | None = None
     margin: float = 0.0
     balancing: float = 0.0
     network_day: float = 0.0
@@ -157,7 +158,11 @@ class Tariff:
         if row is None:
             return ()
         entries = {part: FEES[part] if part in FEES else NETWORK[row.package] for part in row.from_table}
-        return tuple(part for part in Part if part in entries and nearest_entry(entries[part], day).is_outdated_on(day))
+        return tuple(
+            part
+            for part in Part
+            if part in entries and nearest_entry(entries[part], day).is_outdated_on(day, compared_on=row.compared_on)
+        )
 
     def row_on(self, day: date) -> TariffRow | None:
         """Return the figures that hold on that day, if any are entered."""
@@ -242,12 +247,17 @@ FIGURES: Final = (
 def _row_from(row: Mapping[str, Any]) -> TariffRow:
     vat_percent = row.get("vat_percent")
     return TariffRow(
-        valid_from=date.fromisoformat(row["valid_from"]) if row.get("valid_from") else None,
+        valid_from=_date_from(row, "valid_from"),
         vat_rate=None if vat_percent is None else vat_percent / _PERCENT,
         package=Package(row.get("package", Package.OWN)),
         from_table=frozenset(Part(part) for part in row.get("from_table", ())),
+        compared_on=_date_from(row, "compared_on"),
         **{figure: row.get(figure, 0.0) / _CENTS for figure in FIGURES},
     )
+
+
+def _date_from(row: Mapping[str, Any], key: str) -> date | None:
+    return date.fromisoformat(row[key]) if row.get(key) else None
 
 
 def _time_from(options: Mapping[str, Any], key: str, default: time) -> time:

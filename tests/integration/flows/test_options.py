@@ -191,7 +191,7 @@ async def test_a_row_that_follows_the_table_opens_with_the_tables_figures_of_tod
     assert tariff_from(result["data"], server_vat_rate=0.22).charges(at).unknown_parts == ()
 
 
-async def test_a_figure_that_was_old_when_it_was_confirmed_ends_the_notice(
+async def test_an_old_figure_that_is_confirmed_follows_the_table_and_is_told_again_in_a_year(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     entry = entry_of(NOBODY)
@@ -200,10 +200,15 @@ async def test_a_figure_that_was_old_when_it_was_confirmed_ends_the_notice(
     await submit(hass, form, shown(form))
     # A year after the table was read, its rates that still hold have to be compared with the invoice.
     freezer.move_to("2027-11-21T12:00:00+02:00")
-    assert tariff_from(entry.options, server_vat_rate=0.22).outdated_parts(date(2027, 11, 21))
+    outdated = tariff_from(entry.options, server_vat_rate=0.22).outdated_parts(date(2027, 11, 21))
+    assert outdated == (Part.BALANCING, Part.NETWORK, Part.RENEWABLE, Part.SECURITY, Part.EXCISE)
     form = await choose(hass, "prices", entry=entry)
     result = await submit(hass, form, shown(form))
-    assert tariff_from(result["data"], server_vat_rate=0.22).outdated_parts(date(2027, 11, 21)) == ()
+    tariff = tariff_from(result["data"], server_vat_rate=0.22)
+    # The renewable fee has ended, so it is the household's own now; the others still hold.
+    assert tariff.rows[0].from_table == {Part.BALANCING, Part.NETWORK, Part.SECURITY, Part.EXCISE}
+    assert tariff.outdated_parts(date(2027, 11, 21)) == ()
+    assert Part.SECURITY in tariff.outdated_parts(date(2028, 11, 22))
 
 
 async def test_figures_with_vat_in_them_are_shown_so_and_still_follow_the_table(hass: HomeAssistant) -> None:
