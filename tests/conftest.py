@@ -13,7 +13,7 @@ from aiohttp import web
 
 from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
-from tunnihind.api.history import ReadPrices
+from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
@@ -61,6 +61,7 @@ async def serve() -> AsyncIterator[Serve]:
         mode: Mode = "live",
         most_connections: int = MOST_CONNECTIONS,
         read_prices: ReadPrices = no_prices,
+        are_confirmed: AreConfirmed = lambda: True,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
@@ -73,6 +74,7 @@ async def serve() -> AsyncIterator[Serve]:
             clock,
             instance_id="test",
             read_prices=read_prices,
+            are_confirmed=are_confirmed,
             pipeline_expected=pipeline_expected,
             mode=mode,
         )

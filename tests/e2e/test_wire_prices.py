@@ -182,6 +182,22 @@ async def test_a_source_that_hangs_at_the_first_start_delays_prices_half_a_minut
         assert "unconfirmed" in (await tunnihind("status", clock=clock)).output
 
 
+@pytest.mark.parametrize("second", [False, True], ids=["the only source", "unconfirmed"])
+async def test_a_month_is_kept_for_good_only_while_no_second_source_can_contradict_it(
+    launch: Launch, clock: ShiftedClock, *, second: bool
+) -> None:
+    clock.set("2025-12-15T09:20:00Z")
+    quotes = made_up_quotes(date(2025, 10, 31), date(2025, 12, 15))
+    async with FakeElering(quotes, now=clock.now) as elering, FakeEntsoe({}) as entsoe:
+        entsoe.fail(times=1000)
+        token = ("--entsoe-url", f"{entsoe.url}/api", "--entsoe-token", TOKEN) if second else ()
+        server = launch("--elering-url", elering.url, *token, "--history-start", "2025", clock=clock)
+        await server.until_ready()
+        path = "/api/v1/history?month=2025-11"
+        month = await server.until(path, lambda reply: len(reply.json()["prices"]) == 30 * 96, say="all of the month")
+        assert ("immutable" in month.headers["Cache-Control"]) is not second
+
+
 async def test_the_second_source_steps_in_for_the_first_and_its_token_stays_secret(
     launch: Launch, clock: ShiftedClock, elering: FakeElering
 ) -> None:

@@ -42,6 +42,9 @@ _UNCHANGING: Final = "public, max-age=31536000, immutable"
 type ReadPrices = Callable[[int, int], PriceHistory]
 """Returns the prices of the periods that begin from one instant on and before another. Raises StoreError."""
 
+type AreConfirmed = Callable[[], bool]
+"""Tells that no second source can still contradict the prices, which would withdraw them. Raises StoreError."""
+
 
 @dataclass(frozen=True, slots=True)
 class Month:
@@ -68,9 +71,10 @@ class Month:
 class History:
     """Reads months from the store, a few at a time, beside the event loop."""
 
-    def __init__(self, read: ReadPrices, clock: Clock, *, is_lasting: bool) -> None:
+    def __init__(self, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool) -> None:
         """Read with `read`; `is_lasting` tells that what is past stays as it is, which a demo's prices don't."""
         self._read = read
+        self._are_confirmed = are_confirmed
         self._clock = clock
         self._is_lasting = is_lasting
         self._readers = asyncio.Semaphore(MOST_READERS)
@@ -93,12 +97,14 @@ class History:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
+        # Asked after reading: a doubt is noted after the prices that it is about.
+        is_unchanging = self._is_lasting and is_over and self._are_confirmed()
         body = msgspec.json.encode(answer)
         return represent(
             body,
             coding,
             tag=opaque_tag(body),
-            cache_control=_UNCHANGING if is_over and self._is_lasting else cache_control(now, RESOLUTIONS[resolution]),
+            cache_control=_UNCHANGING if is_unchanging else cache_control(now, RESOLUTIONS[resolution]),
         )
 
 

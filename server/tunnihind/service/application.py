@@ -10,7 +10,7 @@ from aiohttp.typedefs import Handler
 from tunnihind import __version__
 from tunnihind.api import routes
 from tunnihind.api.feeds import READERS
-from tunnihind.api.history import History, ReadPrices
+from tunnihind.api.history import AreConfirmed, History, ReadPrices
 from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import About, Mode
@@ -33,11 +33,14 @@ def create_app(
     *,
     instance_id: str,
     read_prices: ReadPrices,
+    are_confirmed: AreConfirmed = lambda: True,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> web.Application:
     """Build the application that answers from `snapshot`, and for the history from what `read_prices` gives.
+
+    Months are kept for good by whoever has them only while `are_confirmed` says so.
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
     `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
@@ -53,7 +56,9 @@ def create_app(
         "/api/v1/quarters": routes.quarters(snapshot, problems),
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
-        "/api/v1/history": routes.history(History(read_prices, clock, is_lasting=mode == "live"), problems),
+        "/api/v1/history": routes.history(
+            History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
+        ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id, mode),

@@ -11,7 +11,7 @@ from typing import Final
 
 from aiohttp import web
 
-from tunnihind.api.history import ReadPrices
+from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models import Mode
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
@@ -40,6 +40,7 @@ async def open_site(
     *,
     instance_id: str,
     read_prices: ReadPrices,
+    are_confirmed: AreConfirmed = lambda: True,
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",
@@ -55,6 +56,7 @@ async def open_site(
         clock,
         instance_id=instance_id,
         read_prices=read_prices,
+        are_confirmed=are_confirmed,
         metrics=metrics,
         pipeline_expected=pipeline_expected,
         mode=mode,

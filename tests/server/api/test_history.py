@@ -19,6 +19,7 @@ from tests.support.stores import day_range, whole_day
 from tunnihind.api.history import FIRST, MOST_READERS, Month, ReadPrices
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, market_price
+from tunnihind.store.confirmation import Doubt
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 
@@ -149,6 +150,15 @@ async def test_a_demos_months_are_never_cached_for_good(serve: Serve, store: Sto
     fill(store, "2025-10-31", 31, QUARTER_S)
     server = await serve(now=NOW, read_prices=reader(store), mode="demo")
     assert "immutable" not in (await server.ask("/api/v1/history?month=2025-11")).headers["Cache-Control"]
+
+
+async def test_a_month_that_may_still_be_withdrawn_is_not_kept_for_good(serve: Serve, store: Store) -> None:
+    fill(store, "2025-10-31", 31, QUARTER_S)
+    server = await serve(now=NOW, read_prices=reader(store), are_confirmed=lambda: store.confirmation.doubt() is None)
+    for doubt in (Doubt("unconfirmed", "elering", SEEN), None):
+        store.confirmation.doubted(doubt)
+        answer = await server.ask("/api/v1/history?month=2025-11")
+        assert ("immutable" in answer.headers["Cache-Control"]) is (doubt is None)
 
 
 async def test_the_tag_stays_until_a_price_is_corrected(server: RunningServer, store: Store) -> None:
