@@ -3,6 +3,7 @@
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
 ├── ParameterError         a request has a parameter that makes no sense
+├── NoPriceAhead           no price is known from now on
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   └── StoreLost          its file has been deleted or replaced since it was opened
@@ -31,6 +32,10 @@ class SettingsError(TunnihindError):
 
 class ParameterError(TunnihindError):
     """A request's parameter is missing, unknown, repeated or malformed; the text names it and says what to give."""
+
+
+class NoPriceAhead(TunnihindError):
+    """No price is known from now on; the text says so in a sentence without its full stop."""
 
 
 class StoreError(TunnihindError):

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from tunnihind.api.models import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.errors import StoreError
+from tunnihind.errors import NoPriceAhead
 from tunnihind.market import ESTONIA, clock_midnight, consumer_price, iso_utc, market_price
 from tunnihind.settings import Settings
 
@@ -38,10 +38,10 @@ class Rate(NamedTuple):
 
 
 def feed_body(data: ServedData, now: int, settings: Settings, feed: Feed) -> object:
-    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises StoreError where no price is known."""
+    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
-        raise StoreError("no price is known from the current period on")
+        raise NoPriceAhead("No price is known from now on: the newest ones are past, or there are none yet")
     prices = [rate.eur_kwh for rate in rates]
     times = [*(iso_utc(rate.start) for rate in rates), iso_utc(rates[-1].end)]
     match feed.reader:

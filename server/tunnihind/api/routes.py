@@ -29,7 +29,7 @@ from tunnihind.api.models import Health
 from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required, shown
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.errors import ParameterError, StoreError
+from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -91,9 +91,11 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
             require_known(request.query, ("resolution", "price"))
             resolution = choice(request.query, "resolution", RESOLUTIONS)
             wanted = Feed(reader, RESOLUTIONS[resolution], choice(request.query, "price", PRICES))
+            return reply(request, snapshot.feed(wanted, accepted_coding(request)))
         except ParameterError as error:
             return problems.answer(400, str(error))
-        return reply(request, snapshot.feed(wanted, accepted_coding(request)))
+        except NoPriceAhead as error:
+            return problems.answer(503, f"{error}.", fields={"Retry-After": "60"})
 
     return handle
 

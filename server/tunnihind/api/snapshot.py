@@ -77,7 +77,7 @@ class Snapshot:
         return self._current(days, coding, lambda: series_response(self.data, self._second, self._settings, days))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/feeds/…`. Raises StoreError while no price from now on is known."""
+        """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data, NoPriceAhead."""
         return self._current(
             feed, coding, lambda: feed_body(self.data, self._second, self._settings, feed), step_s=feed.step_s
         )

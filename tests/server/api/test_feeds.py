@@ -17,7 +17,7 @@ from tests.support.pipelines import quarters_of
 from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tunnihind.api.feeds import PRICES, READERS, Feed, Reader, feed_body, feed_rates
 from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
-from tunnihind.errors import StoreError
+from tunnihind.errors import NoPriceAhead
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, clock_midnight, consumer_price, day_end, day_start, market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
@@ -226,7 +226,7 @@ def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> N
     stale = view(quarters_between(day_start(DAY), local("2025-12-15 11:00")), NOW, hours=0)
     for reader in READERS:
         for data in (ServedData("empty"), stale):
-            with pytest.raises(StoreError):
+            with pytest.raises(NoPriceAhead):
                 feed_body(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
 
 

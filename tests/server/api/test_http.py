@@ -272,6 +272,7 @@ async def test_a_feed_without_a_price_is_a_503_problem_so_that_readers_keep_thei
     server = await serve(ServedData("empty"))
     answer = await server.ask(path)
     check_problem(answer, 503)
+    assert json.loads(answer.body)["detail"].startswith("No price is known from now on")
     assert int(answer.headers["Retry-After"]) > 0
 
 
