@@ -17,8 +17,9 @@ from .prices.timeline import HOUR_S, Period, Timeline, rounded
 
 # A day: a shorter forecast says little, and the list of prices has the rest.
 OUTLOOK_S: Final = 24 * HOUR_S
-# More than any server sends. As quarters, nine days are 76 kB.
-MOST_LISTED_S: Final = 9 * 24 * HOUR_S
+# Today, tomorrow and seven days of forecast, the last of which ends an hour after midnight; in autumn an hour more.
+# As quarters, they are 77 kB.
+MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 
 
 @dataclass(frozen=True)

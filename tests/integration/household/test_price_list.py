@@ -6,6 +6,12 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
+from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.price_sensor import MOST_POINTS
+from custom_components.tunnihind.prices import shapes
+from custom_components.tunnihind.prices.tariff import Tariff
+from custom_components.tunnihind.prices_now import PricesNow
+from custom_components.tunnihind.timelines import timeline_of
 from tests.integration.household.test_entities import enable_all
 from tests.support.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.recording_proxy import RecordingProxy
@@ -58,6 +64,26 @@ async def test_the_longest_list_of_quarters_reaches_to_the_end_in_less_than_100_
     assert len(attributes["rates"]) == (end - MIDNIGHT) // QUARTER_S
     assert len(attributes["forecast"]) == 4 * 96
     assert len(json_bytes(dict(attributes))) < 100_000
+
+
+def test_the_longest_horizon_is_listed_to_its_end() -> None:
+    """On the day of 25 hours, with tomorrow's prices and a forecast of seven delivery days after them."""
+    midnight, end = instant("2026-10-25T00:00:00+03:00"), instant("2026-11-03T01:00:00+02:00")
+    band = Band(1234.5, 1234.5, 1234.5)
+    answer = ForecastAnswer(
+        now=instant("2026-10-25T15:20:00+02:00"),
+        made_at=None,
+        last_refresh=None,
+        backtest=None,
+        settled={},
+        forecast=dict.fromkeys(range(midnight, end, QUARTER_S), band),
+        step_s=QUARTER_S,
+    )
+    timeline = timeline_of(answer, Tariff())
+    prices = PricesNow(now=answer.now, answer=answer, timeline=timeline, levels=timeline, cheap_hours=6, outcomes={})
+    assert (prices.listed[0].start, prices.listed[-1].end) == (midnight, end)
+    longest = json_bytes({"rates": shapes.rates(prices.listed), "forecast": shapes.points(prices.listed[:MOST_POINTS])})
+    assert len(longest) < 99_000
 
 
 async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoon: Home, proxy: RecordingProxy) -> None:
