@@ -13,14 +13,16 @@ _LOG_LINES = 60
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def real_home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RealHome]:
-    """Return a home in which it is afternoon, with the integration added and showing prices."""
+async def real_home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RealHome]:
+    """Return a home that shows prices, in the afternoon unless the module says in BEGINS when."""
     found = library()
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
     folder = tmp_path_factory.mktemp("real_home")
     clock = ShiftedClock(found, folder / "clock")
-    clock.set(AFTERNOON)
+    clock.set(getattr(request.module, "BEGINS", AFTERNOON))
     async with RealHome.inhabited(folder, clock) as inhabited:
         yield inhabited
 

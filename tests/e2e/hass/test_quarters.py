@@ -4,6 +4,7 @@ from datetime import datetime
 
 import pytest
 
+from tests.support.hass.quarter_day import bill_by_quarter
 from tests.support.hass.real_home import RealHome
 from tunnihind.market import QUARTER_S
 
@@ -13,13 +14,7 @@ pytestmark = pytest.mark.timeout(180)
 async def test_prices_go_by_the_quarter_once_the_household_says_so(real_home: RealHome) -> None:
     answer = (await real_home.server.get("/api/v1/quarters?days=1")).json()
     told = {quarter["ts"]: quarter["eurKwh"] for quarter in answer["dayAhead"]}
-    outcome = await real_home.hass.flow(
-        (await real_home.entry())["entry_id"],
-        {"next_step_id": "billing"},
-        {"billed_by": "quarter"},
-        kind="options/flow",
-    )
-    assert outcome["type"] == "create_entry", outcome
+    await bill_by_quarter(real_home)
     now = real_home.clock.now()
     quarter = int(now - now % QUARTER_S) + QUARTER_S
     await real_home.come_to(quarter)

@@ -2,21 +2,24 @@
 
 python -m tests.support.hass.screenshots FOLDER
 
-The one named `home-assistant.png` is for docs/home-assistant.md.
+Those named `home-assistant.png` and `home-assistant-quarters.png` are for docs/home-assistant.md.
 """
 
 import asyncio
 import sys
 import tempfile
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.async_api import BrowserContext, ViewportSize
 
 from tests.support.hass.api import Json
 from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
+from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
 from tests.support.shifted_clock import ShiftedClock, library
+from tunnihind.market import ESTONIA, HOUR_S, clock_midnight
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -24,6 +27,7 @@ _THEMES: tuple[Theme, ...] = ("light", "dark")
 DOCS_SIZE: ViewportSize = {"width": 1280, "height": 935}
 # Icons and lists are drawn one after the other; there is no last one to wait for.
 _REST_MS = 5000
+HISTORY_SIZE: ViewportSize = {"width": 1280, "height": 520}
 
 
 async def pages_of(real_home: RealHome) -> dict[str, str]:
@@ -103,9 +107,28 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
         await take(real_home, folder)
 
 
+async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
+    """Let a home live through yesterday, billed by the quarter, and picture the history of its price."""
+    found = library()
+    assert found is not None, "needs Debian's package libfaketime"
+    clock = ShiftedClock(found, temporary / "clock")
+    today = datetime.fromtimestamp(clock.now(), ESTONIA.clock).date()
+    start_ts, end_ts = clock_midnight(today - timedelta(days=1)), clock_midnight(today)
+    clock.jump(round(start_ts - HOUR_S - clock.now()))
+    async with RealHome.inhabited(temporary, clock) as real_home:
+        await bill_by_quarter(real_home)
+        await live_quarters(real_home, start_ts, end_ts)
+        start, end = (f"{datetime.fromtimestamp(ts, UTC):%Y-%m-%dT%H:%M:%SZ}" for ts in (start_ts, end_ts))
+        path = f"/history?entity_id={await real_home.entity('current_price')}&start_date={start}&end_date={end}"
+        async with owner_s_browser(real_home, size=HISTORY_SIZE) as context:
+            await picture(context, real_home, path, folder / "home-assistant-quarters.png")
+
+
 def main(folder: Path) -> None:
     """Take the pictures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        asyncio.run(live_by_quarters_and_take(Path(temporary), folder))
     with tempfile.TemporaryDirectory() as temporary:
         asyncio.run(live_and_take(Path(temporary), folder))
 
