@@ -23,6 +23,8 @@ from .vat import SPECIFICATION_VAT_RATE, default_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
+# A fortnight of quarters, more than all that is shown at a time. An import of past prices goes through years of them.
+_CHARGES_KEPT: Final = 14 * 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,8 @@ class Tariff:
     def charges(self, start: int) -> Charges:
         """Return what comes on top of the market's price in the period from `start` (UTC seconds)."""
         if start not in self._charges_at:
+            if len(self._charges_at) >= _CHARGES_KEPT:
+                self._charges_at.clear()
             self._charges_at[start] = self._charges(start)
         return self._charges_at[start]
 

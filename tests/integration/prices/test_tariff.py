@@ -1,6 +1,7 @@
 """From the market's price to the household's."""
 
 import math
+import tracemalloc
 from dataclasses import replace
 from datetime import date, time
 from typing import Any
@@ -272,3 +273,16 @@ def test_a_row_of_the_options_may_follow_the_table() -> None:
     assert row.package is Package.VORK_5
     assert row.from_table == frozenset({Part.NETWORK, Part.BALANCING})
     assert (row.margin, row.security, row.renewable) == (0.005, 0.005, 0.0)
+
+
+def test_years_of_past_prices_leave_little_in_memory() -> None:
+    tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, from_table=frozenset(Part) - {Part.MARGIN})])
+    start = instant("2026-06-01T00:00+03:00")
+    tracemalloc.start()
+    try:
+        for quarter in range(start, start + 20_000 * 900, 900):
+            tariff.known_price(50.0, quarter)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 3_000_000
