@@ -14,9 +14,9 @@ from aiohttp import web
 from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
 from tunnihind.api.history import AreConfirmed, ReadPrices
-from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
+from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings

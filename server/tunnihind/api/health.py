@@ -6,8 +6,8 @@ from typing import Final
 from msgspec.structs import asdict
 
 from tunnihind.api.http import Problems
-from tunnihind.api.models import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
+from tunnihind.api.server_models import NotReady, Readiness
 from tunnihind.market import HOUR_S, floor_hour
 
 STALE_AFTER_S: Final = 3 * HOUR_S

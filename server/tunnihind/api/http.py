@@ -14,7 +14,7 @@ from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 
-from tunnihind.api.models import Problem
+from tunnihind.api.server_models import Problem
 
 JSON: Final = "application/json"
 HTML: Final = "text/html; charset=utf-8"

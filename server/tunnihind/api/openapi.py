@@ -21,9 +21,9 @@ from tunnihind.api.feeds import PRICES, Feed, Reader, feed_body
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
-from tunnihind.api.models import About, Health
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.api.served_data import ServedData
+from tunnihind.api.server_models import About, Health, NotReady, Problem, Readiness
 from tunnihind.market import QUARTER_S, consumer_price
 from tunnihind.settings import Settings
 
@@ -48,11 +48,11 @@ _SCHEMAS: Final = (
     models.EvccRate,
     models.OctopusRates,
     models.OctopusRate,
-    models.About,
-    models.Health,
-    models.Readiness,
-    models.Problem,
-    models.NotReady,
+    About,
+    Health,
+    Readiness,
+    Problem,
+    NotReady,
 )
 
 _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90"}
@@ -291,8 +291,9 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "The settled prices of a month",
             "One calendar month by the Estonian clock. A quarter of which only the hour is known has the hour's price "
             "and is marked `hourly`; periods whose price isn't known are left out. A month that has been over for a "
-            "week and lacks nothing may be cached for good; after a correction its `ETag` is another. Parameters that "
-            "aren't known are refused. Only two months are read at a time: 503 with `Retry-After` asks for patience.",
+            "week, lacks nothing and isn't waiting for a second source may be cached for good; after a correction its "
+            "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
+            "`Retry-After` asks for patience.",
             answers=_cached(_content("HistoryResponse", history)) | _problems(400, 405, 429, 500, 503),
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),

@@ -25,8 +25,8 @@ from tunnihind.api.http import (
     reply,
 )
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.models import Health
 from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required, shown
+from tunnihind.api.server_models import Health
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError

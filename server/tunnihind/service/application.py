@@ -13,10 +13,10 @@ from tunnihind.api.feeds import READERS
 from tunnihind.api.history import AreConfirmed, History, ReadPrices
 from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.models import About, Mode
 from tunnihind.api.openapi import openapi_document
 from tunnihind.api.rate_limit import limit_rate
 from tunnihind.api.server import METRICS, PROBLEMS
+from tunnihind.api.server_models import About, Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings

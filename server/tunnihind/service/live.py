@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.models import Mode
+from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SchemaError, StoreError

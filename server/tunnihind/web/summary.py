@@ -7,9 +7,10 @@ from typing import Final, Literal
 
 from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
 from tunnihind.api.health import STALE_AFTER_S, judge
-from tunnihind.api.models import AccuracyWindow, Mode
+from tunnihind.api.models import AccuracyWindow
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.api.server_models import Mode
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour, free_until, late_from
 from tunnihind.settings import Settings

@@ -10,8 +10,8 @@ import pytest
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.day_quotes import AUTUMN, SPRING
-from tunnihind.api.models import Mode
 from tunnihind.api.served_data import ServedData
+from tunnihind.api.server_models import Mode
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web import pages

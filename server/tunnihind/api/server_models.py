@@ -1,0 +1,146 @@
+"""Bodies in which a server tells of itself: who it is, how it is, and what is wrong with a request."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tunnihind.api.models import Now
+
+type Mode = Literal["live", "demo", "rehearsal"]
+"""What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
+
+
+class About(Struct, frozen=True, rename="camel", kw_only=True):
+    """Who serves this API."""
+
+    name: Annotated[str, Meta(description="Name of the service.", examples=["Tunnihind"])]
+    version: Annotated[str, Meta(description="Version of the server's software.", examples=["0.1.0"])]
+    instance_id: Annotated[
+        str,
+        Meta(
+            description="Identity of this installation; stays when its address changes.",
+            examples=["4d6bd6f2-6a1c-4a53-9c63-0b0f1f2f9d5e"],
+        ),
+    ]
+    vat_rate: Annotated[
+        float, Meta(description="VAT rate in consumer-unit prices, as a fraction.", examples=[0.22], ge=0, lt=1)
+    ]
+    attribution: Annotated[
+        str,
+        Meta(
+            description="The credit that anyone republishing the data must give.",
+            examples=["Tunnihind (tunnihind.example)"],
+        ),
+    ]
+    public_url: Annotated[
+        str,
+        Meta(
+            description="The address clients know the server by, without a slash at its end.",
+            examples=["https://tunnihind.example"],
+            extra_json_schema={"format": "uri"},
+        ),
+    ]
+    full_horizon: Annotated[
+        bool,
+        Meta(
+            description="True where `/api/v1/quarters` and the feeds go on past `freeUntil` to the end of the "
+            "forecast, as a private server can be told to (`--full-horizon`). Usually false.",
+            examples=[False],
+        ),
+    ]
+    mode: Annotated[
+        Mode,
+        Meta(
+            description="What is served: `live` is the market, `demo` a simulated market whose prices are made up, "
+            "`rehearsal` a past day as it was known then, by a clock that runs on from that day.",
+            examples=["live"],
+        ),
+    ]
+
+
+class Health(Struct, frozen=True, rename="camel", kw_only=True):
+    """The process is alive."""
+
+    status: Annotated[
+        Literal["ok"],
+        Meta(
+            description="Always `ok`: a dead process answers nothing.",
+            examples=["ok"],
+            extra_json_schema={"type": "string", "const": "ok"},
+        ),
+    ]
+
+
+class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
+    """How old the data is, by the server's own clock."""
+
+    ready: Annotated[bool, Meta(description="True when nothing is missing or stale.", examples=[True])]
+    now: Now
+    settled_age_s: Annotated[
+        int | None,
+        Meta(
+            description="Seconds since the newest settled hour ended; 0 while settled prices reach past `now`. "
+            "Null when no price is settled.",
+            examples=[0],
+        ),
+    ]
+    forecast_age_s: Annotated[
+        int | None,
+        Meta(description="Seconds since the forecast was made. Null when there is none.", examples=[312]),
+    ]
+    refresh_age_s: Annotated[
+        int | None,
+        Meta(description="Seconds since the data pipeline last ingested. Null before its first time.", examples=[372]),
+    ]
+    reasons: Annotated[
+        list[str], Meta(description="What is missing or stale, in plain words; empty when ready.", examples=[[]])
+    ]
+    warnings: Annotated[
+        list[str],
+        Meta(
+            description="What is served with a reservation, in plain words: prices of the first fill that no second "
+            "source has confirmed yet. Usually empty.",
+            examples=[[]],
+        ),
+    ]
+
+
+class Problem(Struct, frozen=True, rename="camel", kw_only=True):
+    """What went wrong, as RFC 9457 describes it."""
+
+    type: Annotated[
+        str,
+        Meta(
+            description="URI of the kind of problem; leads to its description.",
+            examples=["https://tunnihind.example/docs#problem-400"],
+            extra_json_schema={"format": "uri"},
+        ),
+    ]
+    title: Annotated[str, Meta(description="The kind of problem in short.", examples=["Bad Request"])]
+    status: Annotated[int, Meta(description="The HTTP status.", examples=[400], ge=400, le=599)]
+    detail: Annotated[
+        str,
+        Meta(
+            description="What is wrong with this request, and how to put it right.",
+            examples=["`days` is 'abc': give one or two digits, 2 to 14."],
+        ),
+    ]
+
+
+class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
+    """Data is missing or stale: a problem with the ages of `Readiness`."""
+
+    ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
+    now: Now
+    settled_age_s: Annotated[int | None, Meta(description="As in Readiness, seconds.", examples=[7200])]
+    forecast_age_s: Annotated[int | None, Meta(description="As in Readiness, seconds.", examples=[14400])]
+    refresh_age_s: Annotated[int | None, Meta(description="As in Readiness, seconds.", examples=[14400])]
+    reasons: Annotated[
+        list[str],
+        Meta(
+            description="What is missing or stale, in plain words.",
+            examples=[["the forecast is 4 h old"]],
+            min_length=1,
+        ),
+    ]
+    warnings: Annotated[list[str], Meta(description="As in Readiness.", examples=[[]])]
