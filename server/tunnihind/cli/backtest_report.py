@@ -7,6 +7,15 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from tunnihind.forecast.scoring.decisions import (
+    BOILER_HOURS,
+    BOILER_KW,
+    PLAN_HOURS,
+    WEEK_PLAN_HOURS,
+    Decisions,
+    PlanScores,
+    boiler_eur_a_year,
+)
 from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
@@ -24,6 +33,17 @@ _TEST_LEGEND: Final = (
 )
 _SMALL_P: Final = 0.001
 
+_DECISIONS: Final = ("days", *(f"{hours} h" for hours in PLAN_HOURS))
+_NAIVE_PLANS: Final = ("last week", "7-day mean")
+_BOILER: Final = ("boiler", "last week", "ideal")
+_DECISION_LEGEND: Final = (
+    "share of the ideal saving that the cheapest hours of a delivery day by p50 catch;\n"
+    "split, of equal hours the earliest, on days that were unpublished at issue;\n"
+    "ideal: with perfect foresight; savings are against the day's mean price;\n"
+    f"last week, 7-day mean: {WEEK_PLAN_HOURS} h by these prices; week: {WEEK_PLAN_HOURS} h in the coming seven days;\n"
+    f"boiler: EUR a year without VAT that {BOILER_KW} kW save in {BOILER_HOURS} h a day"
+)
+
 
 def document(report: BacktestReport) -> dict[str, Any]:
     """Return a report as `backtest --json` writes it, NaN as null."""
@@ -36,6 +56,7 @@ def document(report: BacktestReport) -> dict[str, Any]:
             "weeklyNaive": _comparisons(report.weekly_naive),
             "sevenDayMean": _comparisons(report.seven_day_mean),
         },
+        "decisions": _decisions(report.decisions),
     }
 
 
@@ -48,6 +69,7 @@ def tables(report: BacktestReport) -> Iterator[Table]:
     yield _score_table("By month of delivery", "month", report.months | overall)
     yield _score_table("By hour of the day, Estonian time", "hour", hours | overall)
     yield _test_table(report)
+    yield _decision_table(report.decisions)
 
 
 def _score_table(title: str, label: str, rows: Mapping[str, Scores], legend: str | None = None) -> Table:
@@ -64,6 +86,29 @@ def _test_table(report: BacktestReport) -> Table:
             str(lead), *_test_cells(scores, report.weekly_naive.leads[lead], report.seven_day_mean.leads[lead])
         )
     table.add_row("all", *_test_cells(report.overall, report.weekly_naive.overall, report.seven_day_mean.overall))
+    return table
+
+
+def _decision_table(decisions: Decisions) -> Table:
+    table = _table("Decisions", ("ahead", *_DECISIONS, *_NAIVE_PLANS, *_BOILER), _DECISION_LEGEND)
+    for lead, plans in decisions.by_days_ahead.items():
+        naive = plans[WEEK_PLAN_HOURS]
+        boiler = plans[BOILER_HOURS]
+        table.add_row(
+            str(lead),
+            str(naive.n),
+            *(_number(plans[hours].share, 3) for hours in PLAN_HOURS),
+            *(_number(share, 3) for share in (naive.baseline_share, naive.seven_day_mean_share)),
+            *(_number(boiler_eur_a_year(saved), 0) for saved in (boiler.forecast, boiler.baseline, boiler.ideal)),
+        )
+    week = decisions.week
+    shares = {WEEK_PLAN_HOURS: _number(week.share, 3)}
+    table.add_row(
+        "week",
+        str(week.n),
+        *(shares.get(hours, "") for hours in PLAN_HOURS),
+        *(_number(share, 3) for share in (week.baseline_share, week.seven_day_mean_share)),
+    )
     return table
 
 
@@ -119,6 +164,41 @@ def _comparisons(comparisons: Comparisons) -> dict[str, Any]:
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     test = {name: _or_null(value) for name, value in asdict(comparison.test).items()}
     return {"benchmarkMae": _or_null(comparison.benchmark_mae), **test}
+
+
+def _decisions(decisions: Decisions) -> dict[str, Any]:
+    return {
+        "leads": {
+            str(lead): {
+                "plans": {str(hours): _plans(scores) for hours, scores in plans.items()},
+                "boilerEurAYear": {
+                    name: _or_null(boiler_eur_a_year(saved)) for name, saved in _savings(plans[BOILER_HOURS]).items()
+                },
+            }
+            for lead, plans in decisions.by_days_ahead.items()
+        },
+        "week": {"hours": WEEK_PLAN_HOURS, **_plans(decisions.week)},
+    }
+
+
+def _plans(scores: PlanScores) -> dict[str, Any]:
+    shares = {
+        "share": scores.share,
+        "baselineShare": scores.baseline_share,
+        "sevenDayMeanShare": scores.seven_day_mean_share,
+    }
+    saved = {f"{name}Saving": saved for name, saved in _savings(scores).items()}
+    return {"n": scores.n, **{name: _or_null(value) for name, value in (shares | saved).items()}}
+
+
+def _savings(scores: PlanScores) -> dict[str, float]:
+    """Return the mean savings of plans, EUR/MWh, by what made them."""
+    return {
+        "forecast": scores.forecast,
+        "baseline": scores.baseline,
+        "sevenDayMean": scores.seven_day_mean,
+        "ideal": scores.ideal,
+    }
 
 
 def _or_null(value: float) -> float | None:

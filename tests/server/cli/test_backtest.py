@@ -36,7 +36,17 @@ def test_json_gives_the_scores_by_lead_month_and_hour_and_the_tests(run: Run) ->
     result = run("backtest", *SPAN, "--json")
     assert result.exit_code == 0
     document = strict_json(result.stdout)
-    assert list(document) == ["from", "to", "resolution", "leads", "overall", "months", "hours", "dieboldMariano"]
+    assert list(document) == [
+        "from",
+        "to",
+        "resolution",
+        "leads",
+        "overall",
+        "months",
+        "hours",
+        "dieboldMariano",
+        "decisions",
+    ]
     assert (document["from"], document["to"], document["resolution"]) == ("2024-03-10", "2024-04-20", "60m")
     assert list(document["leads"]) == [str(lead) for lead in range(1, 8)]
     assert list(document["months"]) == ["2024-03", "2024-04"]
@@ -66,9 +76,29 @@ def test_json_tests_the_model_against_both_naive_forecasts_at_every_lead(run: Ru
 
 
 @pytest.mark.usefixtures("lively_market")
+def test_json_scores_the_plans_of_each_lead_and_of_the_coming_week(run: Run) -> None:
+    decisions = strict_json(run("backtest", *SPAN, "--json").stdout)["decisions"]
+    assert list(decisions["leads"]) == [str(lead) for lead in range(1, 8)]
+    for lead in decisions["leads"].values():
+        assert list(lead["plans"]) == ["1", "3", "4", "6"]
+        assert {plans["n"] for plans in lead["plans"].values()} == {42}
+        for plans in lead["plans"].values():
+            assert plans["share"] == pytest.approx(plans["forecastSaving"] / plans["idealSaving"])
+            assert plans["baselineShare"] <= 1
+        # 9 kWh on each of 365 days.
+        assert lead["boilerEurAYear"]["ideal"] == pytest.approx(lead["plans"]["3"]["idealSaving"] * 9 * 365 / 1000)
+    week = decisions["week"]
+    # Of the issues whose seven days all lie within the span.
+    assert (week["hours"], week["n"]) == (4, 36)
+    assert week["idealSaving"] >= max(lead["plans"]["4"]["idealSaving"] for lead in decisions["leads"].values())
+
+
+@pytest.mark.usefixtures("lively_market")
 def test_only_the_leads_asked_for_are_scored(run: Run) -> None:
     document = strict_json(run("backtest", *SPAN, "--json", "--horizon-days", "2").stdout)
-    assert list(document["leads"]) == ["1", "2"]
+    assert list(document["leads"]) == list(document["decisions"]["leads"]) == ["1", "2"]
+    assert document["decisions"]["week"]["n"] == 0
+    assert document["decisions"]["week"]["share"] is None
 
 
 def test_what_is_undefined_on_a_market_of_one_price_is_null_in_json(
@@ -101,6 +131,8 @@ def test_the_tables_fit_100_columns_with_whole_headings_on_any_terminal(run: Run
     headings = [line.split() for line in lines]
     assert all([first, *scores] in headings for first in ("ahead", "month", "hour"))
     assert ["ahead", "days", "MAE", "naive", "t", "p", "7-day", "mean", "t", "p"] in headings
+    plans = ["1", "h", "3", "h", "4", "h", "6", "h", "last", "week", "7-day", "mean", "boiler", "last", "week", "ideal"]
+    assert ["ahead", "days", *plans] in headings
     assert not any("…" in line for line in lines)
 
 
@@ -108,7 +140,7 @@ def test_the_tables_fit_100_columns_with_whole_headings_on_any_terminal(run: Run
 def test_the_tables_have_a_row_for_every_lead_month_and_hour(run: Run) -> None:
     lines = run("backtest", *SPAN).stdout.splitlines()
     first_cells = [line.split()[0] for line in lines if line.strip()]
-    assert [first_cells.count(str(lead)) for lead in range(1, 8)] == [2] * 7
+    assert [first_cells.count(str(lead)) for lead in range(1, 8)] == [3] * 7
     assert [first_cells.count(month) for month in ("2024-02", "2024-03", "2024-04", "2024-05")] == [0, 1, 1, 0]
     assert [first_cells.count(f"{hour:02}:00") for hour in range(24)] == [1] * 24
 

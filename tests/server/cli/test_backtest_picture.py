@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from tunnihind.cli.backtest_picture import picture, save_picture
+from tunnihind.forecast.scoring.decisions import NO_DECISIONS
 from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.significance import DieboldMariano
@@ -40,6 +41,7 @@ def report_of(*, mean: Comparison = COMPARED, overall: Scores = SCORES) -> Backt
         below_p50=dict.fromkeys(LEADS, 0.49),
         weekly_naive=Comparisons(dict.fromkeys(LEADS, COMPARED), COMPARED),
         seven_day_mean=Comparisons(dict.fromkeys(LEADS, mean), mean),
+        decisions=NO_DECISIONS,
     )
 
 

@@ -58,7 +58,7 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts beside what came.
+    """Forecasts beside what came, of periods that last `step_s` seconds.
 
     `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
     """
@@ -66,12 +66,13 @@ class BacktestResult:
     forecasts: IssuedForecasts
     actual: Floats
     baseline: Floats
+    step_s: int = HOUR_S
 
     @classmethod
     def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
         """Set forecasts against the prices that came."""
         targets = forecasts.target_ts
-        return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S))
+        return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
         """Score the forecasts picked by `rows`, all by default."""

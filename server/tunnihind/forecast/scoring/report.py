@@ -1,6 +1,6 @@
-"""What a backtest says of the model: its scores by lead, month and hour, and its tests against the naive forecasts."""
+"""What a backtest says of the model: scores by lead, month and hour, tests against naive forecasts, and decisions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.scoring.backtest import BacktestResult
+from tunnihind.forecast.scoring.decisions import Decisions, Hours, Savings, day_savings, week_savings
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
 from tunnihind.known import Floats, Instants
-from tunnihind.market import ESTONIA, delivery_day
+from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
 
 type Rows = NDArray[np.bool_]
 
@@ -38,7 +39,8 @@ class BacktestReport:
     """The scores of one backtest.
 
     `months` are those of the delivery day, written like 2025-01; `hours` are those that an Estonian clock shows
-    when the hour starts, 0 to 23. `below_p50` is the share of hours by lead day whose price was below p50.
+    when the hour starts, 0 to 23. `below_p50` is the share of hours by lead day whose price was below p50. `decisions`
+    are those of delivery days that were wholly unpublished at the issue: who plans for others needs no forecast.
     """
 
     leads: dict[int, Scores]
@@ -48,6 +50,7 @@ class BacktestReport:
     below_p50: dict[int, float]
     weekly_naive: Comparisons
     seven_day_mean: Comparisons
+    decisions: Decisions
 
     @classmethod
     def of(cls, result: BacktestResult) -> Self:
@@ -61,6 +64,7 @@ class BacktestReport:
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
             weekly_naive=_comparisons(result, result.baseline, list(leads)),
             seven_day_mean=_comparisons(result, result.forecasts.seven_day_mean, list(leads)),
+            decisions=_decisions(result),
         )
 
 
@@ -99,3 +103,34 @@ def _day_numbers(targets: Instants) -> Instants:
     hours, rows = np.unique(targets, return_inverse=True)
     numbers: Instants = np.array([delivery_day(int(ts)).toordinal() for ts in hours], np.int64)[rows]
     return numbers
+
+
+def _decisions(result: BacktestResult) -> Decisions:
+    """Score the plans that the forecasts would have led to."""
+    days: dict[int, list[Mapping[int, Savings]]] = {}
+    weeks: list[Savings] = []
+    for of_issue in _issues(result):
+        for lead, day in of_issue.items():
+            days.setdefault(lead, []).append(day_savings(day, result.step_s))
+        week = week_savings([*of_issue.values()], result.step_s)
+        weeks += [week] if week is not None else []
+    return Decisions.of(days, weeks)
+
+
+def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
+    """Yield for each issue the delivery days that were wholly unpublished, by lead day."""
+    issued = result.forecasts.issued_ts
+    order = np.argsort(issued, kind="stable")
+    _, firsts = np.unique(issued[order], return_index=True)
+    for rows in np.split(order, firsts[1:]):
+        yield dict(_whole_days(result, rows))
+
+
+def _whole_days(result: BacktestResult, rows: NDArray[np.intp]) -> Iterator[tuple[int, Hours]]:
+    forecasts = result.forecasts
+    columns = result.actual, forecasts.p50, result.baseline, forecasts.seven_day_mean
+    targets = forecasts.target_ts[rows]
+    for day in sorted({delivery_day(int(ts)) for ts in targets}):
+        of_day = rows[(targets >= day_start(day)) & (targets < day_end(day))]
+        if of_day.size == (day_end(day) - day_start(day)) // result.step_s:
+            yield int(forecasts.lead_days[of_day[0]]), Hours(*(column[of_day] for column in columns))
