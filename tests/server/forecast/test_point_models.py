@@ -1,45 +1,20 @@
 """Tiers, replay and intervals work for any point model that keeps the protocol."""
 
-from collections.abc import Callable, Sequence
-from copy import deepcopy
+from collections.abc import Callable
 from datetime import date
 
 import numpy as np
 import pytest
 
+from tests.support.mean_model import Mean
 from tests.support.windy_market import windy_archive
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import Group, Rows
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.point.model import Fit
 from tunnihind.known import Archive, Floats
 
 type Utc = Callable[..., int]
-
-
-class Mean:
-    """The mean of all prices by hour: a whole point model."""
-
-    def __init__(self) -> None:
-        self.seen: list[Floats] = []
-
-    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        self.seen.append(price)
-
-    def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> MeanFit:
-        return MeanFit(np.nanmean(np.concatenate(self.seen), axis=0))
-
-    def copy(self) -> Mean:
-        return deepcopy(self)
-
-
-class MeanFit:
-    def __init__(self, mean: Floats) -> None:
-        self.mean = mean
-
-    def predict(self, lead: int, rows: Rows) -> Floats:
-        return np.broadcast_to(self.mean, (1, len(rows.x), 24))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ these protocols. Prices are in the asinh scale of `known_days.price_state`; arra
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from tunnihind.forecast.columns.table import Rows
 from tunnihind.known import Floats
@@ -14,8 +14,12 @@ ENOUGH_DAYS: Final = 120
 """From so many days on a point model stands by itself; with fewer the mean of the last weeks has a say too."""
 
 
+@runtime_checkable
 class Fit(Protocol):
-    """A fitted model of some leads, which never changes."""
+    """A fitted model of some leads, which never changes.
+
+    It is a dataclass of plain data, as `Learning` is.
+    """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
         """Return the forecast of rows, shape (1, n, 24), or (k, n, 24) with the forecast first.
@@ -24,8 +28,16 @@ class Fit(Protocol):
         """
 
 
+@runtime_checkable
 class Learning(Protocol):
-    """A model at work: it takes in one day after another."""
+    """A model at work: it takes in one day after another.
+
+    It is a dataclass, and all that it has learnt is in its fields: arrays, numbers and mappings (see `replay.learnt`).
+    So it can be kept in a file, and one that is made from it again says the same.
+    """
+
+    fit_type: ClassVar[type[Fit]]
+    """What `fit` returns."""
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
         """Take in consecutive days, oldest first, with what was predicted for them before they were known.

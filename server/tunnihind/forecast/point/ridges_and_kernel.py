@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,8 @@ class _LeadState:
 @dataclass(slots=True)
 class RidgesAndKernel:
     """Learns by exponentially forgotten moments, and keeps the last days for the kernel."""
+
+    fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
