@@ -8,6 +8,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
 from . import issues, migration
+from .card import command as card_command
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
@@ -24,8 +25,9 @@ PLATFORMS: Final = (Platform.BINARY_SENSOR, Platform.CALENDAR, Platform.SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, which say in plain words when no server is loaded."""
+    """Register the actions, which say in plain words when no server is loaded, and what the card asks for."""
     async_setup_services(hass)
+    card_command.async_register(hass)
     return True
 
 

@@ -32,15 +32,15 @@ class EntryClock:
 
     def now(self) -> int:
         """Return the entry's time."""
-        return home_now() + self._ahead_s
+        return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:
         """Convert an instant of the entry's clock to Home Assistant's clock."""
-        return instant - self._ahead_s
+        return instant - self.ahead_s
 
     def from_server_time(self, instant: int) -> int:
         """Convert an instant of the server's clock to the entry's clock."""
-        return instant - self.server_ahead_s + self._ahead_s
+        return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
         """Tell whether the server's clock shows what it should by now. If not, it has been set."""
@@ -60,7 +60,8 @@ class EntryClock:
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
-    def _ahead_s(self) -> int:
+    def ahead_s(self) -> int:
+        """By how much the entry's clock is ahead of Home Assistant's, seconds."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:

@@ -1,0 +1,164 @@
+"""Prices of many periods in a small space: one list for each quantity, aligned with one another.
+
+All lists of a table are equally long. Place `i` stands for the period [start + i * step, start + (i + 1) * step), UTC
+seconds; None stands where nothing is known.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+from typing import Final, TypedDict
+
+from ..prices.days import Day, day_at
+from ..prices.levels import Level, levels
+from ..prices.tariff import Charges, Tariff
+from ..prices.timeline import Period, Timeline, rounded
+from ..prices_now import PricesNow
+
+_KWH_PER_MWH: Final = 1_000
+_MARKET_DECIMALS: Final = 5
+_PART_DECIMALS: Final = 6
+_LEVELS: Final = {level: place for place, level in enumerate(Level)}
+
+
+class Columns(TypedDict):
+    """A price per kilowatt-hour, EUR/kWh.
+
+    `step` is the length of a period in seconds: 3600, or 900 by the quarter. `price` is settled, or the median of a
+    forecast whose 10th and 90th percentile are `low` and `high`; these two are None where it is settled.
+    """
+
+    start: int
+    step: int
+    price: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+
+
+class PriceColumns(Columns):
+    """What the household pays for a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
+
+    - `level`: the place of the period's level in very_low, low, normal, high, very_high: 0 to 4. With levels by the
+      hour all quarters of an hour have the hour's. None on days that are not known as a whole.
+    - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.
+    - `charged`: the place in `charges` of what comes on top in this period.
+    - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as the contract
+      gives them; those that are nothing are left out. What `price` has beyond `market` and the fees is VAT.
+    """
+
+    level: list[int | None]
+    market: list[float | None]
+    charged: list[int | None]
+    charges: list[dict[str, float]]
+
+
+class CardDay(TypedDict):
+    """A Tallinn day, [start, end): 23, 24 or 25 hours. `date` is its date in ISO form.
+
+    `settled` tells whether all of its prices are published. `average` (EUR/kWh), `lowest` and `highest` are None unless
+    all of its prices are known, published or predicted; the latter two are when the cheapest and the dearest period of
+    the day start, the first of equals.
+    """
+
+    date: str
+    start: int
+    end: int
+    settled: bool
+    average: float | None
+    lowest: int | None
+    highest: int | None
+
+
+def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
+    """Return what the household pays in [start, end), UTC seconds, as far as it is known; None where nothing is."""
+    paid = columns_of(prices.timeline, start, end)
+    if paid is None:
+        return None
+    charges: list[dict[str, float]] = []
+    charged: list[int | None] = []
+    market: list[float | None] = []
+    answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.in_hours()
+    level_of = _levels(prices.levels, start, end)
+    for instant, price in _places(paid):
+        eur_mwh = None if price is None else answer.market_price(instant)
+        market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
+        charged.append(None if price is None else _place_in(charges, _parts(tariff.charges(instant))))
+    return PriceColumns(
+        **paid,
+        level=[None if price is None else level_of(instant) for instant, price in _places(paid)],
+        market=market,
+        charged=charged,
+        charges=charges,
+    )
+
+
+def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
+    """Return the prices of [start, end), UTC seconds, as far as they are known; None where none is."""
+    periods = timeline.between(start, end)
+    if not periods:
+        return None
+    by_start = {period.start: period for period in periods}
+    known = [by_start.get(instant) for instant in range(start, periods[-1].end, timeline.step_s)]
+    return Columns(
+        start=start,
+        step=timeline.step_s,
+        price=[period.price if period else None for period in known],
+        low=[period.low if period and not period.settled else None for period in known],
+        high=[period.high if period and not period.settled else None for period in known],
+    )
+
+
+def days(timeline: Timeline, start: int, end: int) -> list[CardDay]:
+    """Return the days from that of `start` to the last one of which a price is known before `end` (UTC seconds)."""
+    periods = timeline.between(start, end)
+    return [_card_day(day, timeline.between(day.start, day.end)) for day in _days(periods)]
+
+
+def _days(periods: Sequence[Period]) -> Iterator[Day]:
+    until = 0
+    for period in periods:
+        if period.start >= until:
+            day = day_at(period.start)
+            until = day.end
+            yield day
+
+
+def _card_day(day: Day, periods: Sequence[Period]) -> CardDay:
+    is_whole = _is_whole(day, periods)
+    return CardDay(
+        date=day.date.isoformat(),
+        start=day.start,
+        end=day.end,
+        settled=is_whole and all(period.settled for period in periods),
+        average=rounded(fmean(period.price for period in periods)) if is_whole else None,
+        lowest=min(periods, key=lambda period: period.price).start if is_whole else None,
+        highest=max(periods, key=lambda period: period.price).start if is_whole else None,
+    )
+
+
+def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
+    """Return what gives the level's place at an instant; None on days that are not known as a whole."""
+    places: dict[int, int] = {}
+    for day in _days(timeline.between(start, end)):
+        periods = timeline.between(day.start, day.end)
+        if _is_whole(day, periods):
+            places |= {period.start: _LEVELS[level] for period, level in zip(periods, levels(periods), strict=True)}
+    return lambda instant: places.get(instant - instant % timeline.step_s)
+
+
+def _is_whole(day: Day, periods: Sequence[Period]) -> bool:
+    return sum(period.length_s for period in periods) == day.end - day.start
+
+
+def _places(columns: Columns) -> Iterator[tuple[int, float | None]]:
+    for place, price in enumerate(columns["price"]):
+        yield columns["start"] + place * columns["step"], price
+
+
+def _parts(charges: Charges) -> dict[str, float]:
+    return {charge.part.value: round(charge.eur_kwh, _PART_DECIMALS) for charge in charges.charges if charge.eur_kwh}
+
+
+def _place_in(charges: list[dict[str, float]], parts: dict[str, float]) -> int:
+    if parts not in charges:
+        charges.append(parts)
+    return charges.index(parts)

@@ -1,0 +1,217 @@
+"""What a card gets in each state, as files that the card's own tests read. They are made anew by
+
+TUNNIHIND_WRITE_EXAMPLES=1 pytest tests/integration/card/test_examples.py
+"""
+
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from homeassistant.config_entries import ConfigEntryDisabler
+from homeassistant.core import HomeAssistant
+
+from tests.integration.card.conftest import OpenACard
+from tests.support.home import DAY_S, Home, MakeHome, instant
+from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
+from tunnihind.sources.simulated_market import SimulatedMarket
+
+EXAMPLES: Final = Path(__file__).with_name("examples")
+MORNING: Final = "2026-11-18T10:20:00+02:00"
+"""A Wednesday, before the auction; the table of rates has all of this day's."""
+AFTERNOON: Final = "2026-11-18T15:20:00+02:00"
+PUBLISHED_TODAY: Final = "2026-11-19T01:00:00+02:00"
+PUBLISHED_TOMORROW: Final = "2026-11-20T01:00:00+02:00"
+VORK_4: Final = {"package": "vork_4", "margin": 0.5, "from_table": ["network", "balancing", "renewable", "security"]}
+FEES: Final = {"rows": [{**VORK_4, "excise": 0.307}]}
+SELLING: Final = {"selling": {"resolution": "quarter", "rows": [{"margin": 0.8, "balancing": 0.5}]}}
+PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "dishwasher": {"duration": 120, "split": False, "deadline": "07:00"},
+    "boiler": {"duration": 240, "split": True, "min_piece": 60},
+    "car": {"duration": 300, "split": True, "min_piece": 30, "horizon": "expected"},
+    "sauna": {"duration": 180, "split": False, "price_cap": 1},
+}
+
+type Lived = Callable[[MakeHome], Awaitable[Home]]
+
+
+@cache
+def simulated(start: int, length_s: int = HOUR_S) -> float:
+    """Return the simulated market's price of a period, EUR/MWh."""
+    prices = SimulatedMarket(7).prices(np.array([start + length_s / 2]))
+    return round(float(prices["ee"][0]), 2)
+
+
+def simulated_quarter(start: int) -> float:
+    return simulated(start, QUARTER_S)
+
+
+async def a_home(
+    make_home: MakeHome,
+    now: str = AFTERNOON,
+    settled_until: str = PUBLISHED_TOMORROW,
+    *,
+    quarters: bool = False,
+    before: Callable[[Home], None] = lambda _: None,
+    options: Mapping[str, Any] | None = None,
+    plans: Mapping[str, Mapping[str, Any]] | None = None,
+    rehearsal: bool = False,
+    **more: Any,  # noqa: ANN401  of a home
+) -> Home:
+    home = await make_home(now, settled_until, price_of=simulated, **more)
+    home.forecast_of = simulated
+    home.quarter_price_of = simulated_quarter if quarters else None
+    before(home)
+    home.serve()
+    await home.add(options=options, plans=plans, rehearsal=rehearsal)
+    return home
+
+
+async def morning(make_home: MakeHome) -> Home:
+    return await a_home(make_home, MORNING, PUBLISHED_TODAY)
+
+
+async def hours(make_home: MakeHome) -> Home:
+    return await a_home(make_home, options=FEES | {"unit": "euros"})
+
+
+async def quarters(make_home: MakeHome) -> Home:
+    return await a_home(make_home, quarters=True, options=FEES | {"billed_by": "quarter"})
+
+
+async def with_plans(make_home: MakeHome) -> Home:
+    home = await a_home(make_home, "2026-11-18T00:05:00+02:00", PUBLISHED_TODAY, options=FEES, plans=PLANS)
+    for now, until in ((MORNING, PUBLISHED_TODAY), (AFTERNOON, PUBLISHED_TOMORROW)):
+        await home.at(instant(now))
+        await home.publish(instant(until))
+    return home
+
+
+async def week_of_quarters(make_home: MakeHome) -> Home:
+    """A server that serves its whole forecast by the quarter."""
+    return await a_home(
+        make_home,
+        quarters=True,
+        settings=Settings(full_horizon=True),
+        options=FEES | SELLING | {"billed_by": "quarter", "levels_by": "quarter"},
+        plans=PLANS,
+    )
+
+
+async def selling(make_home: MakeHome) -> Home:
+    return await a_home(make_home, quarters=True, options=FEES | SELLING)
+
+
+async def demo(make_home: MakeHome) -> Home:
+    return await a_home(make_home, mode="demo")
+
+
+async def rehearsal(make_home: MakeHome) -> Home:
+    today = "2026-12-20T18:03:37+02:00"
+    ahead_s = instant(AFTERNOON) - instant(today)
+    return await a_home(make_home, today, ahead_s=ahead_s, mode="rehearsal", rehearsal=True)
+
+
+async def stale(make_home: MakeHome) -> Home:
+    def old(home: Home) -> None:
+        home.forecast_made_at = home.now - 7 * HOUR_S
+
+    return await a_home(make_home, before=old)
+
+
+async def server_lost(make_home: MakeHome) -> Home:
+    home = await a_home(make_home)
+    await home.server.runner.cleanup()
+    await home.at(home.now + HOUR_S)
+    return home
+
+
+async def run_out(make_home: MakeHome) -> Home:
+    def unpredicted(home: Home) -> None:
+        home.forecast_of = None
+
+    home = await a_home(make_home, settled_until=PUBLISHED_TODAY, before=unpredicted)
+    await home.server.runner.cleanup()
+    await home.at(instant(PUBLISHED_TODAY))
+    return home
+
+
+async def no_data(make_home: MakeHome) -> Home:
+    def nothing(home: Home) -> None:
+        home.forecast_of, home.settled_until = None, home.now - 3 * DAY_S
+
+    return await a_home(make_home, before=nothing)
+
+
+async def retrying(make_home: MakeHome) -> Home:
+    home = await make_home()
+    await home.server.runner.cleanup()
+    await home.add()
+    return home
+
+
+async def stopped(make_home: MakeHome) -> Home:
+    home = await a_home(make_home)
+    await home.hass.config_entries.async_set_disabled_by(home.entry.entry_id, ConfigEntryDisabler.USER)
+    return home
+
+
+async def day_of_23_hours(make_home: MakeHome) -> Home:
+    return await a_home(make_home, "2026-03-29T10:20:00+03:00", "2026-03-30T01:00:00+03:00")
+
+
+async def day_of_25_hours(make_home: MakeHome) -> Home:
+    return await a_home(make_home, "2026-10-25T10:20:00+02:00", "2026-10-26T01:00:00+02:00")
+
+
+STATES: Final[tuple[Lived, ...]] = (
+    morning,
+    hours,
+    quarters,
+    with_plans,
+    week_of_quarters,
+    selling,
+    demo,
+    rehearsal,
+    stale,
+    server_lost,
+    run_out,
+    no_data,
+    retrying,
+    stopped,
+    day_of_23_hours,
+    day_of_25_hours,
+)
+
+
+@pytest.mark.parametrize("lived", STATES, ids=lambda lived: str(lived.__name__))
+async def test_each_state_is_as_the_card_s_own_tests_have_it(
+    hass: HomeAssistant, make_home: MakeHome, open_card: OpenACard, lived: Lived
+) -> None:
+    home = await lived(make_home)
+    card = await open_card(entry_id=home.entry.entry_id)
+    file = EXAMPLES / f"{lived.__name__}.json"
+    if os.environ.get("TUNNIHIND_WRITE_EXAMPLES"):
+        file.write_text(text_of(home.server_now if home.ahead_s else home.now, card.shown))
+    assert json.loads(file.read_text())["contents"] == card.shown
+
+
+def test_every_file_is_of_a_state() -> None:
+    assert {file.stem for file in EXAMPLES.iterdir()} == {lived.__name__ for lived in STATES}
+
+
+def text_of(now: int, contents: Mapping[str, Any]) -> str:
+    """Write the contents with one field, or one column of prices, on a line, and the instant at which they hold."""
+    lines = []
+    for name, value in contents.items():
+        written = json.dumps(value)
+        if name in {"prices", "selling"} and value is not None:
+            columns = ",\n      ".join(f'"{column}": {json.dumps(each)}' for column, each in value.items())
+            written = f"{{\n      {columns}\n    }}"
+        lines.append(f'    "{name}": {written}')
+    return f'{{\n  "at": {now},\n  "contents": {{\n' + ",\n".join(lines) + "\n  }\n}\n"
