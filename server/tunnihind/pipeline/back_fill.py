@@ -9,7 +9,7 @@ from typing import Final
 
 from tunnihind.market import DAY_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
-from tunnihind.sources.base import CovariateSource
+from tunnihind.sources.base import CovariateSource, spans
 from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
@@ -23,6 +23,8 @@ longer stop of the server leaves a gap."""
 MONTH_LASTS_S: Final = DAY_S
 """The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""
 
+_PART_DAYS: Final = 31
+"""For the 12,000 quarters of four zones the server needs 25 MB more for a moment; for a whole year it needs 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -59,6 +61,12 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
     return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
+
+
+def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
+    """Return the first and last days of the parts in which a year is asked for up to `last`, the newest first."""
+    parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
+    return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:

@@ -11,7 +11,14 @@ from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import Limits, delivery_day
-from tunnihind.pipeline.back_fill import YEARS_FILLED, first_month, months_filled, note_filled, refill_damaged
+from tunnihind.pipeline.back_fill import (
+    YEARS_FILLED,
+    first_month,
+    months_filled,
+    note_filled,
+    parts_of_year,
+    refill_damaged,
+)
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Observer
@@ -29,6 +36,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
+from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -184,14 +192,14 @@ class Pipeline:
     async def _do(self, task: Task, situation: Situation, now: int) -> None:
         match task.job:
             case Job.PRICES:
-                await self._fetch(*price_window(situation, now))
+                await self._fetch(price_window(situation, now))
             case Job.COVARIATES:
                 await self._covariates.ingest(self._covariate_sources[task.source])
             case Job.FORECAST:
                 await self._forecast(now)
             case Job.HELD_DAYS:
                 # One question for all of them, at most a month: day by day, a slow source would delay urgent tasks.
-                await self._fetch(situation.held_days[0], situation.held_days[-1])
+                await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
             case Job.COVARIATE_HISTORY:
@@ -202,9 +210,13 @@ class Pipeline:
                 await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(self._store.thin, now)
 
-    async def _fetch(self, first: date, last: date) -> None:
-        added = await self._prices.ingest(first, last, self._on_change)
+    async def _fetch(self, *windows: tuple[date, date]) -> None:
+        """Ask for the delivery days of windows, each from its first to its last, one window after another."""
+        added = Added()
+        for first, last in windows:
+            added += await self._prices.ingest(first, last, self._on_change)
         if added.stored:
+            first, last = min(windows)[0], max(windows)[1]
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     async def _forecast(self, now: int) -> None:
@@ -243,8 +255,7 @@ class Pipeline:
             self._scoring = None
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
-        last = min(date(year, 12, 31), next_day(now))
-        await self._fetch(date(year, 1, 1), last)
+        await self._fetch(*parts_of_year(year, next_day(now)))
         await asyncio.to_thread(note_filled, self._store.state, YEARS_FILLED, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)

@@ -12,7 +12,9 @@ from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quot
 from tests.support.stores import hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
 from tunnihind.errors import BadAnswer, SourceRefused
+from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight
+from tunnihind.pipeline.back_fill import parts_of_year
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
@@ -25,6 +27,15 @@ NOW = local("2025-02-10 10:00")
 def asked_years(source: ScriptedPrices) -> list[int]:
     """Return the years that were asked for from their first day on."""
     return [first.year for first, _ in source.asked if (first.month, first.day) == (1, 1)]
+
+
+@pytest.mark.parametrize(("year", "last"), [(2024, date(2025, 2, 11)), (2025, date(2025, 2, 11))])
+def test_a_year_is_asked_for_in_parts_of_a_month_at_most_the_newest_first(year: int, last: date) -> None:
+    parts = parts_of_year(year, last)
+    asked = [day for first, end in reversed(parts) for day in days_between(first, end)]
+    assert asked == days_between(date(year, 1, 1), min(date(year, 12, 31), last))
+    assert parts == tuple(sorted(parts, reverse=True))
+    assert all((end - first).days < 31 for first, end in parts)
 
 
 async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Store) -> None:
