@@ -9,6 +9,7 @@ from homeassistant.helpers.typing import ConfigType
 
 from . import issues, migration
 from .card import command as card_command
+from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
@@ -25,14 +26,17 @@ PLATFORMS: Final = (Platform.BINARY_SENSOR, Platform.CALENDAR, Platform.SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, which say in plain words when no server is loaded, and what the card asks for."""
+    """Register the actions, which say in plain words when no server is loaded, and serve the card."""
     async_setup_services(hass)
     card_command.async_register(hass)
+    await card_module.async_serve(hass)
     return True
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
     """Start with one server."""
+    # Also where it doesn't answer: the card then says so.
+    card_module.async_offer(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
     entry.runtime_data = coordinator
@@ -60,7 +64,9 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Delete what was kept."""
+    """Delete what was kept, and with the last entry the card."""
+    if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
+        card_module.async_withdraw(hass)
     migration.async_forget(hass, entry)
     await Storage(hass, entry.entry_id).remove()
 

@@ -1,0 +1,113 @@
+"""The card's file: its address, who loads it, and since when and until when."""
+
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+from homeassistant.components.frontend import DATA_EXTRA_MODULE_URL
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.tunnihind.card import module
+from tests.support.home import Home, MakeHome
+
+
+@pytest.fixture
+async def with_frontend(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "frontend", {})
+
+
+def loaded_modules(hass: HomeAssistant) -> list[str]:
+    """Return the card's modules that a page of Home Assistant loads."""
+    return [url for url in hass.data[DATA_EXTRA_MODULE_URL].urls if "tunnihind" in url]
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_pages_load_the_card_once_however_many_servers_there_are(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    for entry_id in ("one", "two"):
+        await (await make_home()).add(entry_id=entry_id)
+    assert loaded_modules(hass) == [module.module_address(hass)]
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_the_card_goes_with_the_last_server_and_comes_again_with_the_next(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    homes = [await make_home(), await make_home()]
+    for place, home in enumerate(homes):
+        await home.add(entry_id=f"entry{place}")
+    address = module.module_address(hass)
+    await hass.config_entries.async_remove("entry0")
+    assert loaded_modules(hass) == [address]
+    await hass.config_entries.async_remove("entry1")
+    assert loaded_modules(hass) == []
+    await (await make_home()).add(entry_id="another")
+    assert loaded_modules(hass) == [address]
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_the_card_stays_while_its_server_is_loaded_again(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add()
+    [address] = loaded_modules(hass)
+    await hass.config_entries.async_reload(home.entry.entry_id)
+    await home.settle()
+    assert loaded_modules(hass) == [address]
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_the_card_is_there_before_the_server_answers(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.server.runner.cleanup()
+    await home.add()
+    assert len(loaded_modules(hass)) == 1
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_anybody_gets_the_file_and_may_keep_it(
+    hass: HomeAssistant, make_home: MakeHome, hass_client_no_auth: ClientSessionGenerator
+) -> None:
+    await (await make_home()).add()
+    client = await hass_client_no_auth()
+    [address] = loaded_modules(hass)
+    answer = await client.get(address)
+    assert answer.status == HTTPStatus.OK
+    assert answer.content_type == "text/javascript"
+    assert "max-age=2678400" in answer.headers["Cache-Control"]
+    assert await answer.read() == module.MODULE.read_bytes()
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_a_page_from_before_an_update_gets_the_newest_card(
+    hass: HomeAssistant, make_home: MakeHome, hass_client_no_auth: ClientSessionGenerator
+) -> None:
+    await (await make_home()).add()
+    client = await hass_client_no_auth()
+    answer = await client.get("/tunnihind/tunnihind-card.js?v=0123456789ab")
+    assert await answer.read() == module.MODULE.read_bytes()
+
+
+@pytest.mark.usefixtures("with_frontend")
+async def test_another_card_has_another_address_on_the_same_host(
+    hass: HomeAssistant, make_home: MakeHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await (await make_home()).add()
+    [before] = loaded_modules(hass)
+    changed = tmp_path / "tunnihind-card.js"
+    changed.write_bytes(module.MODULE.read_bytes() + b"\n")
+    monkeypatch.setattr(module, "MODULE", changed)
+    await module.async_serve(hass)
+    after = module.module_address(hass)
+    assert after is not None
+    assert after != before
+    assert before.startswith("/tunnihind/")
+    assert after.startswith("/tunnihind/")
+
+
+async def test_without_a_frontend_prices_are_there_and_nothing_is_served(home: Home) -> None:
+    assert module.module_address(home.hass) is None
+    assert home.value("current_price")
+    await home.hass.config_entries.async_remove(home.entry.entry_id)
