@@ -1,9 +1,10 @@
-"""A card's connection to Home Assistant."""
+"""Cards that are open, and what Home Assistant sends them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from aiohttp import web
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -34,24 +35,47 @@ class OpenCard:
         assert (await self._socket.receive_json())["success"]
 
 
-type OpenACard = Callable[..., Awaitable[OpenCard]]
+class Cards:
+    """Opens cards of an entry, of an entity's entry, or of neither, each on a connection of its own."""
 
+    def __init__(self, hass: HomeAssistant, connect: WebSocketGenerator, owner: User) -> None:
+        self._hass = hass
+        self._connect = connect
+        self._owner = owner
 
-@pytest.fixture
-async def open_card(hass: HomeAssistant, hass_ws_client: WebSocketGenerator, hass_admin_user: User) -> OpenACard:
-    """Return what opens a card, on a connection of its own: of an entry, of an entity's entry, or of neither."""
-    assert await async_setup_component(hass, "websocket_api", {})
-
-    async def open_one(user: User = hass_admin_user, **of: str) -> OpenCard:
-        # Made now: the test has set the clock.
-        logged_in = await hass.auth.async_create_refresh_token(user, CLIENT_ID)
-        socket = await hass_ws_client(hass, hass.auth.async_create_access_token(logged_in))
-        await socket.send_json_auto_id({"type": "tunnihind/card/subscribe", **of})
-        answer = await socket.receive_json()
+    async def open(self, user: User | None = None, **of: str) -> OpenCard:
+        """Return a card that has been told what to show at first."""
+        socket, answer = await self._ask(user, of)
         assert answer["success"], answer["error"]
         assert answer["result"] is None
         card = OpenCard(socket, answer["id"])
         await card.events()
         return card
 
-    return open_one
+    async def refusal(self, user: User | None = None, **of: str) -> tuple[str, str]:
+        """Return why a card gets nothing: code and message."""
+        _, answer = await self._ask(user, of)
+        assert not answer["success"]
+        return answer["error"]["code"], answer["error"]["message"]
+
+    async def _ask(self, user: User | None, of: Mapping[str, str]) -> tuple[MockHAClientWebSocket, dict[str, Any]]:
+        # Logged in now: the test has set the clock.
+        login = await self._hass.auth.async_create_refresh_token(user or self._owner, CLIENT_ID)
+        socket = await self._connect(self._hass, self._hass.auth.async_create_access_token(login))
+        await socket.send_json_auto_id({"type": "tunnihind/card/subscribe", **of})
+        return socket, await socket.receive_json()
+
+
+@pytest.fixture
+async def cards(
+    hass: HomeAssistant,
+    hass_ws_client: WebSocketGenerator,
+    hass_admin_user: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Cards:
+    """Return what opens cards, for the home's owner unless another user looks at them."""
+    # A clock that jumps by minutes would look like a browser that answers no more.
+    with_heartbeat = web.WebSocketResponse
+    monkeypatch.setattr(web, "WebSocketResponse", lambda **more: with_heartbeat(**more | {"heartbeat": None}))
+    assert await async_setup_component(hass, "websocket_api", {})
+    return Cards(hass, hass_ws_client, hass_admin_user)

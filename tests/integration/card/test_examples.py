@@ -15,7 +15,7 @@ import pytest
 from homeassistant.config_entries import ConfigEntryDisabler
 from homeassistant.core import HomeAssistant
 
-from tests.integration.card.conftest import OpenACard
+from tests.integration.card.conftest import Cards
 from tests.support.home import DAY_S, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
@@ -191,10 +191,10 @@ STATES: Final[tuple[Lived, ...]] = (
 
 @pytest.mark.parametrize("lived", STATES, ids=lambda lived: str(lived.__name__))
 async def test_each_state_is_as_the_card_s_own_tests_have_it(
-    hass: HomeAssistant, make_home: MakeHome, open_card: OpenACard, lived: Lived
+    hass: HomeAssistant, make_home: MakeHome, cards: Cards, lived: Lived
 ) -> None:
     home = await lived(make_home)
-    card = await open_card(entry_id=home.entry.entry_id)
+    card = await cards.open(entry_id=home.entry.entry_id)
     file = EXAMPLES / f"{lived.__name__}.json"
     if os.environ.get("TUNNIHIND_WRITE_EXAMPLES"):
         file.write_text(text_of(home.server_now if home.ahead_s else home.now, card.shown))

@@ -1,0 +1,74 @@
+"""A card shows its user what the user may read as entities, and no more."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockUser
+
+from tests.integration.card.conftest import Cards
+from tests.support.home import DEFAULT_PLAN, Home, MakeHome
+from tunnihind.market import HOUR_S
+
+PLANS = {"mine": DEFAULT_PLAN, "yours": DEFAULT_PLAN}
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home that sells electricity and has two plans."""
+    home = await make_home()
+    await home.add(options={"selling": {"resolution": "hour", "rows": []}}, plans=PLANS)
+    return home
+
+
+@pytest.fixture
+def guest(hass: HomeAssistant) -> MockUser:
+    """Return a user who may read nothing so far."""
+    guest = MockUser(name="Guest").add_to_hass(hass)
+    let_read(guest)
+    return guest
+
+
+def let_read(user: MockUser, *entity_ids: str) -> None:
+    user.mock_policy({"entities": {"entity_ids": {entity_id: {"read": True} for entity_id in entity_ids}}})
+
+
+def price_of(home: Home) -> str:
+    return home.state("sensor", "current_price").entity_id
+
+
+async def test_who_may_not_read_the_price_gets_no_card(home: Home, cards: Cards, guest: MockUser) -> None:
+    let_read(guest, home.state("sensor", "next_price").entity_id)
+    for named in ({}, {"entry_id": "entry"}, {"entity_id": price_of(home)}):
+        assert (await cards.refusal(guest, **named))[0] == "unauthorized"
+
+
+async def test_who_may_read_the_price_alone_gets_neither_plans_nor_what_is_sold(
+    home: Home, cards: Cards, guest: MockUser
+) -> None:
+    let_read(guest, price_of(home))
+    card = await cards.open(guest)
+    assert card.shown["now"]["price"] == float(home.value("current_price"))
+    assert (card.shown["now"]["selling"], card.shown["selling"], card.shown["plans"]) == (None, None, [])
+
+
+async def test_what_is_sold_and_each_plan_have_rights_of_their_own(home: Home, cards: Cards, guest: MockUser) -> None:
+    sold = home.state("sensor", "selling_price").entity_id
+    let_read(guest, price_of(home), sold, home.state("binary_sensor", "window", "mine").entity_id)
+    card = await cards.open(guest)
+    assert card.shown["selling"] is not None
+    assert card.shown["now"]["selling"] == float(home.value("selling_price"))
+    assert [plan["id"] for plan in card.shown["plans"]] == ["mine"]
+
+
+async def test_an_open_card_gets_nothing_more_when_the_right_is_taken_away(
+    home: Home, cards: Cards, guest: MockUser
+) -> None:
+    let_read(guest, price_of(home))
+    card = await cards.open(guest)
+    let_read(guest)
+    await home.at(home.now - home.now % HOUR_S + HOUR_S)
+    assert await card.events() == []
+
+
+async def test_users_without_limits_see_all_of_it(home: Home, cards: Cards, hass_read_only_user: MockUser) -> None:
+    card = await cards.open(hass_read_only_user)
+    assert [plan["id"] for plan in card.shown["plans"]] == ["mine", "yours"]

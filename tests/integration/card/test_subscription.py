@@ -1,0 +1,272 @@
+"""A card that is open: it is told everything once, and then each change and nothing else."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
+from homeassistant.core import HomeAssistant
+
+from custom_components.tunnihind.card.contents import CardContents
+from tests.integration.card.conftest import Cards, OpenCard
+from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, plan
+from tunnihind.market import HOUR_S, QUARTER_S
+
+FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}
+BEGINNING: Final = {"entry_id", "title", "module", "state"}
+
+
+@pytest.fixture
+async def card(home: Home, cards: Cards) -> OpenCard:
+    """Return an open card of the home."""
+    return await cards.open(entry_id="entry")
+
+
+async def set_options(home: Home, options: Mapping[str, Any]) -> None:
+    home.hass.config_entries.async_update_entry(home.entry, options=dict(options))
+    await home.settle()
+
+
+async def live_until(home: Home, instant: int) -> None:
+    """Let time pass by the minute, so that the server is asked in between."""
+    while home.now < instant:
+        await home.at(min(home.now + 60, instant))
+
+
+async def stop_server(home: Home) -> None:
+    await home.server.runner.cleanup()
+
+
+async def start_server(home: Home, port: int) -> None:
+    home.serve()
+    await home.server.runner.setup()
+    await web.TCPSite(home.server.runner, "127.0.0.1", port).start()
+
+
+async def test_the_first_event_has_everything(card: OpenCard) -> None:
+    assert card.shown.keys() == CardContents.__annotations__.keys()
+
+
+async def test_a_card_shows_what_the_sensors_show(home: Home, card: OpenCard) -> None:
+    """Every hour of a day, of which the card is told only what changes."""
+    for _ in range(24):
+        await card.events()
+        now = card.shown["now"]
+        assert now["price"] == float(home.value("current_price"))
+        assert now["next"] == float(home.value("next_price"))
+        assert now["level"] == home.value("price_level")
+        assert now["cheap"] is home.is_on("cheap_hour")
+        today = card.shown["days"][0]
+        assert today["average"] == float(home.value("average_today"))
+        prices = card.shown["prices"]
+        by_start = dict(zip(range(prices["start"], 2**40, prices["step"]), prices["price"], strict=False))
+        assert by_start[now["start"]] == now["price"]
+        assert by_start[today["lowest"]] == float(home.value("lowest_today"))
+        assert by_start[today["highest"]] == float(home.value("highest_today"))
+        if home.now >= instant("2026-01-14T15:00:00+02:00"):
+            await home.publish(instant(PUBLISHED_TOMORROW))
+        await home.at(home.now - home.now % HOUR_S + HOUR_S)
+
+
+async def test_each_period_has_the_level_that_the_sensor_has_then(home: Home, card: OpenCard) -> None:
+    prices, shown = card.shown["prices"], []
+    start = home.now - home.now % HOUR_S
+    for hour in range(start, start + 12 * HOUR_S, HOUR_S):
+        await home.at(hour)
+        shown.append(home.value("price_level"))
+    places = prices["level"][(start - prices["start"]) // HOUR_S :][:12]
+    assert [("very_low", "low", "normal", "high", "very_high")[place] for place in places] == shown
+
+
+async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard) -> None:
+    await live_until(home, home.now - home.now % HOUR_S + HOUR_S - 1)
+    assert await card.events() == []
+
+
+async def test_a_new_hour_sends_the_hour_alone(home: Home, card: OpenCard) -> None:
+    await live_until(home, home.now - home.now % HOUR_S + HOUR_S)
+    [event] = await card.events()
+    assert event.keys() == {"now"}
+
+
+async def test_new_prices_and_a_new_forecast_are_sent_when_they_come(home: Home, card: OpenCard) -> None:
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    [event] = await card.events()
+    assert event.keys() >= {"prices", "days"}
+    assert [day["settled"] for day in card.shown["days"]][:3] == [True, True, False]
+    home.forecast_of = lambda _: 77.0
+    home.serve()
+    await home.poll()
+    [event] = await card.events()
+    assert event.keys() == {"prices", "days"}
+
+
+async def test_midnight_begins_a_new_day(home: Home, card: OpenCard) -> None:
+    await home.at(instant("2026-01-15T00:00:00+02:00"))
+    await card.events()
+    assert card.shown["days"][0]["date"] == "2026-01-15"
+    assert card.shown["prices"]["start"] == card.shown["days"][0]["start"] == home.now
+
+
+async def test_what_the_household_pays_changes_with_its_options(home: Home, card: OpenCard) -> None:
+    await set_options(home, FEES | {"unit": "euros"})
+    [event] = await card.events()
+    assert event.keys() >= {"unit", "prices", "now"}
+    prices = event["prices"]
+    place = prices["charged"][(event["now"]["start"] - prices["start"]) // HOUR_S]
+    assert prices["charges"][place] == {"margin": 0.005, "network": 0.04}
+    assert event["unit"] == "euros"
+
+
+async def test_the_parts_of_a_price_and_its_vat_add_up(home: Home, card: OpenCard) -> None:
+    await set_options(home, FEES)
+    await card.events()
+    prices = card.shown["prices"]
+    columns = zip(prices["price"], prices["market"], prices["charged"], strict=True)
+    without_vat = [(price, market + sum(prices["charges"][place].values())) for price, market, place in columns]
+    assert len(without_vat) > 48
+    assert all(price == pytest.approx(rest * 1.24, abs=6e-5) for price, rest in without_vat)
+
+
+async def test_a_home_that_begins_to_sell_is_shown_what_it_gets(home: Home, card: OpenCard) -> None:
+    home.serve_quarters()
+    assert card.shown["selling"] is None
+    await set_options(home, {"selling": {"resolution": "quarter", "rows": []}})
+    await card.events()
+    assert card.shown["selling"]["step"] == QUARTER_S
+    assert card.shown["now"]["selling"] == float(home.value("selling_price"))
+    await set_options(home, {})
+    await card.events()
+    assert card.shown["selling"] is None
+
+
+async def test_plans_come_change_their_names_and_go(hass: HomeAssistant, home: Home, card: OpenCard) -> None:
+    [first] = card.shown["plans"]
+    assert (first["id"], first["name"], first["status"]) == (PLAN_ID, "Plan", home.value("status", PLAN_ID))
+    new = plan("boiler", DEFAULT_PLAN)
+    added = ConfigSubentry(**{**new, "data": MappingProxyType(new["data"])})
+    hass.config_entries.async_add_subentry(home.entry, added)
+    await home.settle()
+    await card.events()
+    assert [each["name"] for each in card.shown["plans"]] == ["Plan", "Boiler"]
+    hass.config_entries.async_update_subentry(home.entry, added, title="Soe vesi")
+    await home.settle()
+    await card.events()
+    assert [each["name"] for each in card.shown["plans"]] == ["Plan", "Soe vesi"]
+    hass.config_entries.async_remove_subentry(home.entry, "boiler")
+    await home.settle()
+    await card.events()
+    assert [each["name"] for each in card.shown["plans"]] == ["Plan"]
+
+
+async def test_a_window_that_ran_today_stays_beside_the_next_one(make_home: MakeHome, cards: Cards) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "deadline": "18:00"}})
+    card = await cards.open()
+    [[first]] = [each["windows"] for each in card.shown["plans"]]
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    await home.at(instant("2026-01-14T18:30:00+02:00"))
+    await card.events()
+    [windows] = [each["windows"] for each in card.shown["plans"]]
+    assert windows[0]["pieces"] == first["pieces"]
+    assert len(windows) == 2
+
+
+async def test_a_lost_server_is_told_with_since_when_and_once(home: Home, card: OpenCard) -> None:
+    port, answered_at = home.server.port, home.now
+    await stop_server(home)
+    await home.at(home.now + HOUR_S // 2)
+    await card.events()
+    assert card.shown["problems"] == ["server_unreachable"]
+    assert card.shown["lost_since"] == answered_at
+    await home.at(home.now - home.now % HOUR_S + HOUR_S)
+    assert [event.keys() for event in await card.events()] == [{"now"}]
+    await start_server(home, port)
+    await home.poll()
+    await card.events()
+    assert (card.shown["problems"], card.shown["lost_since"]) == ([], None)
+
+
+async def test_what_was_kept_is_shown_after_a_restart_without_the_server(home: Home, card: OpenCard) -> None:
+    before = dict(card.shown)
+    await stop_server(home)
+    await home.hass.config_entries.async_reload("entry")
+    await home.settle()
+    events = await card.events()
+    assert [event["state"] for event in events if "state" in event] == ["starting", "ready"]
+    assert not any("prices" in event for event in events), "the prices are the same as before"
+    assert card.shown["prices"] == before["prices"]
+
+
+async def test_an_open_card_follows_a_server_that_answers_only_later(make_home: MakeHome, cards: Cards) -> None:
+    home = await make_home()
+    port = home.server.port
+    await stop_server(home)
+    await home.add()
+    card = await cards.open()
+    assert card.shown.keys() == BEGINNING
+    assert card.shown["state"] == "retrying"
+    await start_server(home, port)
+    await home.at(home.now + 60)
+    await card.events()
+    assert card.shown["state"] == "ready"
+    assert card.shown["now"]["price"] == float(home.value("current_price"))
+
+
+async def test_a_disabled_entry_has_nothing_to_show_until_it_is_enabled(home: Home, card: OpenCard) -> None:
+    for disabled_by, state in ((ConfigEntryDisabler.USER, "stopped"), (None, "ready")):
+        await home.hass.config_entries.async_set_disabled_by("entry", disabled_by)
+        await home.settle()
+        await card.events()
+        assert card.shown["state"] == state
+
+
+async def test_a_removed_entry_is_told_and_asks_nothing_more(home: Home, card: OpenCard, cards: Cards) -> None:
+    await home.hass.config_entries.async_remove("entry")
+    await home.settle()
+    await card.events()
+    assert card.shown["state"] == "removed"
+    assert await cards.refusal() == (
+        "not_found",
+        "Tunnihind has no server yet: add it under Settings → Devices & services",
+    )
+    assert (await cards.refusal(entry_id="entry"))[0] == "not_found"
+
+
+async def test_all_open_cards_are_told_and_a_closed_one_no_longer(home: Home, cards: Cards) -> None:
+    listeners = len(home.entry.runtime_data._listeners)
+    one, other = await cards.open(), await cards.open()
+    await one.close()
+    await live_until(home, home.now - home.now % HOUR_S + HOUR_S)
+    assert await one.events() == []
+    [event] = await other.events()
+    assert event.keys() == {"now"}
+    await other.close()
+    assert len(home.entry.runtime_data._listeners) == listeners, "closed cards cost something"
+
+
+async def test_a_card_names_an_entry_or_any_of_its_entities_or_nothing(home: Home, cards: Cards) -> None:
+    price = home.state("sensor", "current_price").entity_id
+    window = home.state("binary_sensor", "window", PLAN_ID).entity_id
+    for named in ({"entry_id": "entry"}, {"entity_id": price}, {"entity_id": window}, {}):
+        card = await cards.open(**named)
+        assert card.shown["entry_id"] == "entry"
+
+
+async def test_a_wrong_name_is_refused_by_the_field_that_has_it(hass: HomeAssistant, home: Home, cards: Cards) -> None:
+    refusals = [await cards.refusal(entry_id="nowhere"), await cards.refusal(entity_id="sensor.nowhere")]
+    assert refusals == [
+        ("not_found", "entry_id: nowhere is no entry of Tunnihind"),
+        ("not_found", "entity_id: sensor.nowhere is no entity of Tunnihind"),
+    ]
+
+
+async def test_of_several_entries_the_first_one_of_today_is_meant(make_home: MakeHome, cards: Cards) -> None:
+    """A rehearsal beside the home's own server must not take its place."""
+    for entry_id, rehearsal in (("past", True), ("first", False), ("second", False)):
+        home = await make_home(mode="rehearsal" if rehearsal else "live")
+        await home.add(entry_id=entry_id, rehearsal=rehearsal)
+    assert (await cards.open()).shown["entry_id"] == "first"
+    assert (await cards.open(entry_id="past")).shown["mode"] == "rehearsal"
