@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.contents import CardContents
 from tests.integration.card.conftest import Cards, OpenCard
-from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, plan
+from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}
@@ -132,7 +132,7 @@ async def test_the_parts_of_a_price_and_its_vat_add_up(home: Home, card: OpenCar
 
 async def test_a_home_that_begins_to_sell_is_shown_what_it_gets(home: Home, card: OpenCard) -> None:
     home.serve_quarters()
-    assert card.shown["selling"] is None
+    assert card.shown.get("selling", ...) is None
     await set_options(home, {"selling": {"resolution": "quarter", "rows": []}})
     await card.events()
     assert card.shown["selling"]["step"] == QUARTER_S
@@ -145,8 +145,13 @@ async def test_a_home_that_begins_to_sell_is_shown_what_it_gets(home: Home, card
 async def test_plans_come_change_their_names_and_go(hass: HomeAssistant, home: Home, card: OpenCard) -> None:
     [first] = card.shown["plans"]
     assert (first["id"], first["name"], first["status"]) == (PLAN_ID, "Plan", home.value("status", PLAN_ID))
-    new = plan("boiler", DEFAULT_PLAN)
-    added = ConfigSubentry(**{**new, "data": MappingProxyType(new["data"])})
+    added = ConfigSubentry(
+        data=MappingProxyType(dict(DEFAULT_PLAN)),
+        subentry_id="boiler",
+        subentry_type="plan",
+        title="Boiler",
+        unique_id=None,
+    )
     hass.config_entries.async_add_subentry(home.entry, added)
     await home.settle()
     await card.events()
@@ -250,9 +255,13 @@ async def test_all_open_cards_are_told_and_a_closed_one_no_longer(home: Home, ca
 async def test_a_card_names_an_entry_or_any_of_its_entities_or_nothing(home: Home, cards: Cards) -> None:
     price = home.state("sensor", "current_price").entity_id
     window = home.state("binary_sensor", "window", PLAN_ID).entity_id
-    for named in ({"entry_id": "entry"}, {"entity_id": price}, {"entity_id": window}, {}):
-        card = await cards.open(**named)
-        assert card.shown["entry_id"] == "entry"
+    opened = [
+        await cards.open(entry_id="entry"),
+        await cards.open(entity_id=price),
+        await cards.open(entity_id=window),
+        await cards.open(),
+    ]
+    assert [card.shown["entry_id"] for card in opened] == ["entry"] * 4
 
 
 async def test_a_wrong_name_is_refused_by_the_field_that_has_it(hass: HomeAssistant, home: Home, cards: Cards) -> None:
