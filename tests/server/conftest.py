@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from aiohttp import ClientSession
 from hypothesis import settings
 
 from tests.support.pipelines import QuickModel
+from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.market import Limits
 from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
@@ -54,10 +54,10 @@ async def session() -> AsyncIterator[ClientSession]:
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
 
-    def quick(limits: Limits) -> QuickModel:
+    def quick(limits: Limits, keeper: LearntKeeper | None = None) -> QuickModel:
         return QuickModel(limits=limits)
 
     for name in ("pipeline.modelling.forecaster", "rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick)
-    monkeypatch.setattr(modelling, "_kept_forecaster", cache(modelling._StoreForecaster))
+    monkeypatch.setattr(modelling, "_KEPT_FORECASTERS", {})
     monkeypatch.setattr(modelling, "_PAST_FORECASTERS", {})

@@ -19,6 +19,7 @@ from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.quarters.known_quarters import DAYS, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.known import Floats, Known
@@ -55,19 +56,21 @@ class TieredForecaster:
 
     A target day i sees the prices of the days up to j = min(newest settled day, i - 1) and the covariates known at
     the instant of issue; its lead is i - j. Where little is known it gives way to `LastWeeksMean`. An instance keeps
-    what it has learnt for the next forecast; the same `Known` gives the same run with a fresh one.
+    what it has learnt for the next forecast, and with a `keeper` for those of later processes; the same `Known` gives
+    the same run with a fresh one.
     """
 
     market: Market = ESTONIA
     limits: Limits = ESTONIA.limits
     model: PointModel = RidgesAndKernel
+    keeper: LearntKeeper | None = field(default=None, repr=False)
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
     """The last run of hours, and what its quarters are learnt from: they are asked for next."""
 
     def __post_init__(self) -> None:
-        self._replays = Replays(self.model)
+        self._replays = Replays(self.model, self.keeper)
 
     @property
     def history_days(self) -> int:

@@ -1,22 +1,27 @@
 """Makes forecast runs and scores from the store, in a process of its own so that serving does not wait."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import chain
+from pathlib import Path
 from time import monotonic
 from typing import Final, Protocol
 
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
 from tunnihind.known import Known, PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits
 from tunnihind.pipeline.history import History
+from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
+from tunnihind.settings import data_folder
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.store import Store
 
@@ -49,16 +54,16 @@ class Modeller(Protocol):
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
 
 
-def forecaster(limits: Limits) -> QuarterForecaster:
-    """Return the served model for a market with these price limits."""
-    return TieredForecaster(limits=limits)
+def forecaster(limits: Limits, keeper: LearntKeeper | None = None) -> QuarterForecaster:
+    """Return the served model for a market with these price limits; the keeper has what it learns."""
+    return TieredForecaster(limits=limits, keeper=keeper)
 
 
 class _StoreForecaster:
     """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.forecaster = forecaster(limits)
+    def __init__(self, limits: Limits, keeper: LearntKeeper | None = None) -> None:
+        self.forecaster = forecaster(limits, keeper)
         self._history = History(self.forecaster)
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
@@ -66,13 +71,31 @@ class _StoreForecaster:
         return self._history.archive(store, instant if as_of is None else as_of).as_of(instant)
 
 
-_kept_forecaster: Final = cache(_StoreForecaster)
-"""Returns the forecaster that this process keeps for its hourly runs, by the price limits."""
+_KEPT_FORECASTERS: Final[dict[tuple[Limits, Path | None], _StoreForecaster]] = {}
+"""The forecasters of this process's hourly runs; what they have learnt is in files too, for the next process."""
+
+
+def _kept_forecaster(store: Store, limits: Limits) -> _StoreForecaster:
+    folder = learnt_folder(store)
+    if (limits, folder) not in _KEPT_FORECASTERS:
+        keeper = None if folder is None else LearntFiles(folder, model_identity(limits), mode=store.database.file_mode)
+        _KEPT_FORECASTERS[limits, folder] = _StoreForecaster(limits, keeper)
+    return _KEPT_FORECASTERS[limits, folder]
+
+
+def learnt_folder(store: Store) -> Path | None:
+    """Return where what was learnt from a store is kept: beside an SQLite file, or in the user's data folder.
+
+    None for a database in memory, which no other process sees.
+    """
+    if store.database.path is not None:
+        return Path(f"{store.database.path}-learnt")
+    return None if store.database.is_sqlite else data_folder() / "learnt"
 
 
 def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair | None:
     """Make the runs of hours and of quarters from what `store` knew at an instant. Raises StoreError."""
-    kept = _kept_forecaster(limits)
+    kept = _kept_forecaster(store, limits)
     return RunPair.made_by(kept.forecaster, kept.known(store, as_of))
 
 
@@ -126,7 +149,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) ->
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
-        kept = _kept_forecaster(limits)
+        kept = _kept_forecaster(store, limits)
         return _hours_and_quarters(kept.forecaster, kept.known(store, instant, as_of=run_at))
     past = _PAST_FORECASTERS.setdefault(limits, _StoreForecaster(limits))
     return _hours_and_quarters(past.forecaster, past.known(store, instant))
@@ -165,13 +188,18 @@ def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
 
 
 class ProcessModeller:
-    """Makes runs and scores in a process of its own."""
+    """Makes runs and scores in processes of their own, one at a time, which end when there is no work for them.
+
+    So between two hourly runs the server is all that takes memory.
+    """
 
     def __init__(self, database_url: str, limits: Limits = ESTONIA.limits) -> None:
         self._database_url = database_url
         self._limits = limits
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY)
+        self._turn = asyncio.Lock()
+        self._recent_are_made = False
 
     async def runs(self, as_of: int) -> RunPair | None:
         """Return the runs of hours and of quarters, None where nothing is known. Raises StoreError, WorkerError."""
@@ -180,17 +208,20 @@ class ProcessModeller:
     async def score_slice(self, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
-        The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by a
-        second process, which ends with the last of them: it has to learn for long, and no hourly run waits for that.
+        The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by
+        another process, which ends with the last of them: it has to learn for long, and is the last to get a processor.
         """
-        recent = await self._work(partial(score_slice, limits=self._limits, recent=True), as_of)
-        if recent.forecasts:
-            return recent
-        if not recent.lacking:
+        if not self._recent_are_made:
+            recent = await self._work(partial(score_slice, limits=self._limits, recent=True), as_of)
+            if recent.forecasts or not recent.lacking:
+                return recent
+            self._recent_are_made = True
+        older = await self._work(partial(score_slice, limits=self._limits, recent=False), as_of, self._past_worker)
+        if not older.forecasts:
             self._past_worker.close()
-            return recent
-        older = partial(score_slice, limits=self._limits, recent=False)
-        return await self._past_worker.do(partial(_with_store, self._database_url, older, as_of))
+            self._recent_are_made = False
+            return await self.score_slice(as_of) if older.lacking else older
+        return older
 
     async def scores(self, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
@@ -200,8 +231,15 @@ class ProcessModeller:
         """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
         return await self._work(accuracy, as_of)
 
-    async def _work[Result](self, work: Callable[[Store, int], Result], as_of: int) -> Result:
-        return await self._worker.do(partial(_with_store, self._database_url, work, as_of))
+    async def _work[Result](
+        self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
+    ) -> Result:
+        """Do work in a process, by default that of the hourly runs; the other one ends before, with its memory."""
+        chosen = self._worker if worker is None else worker
+        async with self._turn:
+            for other in {self._worker, self._past_worker} - {chosen}:
+                other.close()
+            return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
         """Stop the processes at once: they only read, and the server's end must not wait for a backtest."""

@@ -1,45 +1,48 @@
-"""A process that does one piece of work after another, and is replaced when it dies.
+"""A process that does one piece of work after another, and is there only while there is work.
 
-This is a process of `multiprocessing` with a pipe. It is not an executor, because an executor notices a death only at
-the next piece of work, and because its queues hold semaphores: when the server is killed, Python's resource tracker
-writes about these to stderr.
+It is started as a program of its own (see `work`), not by `multiprocessing` or an executor. These would import the
+server's main module into it, and start one more process for good, Python's resource tracker. An executor would also
+notice a death only at the next piece of work.
 """
 
 import asyncio
 import logging
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import threading
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from typing import Any, Final, override
+from typing import BinaryIO, Final, cast
 
-from tunnihind.errors import TunnihindError, WorkerError
+from tunnihind.errors import WorkerError
+from tunnihind.pipeline.work import Outcome, receive, send
 
 _LOG: Final = logging.getLogger(__name__)
 
+_PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """Forecasts give way to the serving."""
-
-type _Outcome = tuple[Any, Exception | None]
-"""What a piece of work returned, or raised."""
-
-type _Sent = _Outcome | logging.LogRecord
+_IDLE_S: Final = 5.0
+"""What the pipeline has to do next comes within so long, or only in an hour."""
+_MOST_SAID: Final = 1000
 
 
 class Worker:
-    """Does work in a process of its own, which starts with the first piece of work.
+    """Does work in a process of its own, which starts with a piece of work and ends when it has had none for a while.
 
-    A process that dies without work is replaced at once. Work during which it dies is begun again in another process.
+    Work during which it dies is begun again in another process.
     """
 
-    def __init__(self, niceness: int = _NICENESS) -> None:
+    def __init__(self, niceness: int = _NICENESS, idle_s: float = _IDLE_S) -> None:
         self._niceness = niceness
+        self._idle_s = idle_s
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
+        self._end_of_rest: asyncio.TimerHandle | None = None
+        self._said: set[str] = set()
 
     @property
     def pid(self) -> int | None:
@@ -54,6 +57,7 @@ class Worker:
         process.
         """
         async with self._turn:
+            self._rest_no_more()
             try:
                 return await self._do(work)
             except _DiedError as error:
@@ -65,9 +69,23 @@ class Worker:
 
     def close(self) -> None:
         """End the process at once."""
+        self._rest_no_more()
         process, self._process = self._process, None
         if process is not None:
             process.kill()
+
+    def _rest(self) -> None:
+        """End the process once it has had no work for long enough."""
+        self._end_of_rest = asyncio.get_running_loop().call_later(self._idle_s, self._end)
+
+    def _rest_no_more(self) -> None:
+        if self._end_of_rest is not None:
+            self._end_of_rest.cancel()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
     async def _do[Result](self, work: Callable[[], Result]) -> Result:
         if self._process is None:
@@ -81,6 +99,7 @@ class Worker:
             # Its answer would be taken for that of the next piece of work.
             self.close()
             raise
+        self._rest()
         if error is not None:
             raise error
         done: Result = result
@@ -88,31 +107,36 @@ class Worker:
 
     def _started(self) -> _Process:
         try:
-            return _Process(self._niceness, self._died_idle)
+            return _Process(self._niceness, self._ended_idle, self._log)
         except OSError as error:
             raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
 
-    def _died_idle(self, process: _Process, error: _DiedError) -> None:
+    def _ended_idle(self, process: _Process, error: _DiedError) -> None:
         if process is not self._process:
             return
         self._process = None
-        # A process that got SIGTERM got it together with the server, most likely. One that has never done any work
-        # might die again and again. Both are replaced when there is work.
-        if error.was_asked_to_end or not process.has_worked:
-            _LOG.info("%s", error)
-            return
-        _LOG.warning("%s; another one is started", error)
-        try:
-            self._process = self._started()
-        except WorkerError as failure:
-            _LOG.warning("%s; it is tried again with the next work", failure)
+        # A process that got SIGTERM got it together with the server, most likely.
+        level = logging.INFO if error.was_asked_to_end else logging.WARNING
+        _LOG.log(level, "%s; another one is started when there is work", error)
+
+    def _log(self, record: logging.LogRecord) -> None:
+        """Log in the server, in its format and at its level, what a process has logged.
+
+        What one process has said the next one says again, because it knows nothing of it.
+        """
+        said = f"{record.name} {record.levelno} {record.msg}"
+        logger = logging.getLogger(record.name)
+        if said not in self._said and logger.isEnabledFor(record.levelno):
+            logger.handle(record)
+        if len(self._said) < _MOST_SAID:
+            self._said.add(said)
 
 
 class _DiedError(Exception):
     """The process has ended without being told to."""
 
-    def __init__(self, exit_code: int | None) -> None:
-        how = f"signal {-exit_code}" if exit_code is not None and exit_code < 0 else f"exit status {exit_code}"
+    def __init__(self, exit_code: int) -> None:
+        how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
         super().__init__(f"the process that makes forecasts has died ({how})")
         self.was_asked_to_end = exit_code == -signal.SIGTERM
 
@@ -120,31 +144,37 @@ class _DiedError(Exception):
 class _Process:
     """One running process. A thread waits for its answers, for what it logs, and for its end."""
 
-    def __init__(self, niceness: int, on_idle_death: Callable[[_Process, _DiedError], None]) -> None:
-        self.has_worked = False
+    def __init__(
+        self,
+        niceness: int,
+        on_idle_death: Callable[[_Process, _DiedError], None],
+        log: Callable[[logging.LogRecord], None],
+    ) -> None:
         self._on_idle_death = on_idle_death
+        self._log = log
         self._loop = asyncio.get_running_loop()
-        self._outcome: asyncio.Future[_Outcome] | None = None
-        # Spawned, because a forked child would share the database's connections and the server's sockets.
-        context = get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        with theirs:
-            self._process = context.Process(target=_work_through, args=(theirs, niceness), daemon=True)
-            self._process.start()
+        self._outcome: asyncio.Future[Outcome] | None = None
+        # -P: it finds its modules where the server does, and not in the folder where that was started.
+        command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        self._process = subprocess.Popen(  # noqa: S603  our own program
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     @property
-    def pid(self) -> int | None:
+    def pid(self) -> int:
         return self._process.pid
 
-    async def do(self, work: Callable[[], object]) -> _Outcome:
+    async def do(self, work: Callable[[], object]) -> Outcome:
         """Return the outcome of a piece of work. Raises _DiedError where the process dies at it, or has died before."""
         self._outcome = self._loop.create_future()
         try:
             # A process that can't be written to is dead, and the listener is about to say how it died.
-            with suppress(OSError):
-                self._connection.send(work)
+            with suppress(OSError, ValueError):
+                send(self._stdin, work)
             return await self._outcome
         finally:
             self._outcome = None
@@ -157,25 +187,33 @@ class _Process:
         self._process.kill()
         self._listener.join()
 
+    def end(self) -> None:
+        """Let the process end; it has no work."""
+        self._on_idle_death = _ignore
+        with suppress(OSError):
+            self._stdin.close()
+
     def _listen(self) -> None:
         """Pass on the process's answers until it ends."""
-        with self._connection, suppress(EOFError, OSError):
+        with suppress(EOFError, OSError):
             while True:
-                match self._connection.recv():
+                match pickle.loads(receive(self._stdout)):  # noqa: S301  from the process that the server has started
                     case logging.LogRecord() as record:
-                        _log(record)
+                        self._log(record)
                     case outcome:
                         self._tell(self._answered, outcome)
-        self._process.join()
-        self._tell(self._ended, _DiedError(self._process.exitcode))
+        exit_code = self._process.wait()
+        for stream in (self._stdin, self._stdout):
+            with suppress(OSError):
+                stream.close()
+        self._tell(self._ended, _DiedError(exit_code))
 
     def _tell[Message](self, take: Callable[[Message], None], message: Message) -> None:
         """Give the event loop a message, unless the loop is closed: then nobody waits for one."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
-    def _answered(self, outcome: _Outcome) -> None:
-        self.has_worked = True
+    def _answered(self, outcome: Outcome) -> None:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(outcome)
 
@@ -188,61 +226,3 @@ class _Process:
 
 def _ignore(_process: _Process, _error: _DiedError) -> None:
     """Do nothing."""
-
-
-def _log(record: logging.LogRecord) -> None:
-    """Log in the server, in its format and at its level, what the process has logged."""
-    logger = logging.getLogger(record.name)
-    if logger.isEnabledFor(record.levelno):
-        logger.handle(record)
-
-
-class _ToServer(logging.Handler):
-    """Sends what the process logs to the server, which knows how to write it."""
-
-    def __init__(self, connection: Connection[_Sent, Callable[[], object]]) -> None:
-        super().__init__()
-        self.setFormatter(logging.Formatter("%(message)s"))
-        self._connection = connection
-
-    @override
-    def emit(self, record: logging.LogRecord) -> None:
-        # As text, because arguments and tracebacks may not be picklable.
-        record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
-        with suppress(OSError):
-            self._connection.send(record)
-
-
-def _work_through(connection: Connection[_Sent, Callable[[], object]], niceness: int) -> None:
-    """Do the work that comes through the connection until the server ends. Runs in the process itself."""
-    _settle_in(niceness)
-    logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(connection)])
-    with suppress(EOFError):
-        while True:
-            connection.send(_done(connection.recv()))
-
-
-def _done(work: Callable[[], object]) -> _Outcome:
-    try:
-        return work(), None
-    except TunnihindError as error:
-        return None, error
-    except Exception as error:  # noqa: BLE001  a bug in the work is the server's to log, and ends no process
-        failure = RuntimeError(f"{type(error).__name__}: {error}")
-        failure.add_note(traceback.format_exc())
-        return None, failure
-
-
-def _settle_in(niceness: int) -> None:
-    """Lower the priority, leave Ctrl-C to the server, and end with the server, also when that is killed."""
-    if hasattr(os, "nice"):
-        os.nice(niceness)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)

@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from tunnihind.errors import SettingsError, StoreError, StoreLost
-from tunnihind.store.file import DatabaseFile
+from tunnihind.store.file import OWNER_ONLY, DatabaseFile
 from tunnihind.store.rows import DamageLog
 
 _LOG: Final = logging.getLogger(__name__)
@@ -63,6 +63,11 @@ class Database:
         """The SQLite file, None for a database server or one in memory."""
         on_disk = self.is_sqlite and self.url.database not in {None, "", ":memory:"} and "uri" not in self.url.query
         return Path(str(self.url.database)) if on_disk else None
+
+    @property
+    def file_mode(self) -> int:
+        """The permissions of the SQLite file, the owner's only where there is none: for what is kept beside it."""
+        return OWNER_ONLY if self._file is None else self._file.mode()
 
     def __str__(self) -> str:
         return self.url.render_as_string(hide_password=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tunnihind.errors import StoreError
 
-_OWNER_ONLY: Final = 0o600
+OWNER_ONLY: Final = 0o600
 _GROUP_READS: Final = 0o640
 
 
@@ -35,7 +35,7 @@ class DatabaseFile:
             return False
         has_group = path.parent.stat().st_mode & stat.S_ISGID
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _GROUP_READS if has_group else _OWNER_ONLY))
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _GROUP_READS if has_group else OWNER_ONLY))
         except FileExistsError:
             return False  # another process was quicker
         except OSError as error:
@@ -58,6 +58,13 @@ class DatabaseFile:
         """Return whether the write-ahead log beside the file has content: a process is writing, or was killed."""
         log = Path(f"{self.path}-wal")
         return log.exists() and log.stat().st_size > 0
+
+    def mode(self) -> int:
+        """Return the file's permissions, the owner's only where there is none."""
+        try:
+            return stat.S_IMODE(self.path.stat().st_mode)
+        except OSError:
+            return OWNER_ONLY
 
     def _found(self) -> tuple[int, int] | None:
         try:

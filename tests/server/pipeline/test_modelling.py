@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,7 +23,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.scoring.backtest import NextDay
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
-from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
+from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
@@ -74,13 +75,19 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
             assert run.says_the_same(here.of(step_s))
         assert [window.days for window in await modeller.accuracy(NOW)] == [7, 30, 90]
-        # The process is killed: its successor has learnt nothing yet, and makes the same run.
-        first = child_of(modeller)
-        os.kill(first, signal.SIGKILL)
-        again = await modeller.runs(NOW)
-        assert again is not None
-        assert child_of(modeller) != first
-        assert all(run.says_the_same(other) for run, other in zip(again, here, strict=True))
+        # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
+        kept = learnt_folder(filled)
+        assert kept is not None
+        for keeps in (True, False):
+            assert list(kept.glob("*.learnt"))
+            if not keeps:
+                shutil.rmtree(kept)
+            first = child_of(modeller)
+            os.kill(first, signal.SIGKILL)
+            again = await modeller.runs(NOW)
+            assert again is not None
+            assert child_of(modeller) != first
+            assert all(run.says_the_same(other) for run, other in zip(again, here, strict=True))
         last = child_of(modeller)
     assert wait_for_end(last)
 
@@ -117,18 +124,22 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         assert recent.forecasts[0].issued_ts == instants[-2]
         assert past_child_of(modeller) is None
         note_made(instants[-2])
-        # Older ones start a second process.
+        # Older ones start another process in its place.
         older = await modeller.score_slice(NOW)
         assert older.forecasts[0].issued_ts == instants[0]
         assert len(older.forecasts) / 2 + older.lacking == 88
         past_child = past_child_of(modeller)
-        assert past_child not in {None, child_of(modeller)}
+        assert past_child is not None
+        assert modeller._worker.pid is None
+        # An hourly run that comes in between ends that: there is never more than one at a time.
+        assert await modeller.runs(NOW) is not None
+        assert past_child_of(modeller) is None
+        assert wait_for_end(past_child)
+        assert (await modeller.score_slice(NOW)).forecasts[0].issued_ts == instants[0]
         # With all of them made it ends.
         note_made(instants[0])
         assert (await modeller.score_slice(NOW)).lacking == 0
         assert past_child_of(modeller) is None
-    assert past_child is not None
-    assert wait_for_end(past_child)
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
@@ -139,7 +150,7 @@ async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -
 
 def stuck(store: Store, as_of: int) -> None:
     """Say which process this is, and work for longer than anyone waits."""
-    print(os.getpid(), flush=True)  # noqa: T201
+    Path(os.environ["SAY_TO"]).write_text(f"{os.getpid()}\n")
     select.select([], [], [], 10 * PATIENCE_S)
 
 
@@ -162,12 +173,13 @@ def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
     """Start a process whose modeller's child is busy; return both."""
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "SAY_TO": str(told)}
     command = [sys.executable, str(script), f"sqlite:///{database}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as parent:
-        assert parent.stdout is not None
-        yield parent, int(parent.stdout.readline())
+        yield parent, int(told.read_text())
         parent.kill()
 
 
@@ -178,7 +190,7 @@ def test_the_child_ends_with_its_parent_even_when_that_is_killed(
     parent.send_signal(signal.SIGKILL)
     assert wait_for_end(child)
     assert parent.stderr is not None
-    # Until everything that the parent has started has ended, Python's resource tracker too.
+    # Until everything that the parent has started has ended.
     assert parent.stderr.read() == ""
 
 

@@ -46,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     """Return the instants for which the model has been asked since."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
-    monkeypatch.setattr(modelling, "forecaster", lambda limits: CountingModel(limits=limits))
+    monkeypatch.setattr(modelling, "forecaster", lambda limits, _keeper=None: CountingModel(limits=limits))
     return instants
 
 

@@ -3,8 +3,11 @@
 import asyncio
 import logging
 import os
+import select
 import signal
+import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -73,6 +76,23 @@ def wait_for_good() -> None:
     signal.pause()
 
 
+def refuse_loudly() -> None:
+    logging.getLogger("tunnihind.pipeline.worker").warning("row %d is damaged", 8)
+
+
+def chatter() -> int:
+    os.write(1, b"hello\n")
+    return 5
+
+
+def imported() -> list[str]:
+    return sorted(sys.modules)
+
+
+def children() -> set[int]:
+    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
+
+
 def warn() -> None:
     log = logging.getLogger("tunnihind.pipeline.worker")
     log.warning("row %d is damaged", 7)
@@ -93,16 +113,15 @@ async def test_pieces_of_work_take_turns(worker: Worker) -> None:
     assert found == [1, 2, 4, 8, 16]
 
 
-async def test_a_process_killed_idle_is_noticed_and_replaced_before_there_is_work(worker: Worker, said: Said) -> None:
+async def test_a_process_killed_idle_is_noticed_and_replaced_when_there_is_work(worker: Worker, said: Said) -> None:
     first = await worker.do(os.getpid)
     os.kill(first, signal.SIGKILL)
     assert await said.next() == (
         "WARNING",
-        "the process that makes forecasts has died (signal 9); another one is started",
+        "the process that makes forecasts has died (signal 9); another one is started when there is work",
     )
-    second = worker.pid
-    assert second not in {None, first}
-    assert await worker.do(os.getpid) == second
+    assert worker.pid is None
+    assert await worker.do(os.getpid) != first
 
 
 async def test_work_that_comes_before_the_death_is_noticed_is_done_at_once(worker: Worker) -> None:
@@ -111,22 +130,13 @@ async def test_work_that_comes_before_the_death_is_noticed_is_done_at_once(worke
     assert await worker.do(os.getpid) != first
 
 
-async def test_one_that_dies_before_it_has_done_anything_is_replaced_only_for_work(worker: Worker, said: Said) -> None:
-    first = await worker.do(os.getpid)
-    os.kill(first, signal.SIGKILL)
-    await said.next()
-    second = worker.pid
-    assert second is not None
-    os.kill(second, signal.SIGKILL)
-    await said.next()
-    assert worker.pid is None
-    assert await worker.do(os.getpid) not in {first, second}
-
-
-async def test_one_that_is_asked_to_end_is_not_replaced_before_there_is_work(worker: Worker, said: Said) -> None:
+async def test_one_that_is_asked_to_end_is_no_trouble(worker: Worker, said: Said) -> None:
     first = await worker.do(os.getpid)
     os.kill(first, signal.SIGTERM)
-    assert await said.next() == ("INFO", "the process that makes forecasts has died (signal 15)")
+    assert await said.next() == (
+        "INFO",
+        "the process that makes forecasts has died (signal 15); another one is started when there is work",
+    )
     assert worker.pid is None
     assert await worker.do(os.getpid) != first
 
@@ -160,6 +170,43 @@ async def test_what_the_process_logs_is_logged_by_the_server_in_its_format(worke
     await worker.do(warn)
     assert await said.next() == ("WARNING", "row 7 is damaged")
     assert "ZeroDivisionError" in (await said.next())[1]
+
+
+async def test_what_a_process_has_logged_its_successor_does_not_log_again(worker: Worker, said: Said) -> None:
+    for _ in range(2):
+        await worker.do(warn)
+        worker.close()
+    await worker.do(refuse_loudly)
+    found = [await said.next() for _ in range(3)]
+    assert [level for level, _ in found] == ["WARNING", "ERROR", "WARNING"]
+    assert found[-1][1] == "row 8 is damaged"
+
+
+async def test_without_work_for_a_while_the_process_ends(said: Said) -> None:
+    worker = Worker(idle_s=0.0)
+    first = await worker.do(os.getpid)
+    with suppress(ProcessLookupError):
+        watch = os.pidfd_open(first)
+        try:
+            assert await asyncio.to_thread(select.select, [watch], [], [], PATIENCE_S) != ([], [], [])
+        finally:
+            os.close(watch)
+    assert worker.pid is None
+    assert await worker.do(os.getpid) != first
+    worker.close()
+
+
+async def test_what_is_printed_in_the_process_is_no_message(worker: Worker, capfd: pytest.CaptureFixture[str]) -> None:
+    assert await worker.do(chatter) == 5
+    assert capfd.readouterr() == ("", "hello\n")
+
+
+async def test_nothing_but_the_process_itself_is_started(worker: Worker) -> None:
+    pid = await worker.do(os.getpid)
+    assert children() == {pid}
+    assert "multiprocessing" not in await worker.do(imported)
+    worker.close()
+    assert children() == set()
 
 
 async def test_cancelled_work_ends_its_process_and_is_no_answer_to_the_next(worker: Worker) -> None:

@@ -1,7 +1,8 @@
 """All columns of a lead: which of them there are, and their rows as of each issue."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
@@ -57,6 +58,7 @@ class LeadColumns:
     weather: Mapping[str, WeatherDriver]
     next_day: Mapping[str, Floats]
     scale: NextDayScale | None
+    _digests: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
@@ -114,19 +116,24 @@ class LeadColumns:
         both: NDArray[np.bool_] = known[target] & known[target - 1]
         return both
 
-    def same_until(self, other: LeadColumns, row: int) -> bool:
-        """Tell whether two sources of columns are the same, bit by bit, in all that the rows up to `row` are of."""
-        if self.grid.first != other.grid.first or self.lag != other.lag or self.scale != other.scale:
-            return False
-        if list(self.weather) != list(other.weather) or list(self.next_day) != list(other.next_day):
-            return False
+    def digest_until(self, row: int) -> str:
+        """Return a digest of all that the rows up to `row` are of: whenever any of it differs, so does the digest."""
+        if row not in self._digests:
+            self._digests[row] = self._digest_until(row)
+        return self._digests[row]
+
+    def _digest_until(self, row: int) -> str:
         issued = max(row - self.lag, 0)  # the row of lead 1 was issued 1 + lag days before
-        pairs = [
-            *((self.next_day[name][: row + 1], other.next_day[name][: row + 1]) for name in self.next_day),
-            *((self.weather[name].values[:issued], other.weather[name].values[:issued]) for name in self.weather),
+        by_name = [
+            *((name, values[: row + 1]) for name, values in self.next_day.items()),
+            *((name, driver.values[:issued]) for name, driver in self.weather.items()),
+            *self.prices.until(row),
         ]
-        same = all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
-        return same and self.prices.same_until(other.prices, row)
+        facts = self.grid.first, self.lag, self.scale, [(name, one.dtype.str, one.shape) for name, one in by_name]
+        digest = blake2b(repr(facts).encode(), digest_size=16)
+        for _, values in by_name:
+            digest.update(np.ascontiguousarray(values))
+        return digest.hexdigest()
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:

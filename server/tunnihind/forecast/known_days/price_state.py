@@ -85,11 +85,11 @@ class PriceState:
             high=_trailing_max(own.max(axis=1)) + ABOVE_RANGE,
         )
 
-    def same_until(self, other: PriceState, row: int) -> bool:
-        """Tell whether the prices of the grid's rows up to `row` are the same, bit by bit."""
-        pairs = [(self.target, other.target), (self.own, other.own)]
-        pairs += [(self.neighbours[zone].price, other.neighbours[zone].price) for zone in self.neighbours]
-        return all(np.array_equal(one[: row + 1], two[: row + 1], equal_nan=True) for one, two in pairs)
+    def until(self, row: int) -> list[tuple[str, Floats]]:
+        """Return by name the prices of the grid's rows up to `row`, from which all of the state follows."""
+        by_name = {"target": self.target, "own": self.own}
+        by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
+        return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:

@@ -7,7 +7,7 @@ no types, so that reading it makes no other objects than those that are expected
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, Protocol, Self, get_args
 
 import msgspec
 import numpy as np
@@ -67,6 +67,16 @@ class Learnt:
             case {"array": int(place)} if 0 <= place < len(self.arrays):
                 return self.arrays[place]
         raise ValueError("an array is missing")
+
+
+class LearntKeeper(Protocol):
+    """Keeps what was learnt for later processes. It may forget anything at any time: that costs only time."""
+
+    def find(self, name: str) -> Learnt | None:
+        """Return what is kept under a name, whole or not at all."""
+
+    def keep(self, name: str, learnt: Learnt) -> None:
+        """Keep something under a name, if that can be."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type

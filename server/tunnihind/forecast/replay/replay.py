@@ -5,16 +5,19 @@ on fixed days, so that a state continued day by day and one replayed from nothin
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
 import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.point.model import Fit, PointModel
-from tunnihind.forecast.replay.learner import Learner, RowBlocks
-from tunnihind.forecast.run import LEADS
+from tunnihind.forecast.point.model import Fit, Learning, PointModel
+from tunnihind.forecast.replay.learner import WARM_UP_DAYS, Learner, RowBlocks
+from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
+from tunnihind.forecast.run import LEAD_DAYS, LEADS
 from tunnihind.known import Floats
 
 ERA_DAYS: Final = 112
@@ -31,8 +34,9 @@ _THOROUGH_STEP_DAYS: Final = 20
 """Between them refits of the past need not be thorough."""
 _KEPT_REFITS: Final = 2
 """The days of an unfinished step, and today's and tomorrow's forecasts without their own prices, go on from these."""
-_KEPT_STATES: Final = 3
-_KEPT_REPLAYED: Final = 4
+_KEPT_LEARNERS: Final = 3 * _KEPT_REFITS
+"""Before the auction, after it, and without weather."""
+_KEPT_REPLAYED: Final = 8
 
 
 def era_start(newest: date) -> date:
@@ -63,76 +67,95 @@ class Replayed:
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
-@dataclass(slots=True)
-class _State:
-    """A learner at its last refits, what it was replayed to past them, and the columns that all of it has `seen`."""
-
-    era_row: int
-    leads: tuple[int, ...]
-    seen: LeadColumns
-    refits: list[Learner] = field(default_factory=list)
-    replayed: OrderedDict[int, Replayed] = field(default_factory=OrderedDict)
-
-    def stands(self, columns: LeadColumns) -> bool:
-        """Tell whether the past that the learner has seen is that of other columns."""
-        return columns.same_until(self.seen, max((learner.through for learner in self.refits), default=0))
-
-    def go_on(self, columns: LeadColumns) -> None:
-        """Go on from other columns of the same past; drop what lies past the point where they part."""
-        for through in list(self.replayed):
-            if not columns.same_until(self.seen, through):
-                del self.replayed[through]
-        self.seen = columns
-
-
 class Replays:
-    """Running states of a point model by what they look at, each continued as long as the past has not changed."""
+    """Runs a point model through the past, and goes on from where an earlier run was as long as that past is the same.
 
-    def __init__(self, model: PointModel) -> None:
+    What is kept has a name that tells all that it rests on, so that it is never taken for that of another past.
+    """
+
+    def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
+        """Replay a model. What it has learnt is kept in this object, and by the `keeper` for later processes."""
         self._model = model
-        self._states: OrderedDict[tuple[object, ...], _State] = OrderedDict()
+        self._learners = _Kept(Learner, model, keeper, most=_KEPT_LEARNERS)
+        self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
         """Return the learner of the first `leads` as it stands after row `through`."""
-        state = self._state(columns, era_row, leads)
-        kept = state.replayed.get(through)
-        if kept is None or len(kept.leads) < len(leads):
-            kept = _finished(self._continued(state, columns, through), columns, through, leads)
-            state.replayed[through] = kept
-            _trim(state.replayed, _KEPT_REPLAYED)
-        return kept.of_first(len(leads))
+        names = [_name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
+        replayed = self._replayed.first(names)
+        if replayed is None:
+            replayed = _finished(self._continued(columns, era_row, through, leads), columns, through, leads)
+            self._replayed.keep(names[0], replayed)
+        return replayed.of_first(len(leads))
 
-    def _state(self, columns: LeadColumns, era_row: int, leads: tuple[int, ...]) -> _State:
-        """Return the running state for these columns, a new one where the past that it has seen is not theirs."""
-        key = (columns.grid.first, era_row, columns.lag, tuple(columns.weather), tuple(columns.next_day))
-        state = self._states.get(key)
-        if state is None or len(state.leads) < len(leads) or not state.stands(columns):
-            state = self._states[key] = _State(era_row, leads, columns)
-        state.go_on(columns)
-        self._states.move_to_end(key)
-        _trim(self._states, _KEPT_STATES)
-        return state
-
-    def _continued(self, state: _State, columns: LeadColumns, through: int) -> Learner:
+    def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
         """Return the learner at its last refit on or before row `through`; not to be changed."""
-        done = [learner for learner in state.refits if learner.through <= through]
-        if done:
-            learner = done[-1].copy()
-        else:
-            state.refits = []
-            learner = Learner.begin(self._model, state.leads, state.era_row + ERA_DAYS + 2 * LEADS)
+        refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
+        last = refits[-_KEPT_REFITS:]
+        names = (_name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
+        found = self._learners.first(names)
+        learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found.copy()
         blocks = RowBlocks(columns, through)
-        for row in _refit_rows(learner.through, through, state.era_row):
+        for row in refits:
+            if row <= learner.through:
+                continue
             learner.learn(blocks, row)
-            learner.refit(thorough=_is_thorough(row, state.era_row))
-            if row > through - _KEPT_REFITS * _STEP_DAYS:
-                state.refits = [*state.refits, learner.copy()][-_KEPT_REFITS:]
+            learner.refit(thorough=_is_thorough(row, era_row))
+            if row in last:
+                self._learners.keep(_name("learner", columns, era_row, row, tuple(learner.records)), learner.copy())
         return learner
 
 
-def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)
+class _Kept[Part]:
+    """The last parts by name; those of earlier processes are made again from what the keeper has."""
+
+    def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
+        self._part = part
+        self._model = model
+        self._keeper = keeper
+        self._most = most
+        self._here: OrderedDict[str, Part] = OrderedDict()
+
+    def first(self, names: Iterable[str]) -> Part | None:
+        """Return the first of some names that there is."""
+        return next((part for name in names if (part := self._find(name)) is not None), None)
+
+    def keep(self, name: str, part: Part) -> None:
+        """Keep a part, which is not to be changed from now on."""
+        self._hold(name, part)
+        if self._keeper is not None:
+            self._keeper.keep(name, Learnt.by(part))
+
+    def _find(self, name: str) -> Part | None:
+        part = self._here.get(name)
+        if part is None and self._keeper is not None and (learnt := self._keeper.find(name)) is not None:
+            part = self._made_again(learnt)
+        if part is not None:
+            self._hold(name, part)
+        return part
+
+    def _made_again(self, learnt: Learnt) -> Part | None:
+        learning = self._model()
+        # What does not fit is as good as nothing: the past is replayed.
+        with suppress(ValueError):
+            return learnt.made_again(self._part, {Learning: type(learning), Fit: learning.fit_type})
+        return None
+
+    def _hold(self, name: str, part: Part) -> None:
+        self._here[name] = part
+        self._here.move_to_end(name)
+        while len(self._here) > self._most:
+            self._here.popitem(last=False)
+
+
+def _name(kind: str, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> str:
+    """Return a name that differs whenever anything differs that what is learnt up to row `through` rests on."""
+    return f"{kind}-{era_row}-{through}-{len(leads)}-{columns.digest_until(through)}"
+
+
+def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+    """Return sets of leads that hold these: what is learnt of a lead is the same whichever follow it."""
+    return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:

@@ -1,0 +1,139 @@
+"""Keeps what a model has learnt in files, so that a process that has just started need not replay the past.
+
+Each file says what was learnt from one past, under a name that is a digest of that past, of the model and of what it
+runs on. So a file is never wrong, only of no use any more; and of two servers that write one, both write the same. All
+of them may be deleted at any time.
+"""
+
+import logging
+import os
+import platform
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.replay.learnt import Learnt
+
+_LOG: Final = logging.getLogger(__name__)
+
+FORMAT: Final = 1
+"""Goes up with every change in how the files are written, or in what they hold."""
+MOST_FILES: Final = 14
+"""The longest unused ones are deleted. Learners at two refits, and what was issued up to yesterday and up to today, are
+in use, both before the auction and after it. The rest is to spare for a second server."""
+
+_ENDING: Final = ".learnt"
+_UNFINISHED: Final = ".part"
+_DIGEST_BYTES: Final = 32
+_READ_WRITE: Final = 0o666
+_OWNER_ONLY: Final = 0o600
+
+
+class LearntFiles:
+    """What a model has learnt, a file each: a digest, then arrays as numpy writes them, of which the first is JSON.
+
+    A file that can't be read is passed over, and one that can't be written is left out: either costs only time.
+    """
+
+    def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
+        """Keep what `model` learns in a folder, which is made when it is needed; `mode` is that of its files."""
+        self._folder = folder
+        self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
+        self._mode = mode & _READ_WRITE
+
+    def find(self, name: str) -> Learnt | None:
+        """Return what is kept under a name, whole or not at all."""
+        path = self._path(name)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            _LOG.warning("can't read %s: %s; what it holds is learnt again", path, error.strerror)
+            return None
+        if blake2b(content[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != content[:_DIGEST_BYTES]:
+            _LOG.warning("%s is damaged: what it held is learnt again", path)
+            with suppress(OSError):
+                path.unlink()
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        label, document, *arrays = _arrays(content)
+        if label.tobytes().decode() != self._label(name):
+            return None
+        return Learnt(document.tobytes(), tuple(arrays))
+
+    def keep(self, name: str, learnt: Learnt) -> None:
+        """Keep something under a name, if that can be; delete what has been of no use for longest."""
+        path = self._path(name)
+        unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
+        try:
+            self._make_folder()
+            with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
+                _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
+            # Not forced onto the disk: a file that a power cut has torn is known by its digest.
+            unfinished.replace(path)
+            self._delete_unused()
+        except OSError as error:
+            _LOG.warning(
+                "can't keep what the forecast has learnt in %s: %s; it is learnt again whenever it is needed",
+                self._folder,
+                error.strerror,
+            )
+            with suppress(OSError):
+                unfinished.unlink()
+
+    def _path(self, name: str) -> Path:
+        digest = blake2b(self._label(name).encode(), digest_size=16).hexdigest()
+        return self._folder / f"{digest}{_ENDING}"
+
+    def _label(self, name: str) -> str:
+        return f"{self._of} {name}"
+
+    def _make_folder(self) -> None:
+        if not self._folder.exists():
+            may_read = self._mode & (stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
+            self._folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
+
+    def _delete_unused(self) -> None:
+        """Delete all but the files last used, and what a process that was killed has left unfinished."""
+        used = sorted(_times(self._folder, _ENDING), reverse=True)
+        left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
+        for _, path in [*used[MOST_FILES:], *left[1:]]:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
+    for path in folder.glob(f"*{ending}"):
+        with suppress(OSError):
+            yield path.stat().st_mtime_ns, path
+
+
+def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
+    """Write arrays after a digest of all of their bytes."""
+    content = BytesIO()
+    for array in arrays:
+        np.save(content, np.ascontiguousarray(array), allow_pickle=False)
+    view = content.getbuffer()
+    file.write(blake2b(view, digest_size=_DIGEST_BYTES).digest())
+    file.write(view)
+
+
+def _arrays(content: bytes) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of a file."""
+    stream = BytesIO(content)
+    stream.seek(_DIGEST_BYTES)
+    while stream.tell() < len(content):
+        yield np.load(stream, allow_pickle=False)
+
+
+def _bytes(text: str | bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)

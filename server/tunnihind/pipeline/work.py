@@ -1,0 +1,103 @@
+"""The process in which a `Worker` has its work done: `python -m tunnihind.pipeline.work <niceness>`.
+
+Work comes through stdin; its outcome, and what it logs, go through stdout. Messages are pickles, each after its length.
+Only the server, which starts this process, is at the other end. Once it is gone, this process ends too.
+"""
+
+import logging
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, BinaryIO, Final, override
+
+from tunnihind.errors import TunnihindError
+
+_LENGTH_BYTES: Final = 8
+
+type Outcome = tuple[Any, Exception | None]
+"""What a piece of work returned, or raised."""
+
+
+def send(stream: BinaryIO, message: object) -> None:
+    """Write a message. Raises OSError where nobody is at the other end."""
+    content = pickle.dumps(message)
+    stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> bytes:
+    """Return the next message, still pickled. Raises EOFError where none comes any more."""
+    length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
+    return _exactly(stream, length)
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    content = stream.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
+
+
+class _ToServer(logging.Handler):
+    """Sends what the process logs to the server, which knows how to write it."""
+
+    def __init__(self, server: BinaryIO) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(message)s"))
+        self._server = server
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        # As text, because arguments and tracebacks may not be picklable.
+        record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
+        with suppress(OSError):
+            send(self._server, record)
+
+
+def main() -> None:
+    """Do the work that comes until the server ends."""
+    server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no message
+    _settle_in(int(sys.argv[1]))
+    logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(server)])
+    work: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(work,), daemon=True).start()
+    while True:
+        send(server, _done(work.get()))
+
+
+def _listen(work: queue.SimpleQueue[bytes]) -> None:
+    """Take work in until the server ends; then end this process, whatever it is doing."""
+    with suppress(EOFError, OSError):
+        while True:
+            work.put(receive(sys.stdin.buffer))
+    os._exit(0)
+
+
+def _done(pickled: bytes) -> Outcome:
+    try:
+        work: Callable[[], object] = pickle.loads(pickled)  # noqa: S301  from the server that has started this process
+        return work(), None
+    except TunnihindError as error:
+        return None, error
+    except Exception as error:  # noqa: BLE001  a bug in the work is the server's to log, and ends no process
+        failure = RuntimeError(f"{type(error).__name__}: {error}")
+        failure.add_note(traceback.format_exc())
+        return None, failure
+
+
+def _settle_in(niceness: int) -> None:
+    """Lower the priority, and leave Ctrl-C to the server."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    main()
