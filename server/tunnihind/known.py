@@ -5,7 +5,7 @@ All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown v
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -110,13 +110,15 @@ class IssuedSeries:
 
     With `lead_s` 0 all values were issued together at `issued_ts`. Otherwise (the Previous Runs of a weather
     service) each was issued `lead_s` before its own hour, and `issued_ts` is the first one's issue.
-    `values` has shape (hours,), the first for the hour at `start_ts`.
+    `values` has shape (hours,), the first for the hour at `start_ts`. `run_ts` is the initialisation of the run of a
+    weather model that they are; None where it is none, or not known which.
     """
 
     issued_ts: int
     start_ts: int
     values: NDArray[np.float32]
     lead_s: int = 0
+    run_ts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[Issu
         if hours >= issue.values.size:
             yield issue
             continue
-        yield IssuedSeries(issue.issued_ts, issue.start_ts, issue.values[:hours], issue.lead_s)
+        yield replace(issue, values=issue.values[:hours])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,9 @@
-"""Covariates as they were issued."""
+"""Covariates as they were issued.
+
+A run of a weather model is kept once: as it was first known. Where an older version of the server kept weather of
+another model (Previous Runs, and forecasts of no known run), each run that comes replaces what was issued on its day.
+So the forecast always has one weather for a day, and never none that it had before.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +18,16 @@ from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, unpack_covariate
+from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, pack_issue, unpack_covariate
 from tunnihind.store.retention import lasting
 from tunnihind.store.rows import EARLIEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import covariates as table
 from tunnihind.store.state import StateBook
 
 type _Rows = Rows[tuple[str, IssuedSeries]]
+
+OLDER_MODEL_UNTIL: Final = "weather of an older model until"
+"""The state's key: weather of no known run that was issued until then is of another model (migration 0006)."""
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
@@ -54,7 +62,13 @@ class CovariateBook:
             )
 
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
-        added = sum(_add(connection, name, issues, self._rows) for name, issues in series.items())
+        older_until: int | None = self._state.read_within(connection, OLDER_MODEL_UNTIL, Instant)
+        added = 0
+        for name, given in series.items():
+            issues = _without_known_runs(connection, name, given)
+            if older_until is not None:
+                _replace_older_model(connection, name, issues, older_until)
+            added += _add(connection, name, issues, self._rows)
         if added:
             self._state.stored_covariates(connection)
         return added
@@ -70,7 +84,7 @@ class CovariateBook:
         with self._database.reading() as connection:
             for name, series in self._rows.read(connection, *where, order_by=order):
                 found[name].append(series)
-        return CovariateArchive({name: tuple(issues) for name, issues in found.items()})
+        return CovariateArchive({name: _before_runs(name, issues) for name, issues in found.items()})
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.
@@ -116,7 +130,8 @@ class _Row(msgspec.Struct):
     issued_ts: Instant
     start_ts: Hour
     series: bytes
-    scale: Annotated[int, msgspec.Meta(ge=1, le=_FINEST_SCALE)] | None
+    scale: Annotated[int, msgspec.Meta(ge=-_FINEST_SCALE, le=_FINEST_SCALE)] | None
+    run_ts: Instant | None
 
 
 def _series(cells: Cells) -> tuple[str, IssuedSeries]:
@@ -125,7 +140,49 @@ def _series(cells: Cells) -> tuple[str, IssuedSeries]:
     values = unpack_covariate(row.series, row.scale)
     if (np.abs(values) > _HIGHEST).any():
         raise ValueError("its values are no values of hours")
-    return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s)
+    return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s, row.run_ts)
+
+
+def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
+    """Return the issues but for runs that are kept already: what was known of them first stays."""
+    runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
+    if not runs:
+        return list(issues)
+    query = select(table.c.run_ts).where(
+        table.c.name == name, table.c.lead_s == 0, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_ends(runs))
+    )
+    kept = set(connection.execute(query).scalars())
+    return [issue for issue in issues if issue.run_ts is None or issue.run_ts not in kept]
+
+
+def _ends(instants: Iterable[int]) -> tuple[int, int]:
+    return min(instants), max(instants)
+
+
+def _replace_older_model(connection: Connection, name: str, issues: Iterable[IssuedSeries], until: int) -> None:
+    """Delete what an older model said on the days whose runs have come. What it said before stays."""
+    is_older = (table.c.name == name) & table.c.run_ts.is_(None)
+    for run in issues:
+        if run.run_ts is None or run.issued_ts > until:
+            continue
+        that_day = table.c.issued_ts.between(run.issued_ts, min(run.issued_ts + DAY_S - 1, until))
+        connection.execute(delete(table).where(is_older, table.c.lead_s == 0, that_day))
+        # Runs come from the newest on: those of all later days are here.
+        connection.execute(delete(table).where(is_older, table.c.lead_s > 0, table.c.issued_ts >= run.issued_ts))
+
+
+def _before_runs(name: str, issues: Sequence[IssuedSeries]) -> tuple[IssuedSeries, ...]:
+    """Return the issues, with Previous Runs cut off where whole runs begin: these are of an older model."""
+    first_run = min((issue.issued_ts for issue in issues if issue.run_ts is not None), default=None)
+    if first_run is None or all(issue.lead_s == 0 for issue in issues):
+        return tuple(issues)
+    before = CovariateArchive({name: tuple(issue for issue in issues if issue.lead_s)}).as_of(first_run - 1)
+    known = {(issue.lead_s, issue.issued_ts): issue for issue in before.series.get(name, ())}
+    return tuple(
+        found
+        for issue in issues
+        if (found := known.get((issue.lead_s, issue.issued_ts)) if issue.lead_s else issue) is not None
+    )
 
 
 def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> int:
@@ -172,8 +229,8 @@ def _kept(
 def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:
     rows = []
     for (lead_s, issued_ts), series in changed.items():
-        packed, scale = pack_covariate(series.values)
-        issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts}
+        packed, scale = pack_covariate(series.values) if lead_s else pack_issue(series.values)
+        issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts, "run_ts": series.run_ts}
         rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
     if rows:
         key = (table.c.name == name, table.c.lead_s == bindparam("lead"), table.c.issued_ts == bindparam("issued"))
@@ -189,7 +246,8 @@ def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArr
     _lay(merged, start, kept)
     before = merged.copy()
     _lay(merged, start, issue)
-    return IssuedSeries(issue.issued_ts, start, merged, issue.lead_s), np.isfinite(merged) & (merged != before)
+    run_ts = issue.run_ts if kept.run_ts is None else kept.run_ts
+    return IssuedSeries(issue.issued_ts, start, merged, issue.lead_s, run_ts), np.isfinite(merged) & (merged != before)
 
 
 def _lay(grid: np.ndarray[tuple[int], np.dtype[np.float32]], start_ts: int, series: IssuedSeries) -> None:

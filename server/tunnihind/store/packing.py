@@ -1,7 +1,7 @@
 """Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines."""
 
 import zlib
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,30 @@ def pack_covariate(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
     return values.astype(_SINGLE).tobytes(), None
 
 
+def pack_issue(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
+    """Pack what was issued at once, without loss: as `pack_covariate` does, but changes from hour to hour, compressed.
+
+    The scale returned is then negative. That takes about a third of the room.
+    """
+    packed, scale = pack_covariate(values)
+    if scale is None:
+        return packed, None
+    # Short integers wrap around, forth and back.
+    changes = np.diff(np.frombuffer(packed, _SHORT), prepend=np.int16(0)).astype(_SHORT)
+    return zlib.compress(_by_byte(changes), _LEVEL), -scale
+
+
 def unpack_covariate(packed: bytes, scale: int | None) -> NDArray[np.float32]:
-    """Undo `pack_covariate`."""
+    """Undo `pack_covariate` and `pack_issue`. Raises ValueError where it is damaged."""
     if scale is None:
         return np.frombuffer(packed, _SINGLE).astype(np.float32)
-    whole = np.frombuffer(packed, _SHORT)
-    return np.where(whole == _UNKNOWN, np.nan, whole / scale).astype(np.float32)
+    if scale == 0:
+        raise ValueError("its scale is 0")
+    if scale > 0:
+        whole = np.frombuffer(packed, _SHORT)
+    else:
+        whole = _from_bytes(_decompressed(packed, "series"), _SHORT, "series").cumsum(dtype=_SHORT)
+    return np.where(whole == _UNKNOWN, np.nan, whole / abs(scale)).astype(np.float32)
 
 
 def pack_prices(values: Floats) -> bytes:
@@ -114,14 +132,22 @@ def _hundredths(values: Floats) -> NDArray[np.int32] | None:
 
 def _pack_changes(whole: NDArray[np.int32]) -> bytes:
     changes = np.diff(whole, prepend=np.int32(0)).astype(_WHOLE)
-    # All first bytes, then all second ones: the upper ones are nearly always the same, which compresses well.
-    return zlib.compress(changes.view(np.uint8).reshape(-1, _WHOLE.itemsize).T.tobytes(), _LEVEL)
+    return zlib.compress(_by_byte(changes), _LEVEL)
 
 
 def _unpack_changes(packed: bytes) -> Floats:
-    split = np.frombuffer(_decompressed(packed, "percentiles"), np.uint8)
-    if split.size % _WHOLE.itemsize:
-        raise ValueError(f"its percentiles can't be unpacked: they have {split.size} bytes")
-    changes = split.reshape(_WHOLE.itemsize, -1).T.copy().view(_WHOLE).ravel()
+    changes = _from_bytes(_decompressed(packed, "percentiles"), _WHOLE, "percentiles")
     prices: Floats = changes.cumsum(dtype=np.int64) / HUNDREDTHS
     return prices
+
+
+def _by_byte(numbers: NDArray[Any]) -> bytes:
+    """Return all first bytes, then all second ones: the upper ones are nearly all the same, which compresses well."""
+    return numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
+
+
+def _from_bytes(split: bytes, kind: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Undo `_by_byte`. Raises ValueError, which says `what` can't be unpacked."""
+    if len(split) % kind.itemsize:
+        raise ValueError(f"its {what} can't be unpacked: they have {len(split)} bytes")
+    return np.frombuffer(split, np.uint8).reshape(kind.itemsize, -1).T.copy().view(kind).ravel()

@@ -60,6 +60,11 @@ def looks_at_covariates(day: date) -> tuple[int, ...]:
     return (issue_instant(day), *looks_at_runs(day))
 
 
+def is_first_of_day(run_ts: int | None) -> bool:
+    """Return whether a run is a day's 00 UTC one. It is always kept: the model is trained on these."""
+    return run_ts is not None and run_ts % DAY_S == 0
+
+
 def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
     """Return the instants that were the newest at no look of their day, nor at its end."""
     newest: dict[tuple[date, int], int] = {}
@@ -73,7 +78,11 @@ def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
 def lasting(connection: Connection, name: str, issues: Sequence[IssuedSeries], now: int) -> list[IssuedSeries]:
     """Return those issues of a covariate that thinning would leave beside what is kept."""
     before = now - COVARIATE_DAYS * DAY_S
-    old = {issue.issued_ts for issue in issues if issue.lead_s == 0 and issue.issued_ts < before}
+    old = {
+        issue.issued_ts
+        for issue in issues
+        if issue.lead_s == 0 and issue.issued_ts < before and not is_first_of_day(issue.run_ts)
+    }
     if not old:
         return list(issues)
     kept = select(covariates.c.issued_ts).where(
@@ -106,14 +115,16 @@ def _thin_quarantine(connection: Connection) -> int:
 
 def _thin_covariates(connection: Connection, before: int) -> int:
     """Thin each series by itself: they are not issued together. Previous Runs, a row a month, are all there is."""
-    query = select(covariates.c.name, covariates.c.issued_ts).where(covariates.c.lead_s == 0)
-    issues: dict[str, list[int]] = defaultdict(list)
-    for name, issued_ts in connection.execute(query.where(covariates.c.issued_ts.between(EARLIEST, before - 1))):
-        issues[name].append(issued_ts)
+    columns = covariates.c.name, covariates.c.issued_ts, covariates.c.run_ts
+    query = select(*columns).where(covariates.c.lead_s == 0, covariates.c.issued_ts.between(EARLIEST, before - 1))
+    issues: dict[str, dict[int, int | None]] = defaultdict(dict)
+    for name, issued_ts, run_ts in connection.execute(query):
+        issues[name][issued_ts] = run_ts
     surplus = [
         {"of": name, "at": issued}
-        for name, instants in issues.items()
-        for issued in superfluous(instants, looks_at_covariates)
+        for name, runs_by_issue in issues.items()
+        for issued in superfluous(runs_by_issue, looks_at_covariates)
+        if not is_first_of_day(runs_by_issue[issued])
     ]
     if surplus:
         key = (covariates.c.name == bindparam("of"), covariates.c.issued_ts == bindparam("at"))

@@ -48,6 +48,7 @@ covariates: Final = Table(
     Column("start_ts", BigInteger, nullable=False),
     Column("series", LargeBinary, nullable=False),
     Column("scale", Integer),
+    Column("run_ts", BigInteger),
     Index(None, "issued_ts"),
 )
 """A series as it was issued (`known.IssuedSeries`); `scale` tells how its values are packed."""
