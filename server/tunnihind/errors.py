@@ -13,6 +13,7 @@ TunnihindError
     ├── SourceUnreachable  no answer, or none in time
     ├── SourceRefused      the source answered with an error status
     │   └── RateLimited    it asked to be left alone for a while
+    ├── RunMissing         it has no such run of its weather model
     └── BadAnswer          it answered with something that is not what it promises
 """
 
@@ -109,6 +110,10 @@ class RateLimited(SourceRefused):
     def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
         super().__init__(source, problem, status=status)
         self.retry_after_s = retry_after_s
+
+
+class RunMissing(SourceError):
+    """The source does not have a run of its weather model, or does not have it yet."""
 
 
 class BadAnswer(SourceError):

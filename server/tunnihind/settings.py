@@ -46,6 +46,7 @@ class Settings:
     entsoe_url: str = "https://web-api.tp.entsoe.eu/api"
     entsoe_token: str = field(default="", repr=False)
     open_meteo_url: str = "https://api.open-meteo.com"
+    open_meteo_single_runs_url: str = "https://single-runs-api.open-meteo.com"
     open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
     weather: bool = True
     contact: str = ""
@@ -62,7 +63,8 @@ class Settings:
             raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
         if not self.rate_limit >= 0:
             raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
-        for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_previous_runs_url"):
+        open_meteo = "open_meteo_url", "open_meteo_single_runs_url", "open_meteo_previous_runs_url"
+        for name in ("public_url", "elering_url", "entsoe_url", *open_meteo):
             url = getattr(self, name)
             if url and not _is_web_address(url):
                 option = name.replace("_", "-")

@@ -22,7 +22,7 @@ from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, PUBLIC_WINDOW_S
 from tunnihind.pipeline.prices import SECOND_SOURCE_S
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
-from tunnihind.sources.open_meteo import PREVIOUS_RUNS_SINCE
+from tunnihind.sources.open_meteo import RUNS_SINCE
 
 DOCUMENTS: Final = sorted(
     path
@@ -233,7 +233,7 @@ def test_the_map_of_the_project_names_every_folder_and_nothing_else() -> None:
 
 
 LATE: Final = f"{ESTONIA.publication_watch[1]:%H:%M}"
-WEATHER_SINCE: Final = min(PREVIOUS_RUNS_SINCE.values()).year
+WEATHER_SINCE: Final = RUNS_SINCE.year
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time, utc_midnight
-from tunnihind.sources.base import Cadence, DaySheet, Quote, day_sheets
+from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheets
 
 
 class ScriptedPrices:
@@ -66,12 +66,16 @@ class ScriptedWeather:
         self.name = name
         self.history_since = since
         self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
+        self.back_fill = BackFill(by="month")
         self.covariate = f"wind_speed_100m@{point}"
         self.names = (self.covariate,)
         self.asked_at: list[int] = []
         self.errors: deque[Exception] = deque()
         self.is_down: Exception | None = None
         self.asked: list[tuple[date, date]] = []
+
+    def has_news(self, _now: int, /) -> bool:
+        return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         self.asked_at.append(now)

@@ -1,13 +1,15 @@
-"""Back-fill: which years of prices and which months of covariates the store has, and which are still to be asked for.
+"""Back-fill: which years of prices and which months or days of covariates the store has, and which are to be asked for.
 
-The store's state says, for each calendar year or month, when it was last filled.
+The store's state says, for each calendar year, month or day, when it was last filled. Days are those of a source that
+gives one run of a weather model for each. It counts what it is asked for, so they are asked for at a pace. A run that
+can't be had is asked for again after a day, three and nine days, and then no more.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from tunnihind.market import DAY_S, day_end, delivery_day, utc_midnight
+from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, spans
 from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
@@ -15,6 +17,9 @@ from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
 YEARS_FILLED: Final = "years of prices filled"
+
+FILLED_UP: Final = "covariates filled up"
+"""When enough of a source's days had come for another forecast to be worth making."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after so long: the ordinary fetches reach back no further, so a
@@ -29,14 +34,35 @@ _PART_DAYS: Final = 31
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
+_MOST_ASKS: Final = 4
+_ASKED_AGAIN_S: Final = DAY_S
+"""A run that is not there is asked for so often, again after this pause, which triples each time."""
+
+
 def months_filled(source: str) -> str:
     """Return the state's key for the months of a source of covariates that are filled."""
     return f"months of {source} filled"
 
 
-def first_month(source: CovariateSource, history_start: date) -> date:
-    """Return the first day of the first calendar month (UTC) that is wanted and that the source has."""
-    return max(source.history_since, history_start).replace(day=1)
+def days_filled(source: str) -> str:
+    """Return the state's key for the days of a source of covariates that are filled."""
+    return f"days of {source} filled"
+
+
+def days_lacking(source: str) -> str:
+    """Return the state's key for the days of a source that can't be had: when and how often each was asked for."""
+    return f"days of {source} that are not there"
+
+
+def first_part(source: CovariateSource, history_start: date) -> date:
+    """Return the first day of the first month or day (UTC) that is wanted and that the source has."""
+    first = max(source.history_since, history_start)
+    return first.replace(day=1) if source.back_fill.by == "month" else first
+
+
+def part_end(source: CovariateSource, part: date) -> date:
+    """Return the last day of a month or day of a source."""
+    return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
 def note_filled(state: StateBook, key: str, part: str, at: int) -> None:
@@ -53,6 +79,54 @@ def filled(state: StateBook, key: str) -> dict[str, int]:
     """Return when each year or month was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
+
+
+def lacking(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
+    """Return which days of a source were not there, when each was last asked for, and how often."""
+    found: dict[str, tuple[int, int]] | None = state.read(days_lacking(source), dict[str, tuple[Instant, int]])
+    return found or {}
+
+
+def note_lacking(state: StateBook, source: str, day: date, at: int) -> None:
+    """Note that a day of a source was asked for in vain. Raises StoreError."""
+    known = lacking(state, source)
+    _, times = known.get(str(day), (0, 0))
+    state.write(days_lacking(source), {**known, str(day): (at, times + 1)})
+
+
+def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+    """Return the first days of the months, or the days, that are to be asked for now or later, the newest first."""
+    if source.back_fill.by == "month":
+        return missing_months(state, source, history_start, now)
+    return _missing_days(state, source, history_start, now)
+
+
+def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
+    """Return when the next part of a source's history may be asked for, by its pace."""
+    if source.back_fill.by == "month":
+        return 0
+    asked = [*filled(state, days_filled(source.name)).values(), *(at for at, _ in lacking(state, source.name).values())]
+    # An instant in the future was noted before the clock was set back.
+    newest_first = sorted((at for at in asked if at <= now), reverse=True)
+    limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
+    return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
+
+
+def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+    done = filled(state, days_filled(source.name))
+    vain = lacking(state, source.name)
+    first = first_part(source, history_start)
+    newest = datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date()
+    days = (newest - timedelta(days=back) for back in range((newest - first).days + 1))
+    return tuple(day for day in days if str(day) not in done and _is_to_be_asked(vain.get(str(day)), now))
+
+
+def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
+    """Return whether a day that was last asked for then, so often and in vain, is to be asked for now."""
+    if asked is None:
+        return True
+    at, times = asked
+    return times < _MOST_ASKS and not at <= now < at + _ASKED_AGAIN_S * 3 ** (times - 1)
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
@@ -72,7 +146,7 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to be filled, the newest first."""
     filled_at = filled(state, months_filled(source.name))
-    first = first_month(source, history_start)
+    first = first_part(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:
@@ -93,7 +167,10 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
-        _forget_damaged(store, months_filled(source.name), series, _month, column="start_ts")
+        if source.back_fill.by == "month":
+            _forget_damaged(store, months_filled(source.name), series, _month, column="start_ts")
+        else:
+            _forget_damaged(store, days_filled(source.name), _of(series, source), _day, column="run_ts")
     store.name_damaged()
 
 
@@ -109,6 +186,15 @@ def _forget_damaged(
         lost = {part_of(instant) for instant in instants}
         kept = {part: at for part, at in filled(store.state, key).items() if part not in lost}
     store.state.write(key, kept)
+
+
+def _of(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
+    """Return the rows of a source whose run can still be told: the others are no reason to ask for all runs again."""
+    return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
+
+
+def _day(ts: int) -> str:
+    return str(datetime.fromtimestamp(ts, UTC).date())
 
 
 def _year(ts: int) -> str:

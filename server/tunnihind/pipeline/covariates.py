@@ -3,11 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
+from tunnihind.known import IssuedSeries
+from tunnihind.market import DAY_S
+from tunnihind.pipeline.back_fill import days_filled, note_filled, part_end
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.sources.base import CovariateSource
@@ -26,18 +29,33 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Store the source's newest forecast. Raises SourceError, StoreError."""
+        """Store the source's newest forecast, if there can be another one. Raises SourceError, StoreError."""
         now = int(self._clock.now())
+        if not source.has_news(now):
+            return
         newest = await self._caller.call(source.name, lambda: source.current(now))
         self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
+        if source.back_fill.by == "day":
+            await asyncio.to_thread(self._note_runs, source, newest.values(), now)
 
-    async def fill_month(self, source: CovariateSource, month: date, today: date) -> None:
-        """Store what the source had forecast for the days of a month, up to `today`. Raises SourceError, StoreError."""
-        end = (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
-        archived = await self._caller.call(source.name, lambda: source.archived(month, min(end, today)))
+    async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
+        """Store what the source had forecast for the days of a month, up to `today`, or for one day.
+
+        Return whether there was anything. Raises SourceError, StoreError.
+        """
+        last = min(part_end(source, part), today)
+        archived = await self._caller.call(source.name, lambda: source.archived(part, last))
         self._warn_of_unknown(source, archived)
         await asyncio.to_thread(self._store.covariates.refill, archived, int(self._clock.now()))
+        return bool(archived)
+
+    def _note_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
+        """Note that a day's first run has come live: it need not be asked for again."""
+        for run_ts in {issue.run_ts for issue in newest}:
+            if run_ts is not None and run_ts % DAY_S == 0:
+                day = datetime.fromtimestamp(run_ts, UTC).date()
+                note_filled(self._store.state, days_filled(source.name), str(day), now)
 
     def _warn_of_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
         unknown = [name for name in unknown_names(names) if name not in self._warned_of]

@@ -8,14 +8,20 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import RateLimited, SourceError, StoreLost, TunnihindError
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
-from tunnihind.market import Limits, delivery_day
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
+    FILLED_UP,
     YEARS_FILLED,
-    first_month,
+    days_filled,
+    filled,
+    first_part,
     months_filled,
+    next_part_at,
     note_filled,
+    note_lacking,
     parts_of_year,
     refill_damaged,
 )
@@ -51,6 +57,11 @@ WAIT_FOR_COVARIATES_S: Final = 30.0
 """Other tasks wait so long for a covariate source, because the forecast is better with its answer."""
 
 
+_MOST_BAD_ANSWERS: Final = 3
+_FIRST_PUT_OFF_S: Final = 15 * 60
+"""A day of a history that could not be had is left alone for so long, and four times as long each time, up to a day."""
+
+
 class Pipeline:
     """Keeps the store's prices, covariates and forecasts fresh."""
 
@@ -76,6 +87,7 @@ class Pipeline:
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
+        self._put_off: dict[tuple[str, date], Tries] = {}
         self._being_asked: dict[str, asyncio.Task[None]] = {}
         self._cannot_read_store = False
         self._scoring: asyncio.Task[None] | None = None
@@ -166,6 +178,7 @@ class Pipeline:
             self._model,
             dict(self._tries),
             now,
+            {part for part, tries in self._put_off.items() if now < tries.not_before_ts},
         )
 
     async def _try(self, task: Task, situation: Situation, now: int) -> None:
@@ -203,7 +216,7 @@ class Pipeline:
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
             case Job.COVARIATE_HISTORY:
-                await self._fill_month(task, situation, now)
+                await self._fill_part(task, situation, now)
             case Job.SCORES:
                 await self._score(now)
             case Job.THIN:
@@ -260,16 +273,54 @@ class Pipeline:
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
-    async def _fill_month(self, task: Task, situation: Situation, now: int) -> None:
+    async def _fill_part(self, task: Task, situation: Situation, now: int) -> None:
         source = self._covariate_sources[task.source]
-        missing = situation.covariates[task.source].missing_months
-        month = _next(missing, situation.of(task))
+        missing = situation.covariates[task.source].missing_parts
+        part = _next(missing, situation.of(task)) if source.back_fill.by == "month" else missing[0]
         today = datetime.fromtimestamp(now, UTC).date()
-        await self._covariates.fill_month(source, month, today)
-        await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(month), now)
-        first = first_month(source, self._history_start)
-        total = (today.year - first.year) * 12 + today.month - first.month + 1
+        try:
+            there = await self._covariates.fill_part(source, part, today)
+        except SourceError as error:
+            if source.back_fill.by == "day" and not isinstance(error, RateLimited):
+                await asyncio.to_thread(self._put_off_day, source.name, part, error)
+            raise
+        self._put_off.pop((source.name, part), None)
+        if source.back_fill.by == "day":
+            await asyncio.to_thread(self._note_day, source, part, now, there=there, left=len(missing) - 1)
+            total = (today - first_part(source, self._history_start)).days + 1
+        else:
+            await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(part), now)
+            first = first_part(source, self._history_start)
+            total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
+
+    def _note_day(self, source: CovariateSource, day: date, now: int, *, there: bool, left: int) -> None:
+        """Note that a day was asked for, and whether enough has come for another forecast."""
+        state = self._store.state
+        if there:
+            note_filled(state, days_filled(source.name), str(day), now)
+        else:
+            note_lacking(state, source.name, day, now)
+        done = len(filled(state, days_filled(source.name)))
+        pause_end = next_part_at(state, source, now)
+        if pause_end > now and left:
+            _LOG.info(
+                "%s: %d days are filled in, back to %s; to stay within its limits, it goes on at %s",
+                *(source.name, done, day, iso_utc(pause_end)),
+            )
+        if done == MIN_ISSUE_DAYS or not left or pause_end > now:
+            state.write(FILLED_UP, now)
+
+    def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
+        """Leave a day alone for a while that could not be had, longer each time, so that the others have their turn.
+
+        One whose answer makes no sense time and again is left out like one that is not there.
+        """
+        failures = self._put_off.get((source, day), Tries()).failures + 1
+        wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
+        self._put_off[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
+        if isinstance(error, BadAnswer) and failures >= _MOST_BAD_ANSWERS:
+            note_lacking(self._store.state, source, day, self._now())
 
     def _now(self) -> int:
         return int(self._clock.now())

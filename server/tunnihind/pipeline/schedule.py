@@ -76,13 +76,14 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """A covariate source's cadence, and its months that are to be back-filled.
+    """A covariate source's cadence, its months or days that are to be back-filled, and when the next one may be.
 
     A month is given by its first day (UTC). The first in the list is filled next.
     """
 
     cadence: Cadence
-    missing_months: tuple[date, ...] = ()
+    missing_parts: tuple[date, ...] = ()
+    next_part_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Situation:
 
     - `settled_through`: the delivery day up to which the last weeks of Estonian prices have no gap;
     - `stored_ts`: when prices were last stored;
+    - `filled_up_ts`: when the back-fill last brought covariates that a new forecast is worth making for;
     - `run_made_at`: the instant of the newest forecast;
     - `scored_ts`: when the present model was last scored;
     - `held_days`: delivery days that failed the price checks and are asked for again;
@@ -100,6 +102,7 @@ class Situation:
 
     settled_through: date | None = None
     stored_ts: int | None = None
+    filled_up_ts: int | None = None
     run_made_at: int | None = None
     scored_ts: int | None = None
     held_days: tuple[date, ...] = ()
@@ -218,8 +221,10 @@ def _wanted_at(task: Task, situation: Situation, now: int) -> float:
         return _scores_wanted_at(situation, now)
     if not _has_work(task, situation):
         return inf
+    if task.job is Job.COVARIATE_HISTORY:
+        return situation.covariates[task.source].next_part_at
     ok_ts = situation.of(task).ok_ts
-    if task.job in {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY} or ok_ts is None or ok_ts > now:
+    if task.job is Job.PRICE_HISTORY or ok_ts is None or ok_ts > now:
         return -inf
     return ok_ts + _interval(task, situation, now)
 
@@ -231,7 +236,7 @@ def _has_work(task: Task, situation: Situation) -> bool:
         case Job.PRICE_HISTORY:
             return bool(situation.missing_years)
         case Job.COVARIATE_HISTORY:
-            return bool(situation.covariates[task.source].missing_months)
+            return bool(situation.covariates[task.source].missing_parts)
         case _:
             return True
 
@@ -262,7 +267,8 @@ def _forecast_wanted_at(situation: Situation, now: int) -> float:
     made = [
         ts for ts in (situation.run_made_at, situation.of(Task(Job.FORECAST)).ok_ts) if ts is not None and ts <= now
     ]
-    if not made or max(made) < situation.stored_ts <= now:
+    news = max(situation.stored_ts, situation.filled_up_ts or 0)
+    if not made or max(made) < news <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S
 

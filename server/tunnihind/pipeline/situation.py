@@ -1,11 +1,11 @@
 """Reads from the store what decides which tasks are due."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
 from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
-from tunnihind.pipeline.back_fill import missing_months, missing_years
+from tunnihind.pipeline.back_fill import FILLED_UP, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     CORRECTION_DAYS,
@@ -17,6 +17,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.price_series import PriceSeries
 from tunnihind.sources.base import CovariateSource
+from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
 
 HELD_DAYS: Final = 30
@@ -30,10 +31,11 @@ def read_situation(
     model: str,
     tries: Mapping[Task, Tries],
     now: int,
+    put_off: Collection[tuple[str, date]] = (),
 ) -> Situation:
     """Return the situation at `now`, for a history from `history_start` on and the scores of `model`.
 
-    Raises StoreError.
+    Parts of a source's history that are `put_off` are not to be filled now. Raises StoreError.
     """
     today = delivery_day(now)
     held = store.quarantine.held()
@@ -44,12 +46,21 @@ def read_situation(
     return Situation(
         settled_through=settled_through(settled, recent, next_day(now), excused),
         stored_ts=store.state.prices_stored_at(),
+        filled_up_ts=store.state.read(FILLED_UP, Instant),
         run_made_at=None if run is None else run.made_at,
         scored_ts=store.backtests.scored_at(model),
         held_days=_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
-            source.name: CovariateNeeds(source.cadence, missing_months(store.state, source, history_start, now))
+            source.name: CovariateNeeds(
+                source.cadence,
+                tuple(
+                    part
+                    for part in missing_parts(store.state, source, history_start, now)
+                    if (source.name, part) not in put_off
+                ),
+                next_part_at(store.state, source, now),
+            )
             for source in covariate_sources
         },
         tries=tries,

@@ -97,7 +97,12 @@ async def _forecast(source: CovariateSource, now: int) -> Checked:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
         reach, faults = _reach(list(series.values()), least_until=now)
         missing = sorted(set(source.names) - series.keys())
-        return reach, (*faults, *([f"there is nothing for {', '.join(missing)}"] if missing else []))
+        by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
+        return reach, (
+            *faults,
+            *([f"there is nothing for {', '.join(missing)}"] if missing else []),
+            *([] if by_name else ["no run can be had by its name; the forecast API serves instead"]),
+        )
 
     return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
 

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.known import IssuedSeries
 from tunnihind.market import Zone, day_end, day_start, delivery_day
@@ -59,22 +59,44 @@ class Cadence:
     longest_retry_s: int = 15 * 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackFill:
+    """In which parts a source's history is asked for, calendar months or days (UTC), the newest first.
+
+    A day is asked for once it began `after_s` seconds ago. Of days at most `an_hour` are asked for within an hour, and
+    `a_day` within 24 hours.
+    """
+
+    by: Literal["month", "day"] = "month"
+    after_s: int = 0
+    an_hour: int = 1000
+    a_day: int = 1000
+
+
 class CovariateSource(Protocol):
     """A source of forecasts that help the price forecast: weather, load, wind and solar power.
 
-    It says how often it is asked (`cadence`), and from which UTC day on its archive has anything (`history_since`).
+    It says how often it is asked (`cadence`), from which UTC day on its archive has anything (`history_since`), and how
+    that is asked for (`back_fill`).
     """
 
     name: str
     cadence: Cadence
+    back_fill: BackFill
     history_since: date
 
     @property
     def names(self) -> Collection[str]:
         """The names of the covariates that it gives."""
 
+    def has_news(self, now: int, /) -> bool:
+        """Return whether there may be a newer forecast at `now` than `current` gave last."""
+
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`. Raises SourceError."""
+        """Return the newest forecast of each covariate by name, as issued `now`; nothing where there is no newer one.
+
+        Raises SourceError.
+        """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the past forecasts for the UTC days from `first` to `last`, as issued. Raises SourceError."""

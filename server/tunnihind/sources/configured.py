@@ -33,7 +33,7 @@ def configured(
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []
     if settings.weather:
-        urls = settings.open_meteo_url, settings.open_meteo_previous_runs_url
+        urls = settings.open_meteo_url, settings.open_meteo_single_runs_url
         covariates.append(OpenMeteo(session, *urls, clock=clock))
     if settings.entsoe_token:
         platform = EntsoePlatform(session, settings.entsoe_url, settings.entsoe_token, clock=clock)

@@ -23,7 +23,7 @@ import numpy as np
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
-from tunnihind.sources.base import Cadence, days, spans
+from tunnihind.sources.base import BackFill, Cadence, days, spans
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
 
@@ -43,6 +43,7 @@ class EntsoeForecasts:
 
     name = "entsoe-forecasts"
     cadence = Cadence(every_s=3 * HOUR_S)
+    back_fill = BackFill(by="month")
     history_since = date(2015, 1, 5)
     """The day on which the platform opened."""
 
@@ -50,6 +51,10 @@ class EntsoeForecasts:
         self._platform = platform
         self._zones = zones
         self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
+
+    def has_news(self, _now: int, /) -> bool:
+        """Return True: its forecasts are updated without notice."""
+        return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return what is published for today and tomorrow (delivery days), issued `now`. Raises SourceError."""

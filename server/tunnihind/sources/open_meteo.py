@@ -1,15 +1,20 @@
-"""Weather as it is forecast now, and as it had been forecast 1 to 7 days ahead, from Open-Meteo.
+"""Weather as whole runs of one weather model, by name: the newest run, and those of past days.
 
-Both come from one weather model, ECMWF's IFS at 0.25 degrees, because the forecast must learn from the same data that
-it gets live. (The 9 km model `ecmwf_ifs` has no previous runs.)
-The free service allows 600 calls a minute and 5 000 an hour. A request for more than 10 variables or 2 weeks counts as
-several calls for each point. Sometimes the service does not answer at all.
+The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. It is the same for past days and live, because the
+forecast must learn from the same data that it gets. A run is named by its initialisation, 00, 06, 12 or 18 UTC; those
+of 06 and 18 UTC end after 144 hours. It counts as known 6 hours later, or when it was fetched, if that is later still.
+Where the newest runs can't be had by name, the forecast API gives the same model's newest values, of no known run.
+
+The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
+weeks counts as one call for each point.
 """
 
+import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -18,27 +23,48 @@ from aiohttp import ClientSession
 from msgspec import Struct
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import BadAnswer
+from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
 from tunnihind.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, utc_midnight
-from tunnihind.sources.base import Cadence, spans
+from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
+from tunnihind.sources.base import BackFill, Cadence, days
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
-MODEL: Final = "ecmwf_ifs025"
-LEAD_DAYS: Final = range(1, 8)
-PREVIOUS_RUNS_SINCE: Final[Mapping[str, date]] = {"ecmwf_ifs025": date(2024, 1, 1)}
-"""The first day of the Previous Runs, by weather model."""
+_LOG: Final = logging.getLogger(__name__)
+
+MODEL: Final = "ecmwf_ifs"
+RUNS_SINCE: Final = date(2024, 3, 14)
+"""The first day whose runs the service keeps, by its documentation."""
+
+RUN_EVERY_S: Final = 6 * HOUR_S
+KNOWN_AFTER_S: Final = 6 * HOUR_S
+"""A run counts as known so long after its initialisation. The service documents 4 to 6 hours for global models."""
 
 FORECAST_DAYS: Final = 10
 """The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
 _SOURCE: Final = "open-meteo"
-_SPAN_DAYS: Final = 14
+_LONG_RUN_S: Final = 240 * HOUR_S
+_SHORT_RUN_S: Final = 144 * HOUR_S
+"""How far the runs of 00 and 12 UTC, and those of 06 and 18 UTC, reach."""
+_NEARLY_S: Final = 6 * HOUR_S
+"""The last steps of a run are 6 hours apart: it is whole if it lacks no more than this at its end."""
+_PARTS_UNTIL_S: Final = 12 * HOUR_S
+"""The service publishes the first days of a run before the rest. So long after its initialisation it is what it is."""
+_CANDIDATES: Final = 4
+"""So many runs, a day of them, are looked for from the newest on."""
+_STITCHED_EVERY_S: Final = 3 * HOUR_S
+"""How often the forecast API is asked while no run can be had."""
+
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
+_MOST_HOURS: Final = 16 * 24
 
 _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
+
+_NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
+_BROKEN_OFF: Final = b"modelRunUnavailable"
+"""Stands in an answer of status 200 that breaks off because there is no such run."""
 
 
 class Location(Struct):
@@ -50,31 +76,23 @@ class Location(Struct):
 
 _DECODER: Final = msgspec.json.Decoder(Location | tuple[Location, ...])
 
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One column of an answer: a variable as forecast `lead_days` ahead, or now (0)."""
-
-    variable: WeatherVariable
-    lead_days: int = 0
-
-    @property
-    def name(self) -> str:
-        return f"{self.variable.name}_previous_day{self.lead_days}" if self.lead_days else self.variable.name
+type _Series = dict[str, IssuedSeries]
 
 
 class OpenMeteo:
     """Open-Meteo as a source of covariates."""
 
     name = _SOURCE
-    cadence = Cadence(every_s=3 * HOUR_S)
-    history_since = PREVIOUS_RUNS_SINCE[MODEL]
+    cadence = Cadence(every_s=20 * 60)
+    back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
+    """With 14 points that is half of what the free service allows in an hour and in a day."""
+    history_since = RUNS_SINCE
 
     def __init__(
         self,
         session: ClientSession,
         forecast_url: str,
-        previous_runs_url: str,
+        single_runs_url: str,
         *,
         points: Sequence[WeatherPoint] = POINTS,
         clock: Clock | None = None,
@@ -82,92 +100,157 @@ class OpenMeteo:
         self._clock = clock or SystemClock()
         self._upstream = Upstream(session, _SOURCE, policy=_POLICY, clock=self._clock)
         self._forecast_url = f"{forecast_url.rstrip('/')}/v1/forecast"
-        self._previous_runs_url = f"{previous_runs_url.rstrip('/')}/v1/forecast"
+        self._single_runs_url = f"{single_runs_url.rstrip('/')}/v1/forecast"
         self._points = points
+        self._given_run: int | None = None
+        self._stitched_at: int | None = None
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
+    def has_news(self, now: int, /) -> bool:
+        """Return whether a run should be out that `current` has not given yet."""
+        return self._given_run is None or self._given_run != newest_known_run(now)
+
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast from the start of today (UTC) on, 10 days, issued `now`. Raises SourceError."""
-        today = datetime.fromtimestamp(now, UTC).date()
-        columns = [_Column(variable) for variable in VARIABLES]
-        last = today + timedelta(days=FORECAST_DAYS - 1)
-        found = await self._fetch(self._forecast_url, columns, today, last)
-        series = {
-            covariate_name(column.variable, point): IssuedSeries(now, start_ts, values)
-            for (point, column), (start_ts, values) in found.items()
-            if not np.isnan(values).all()
-        }
-        if not series:
-            raise BadAnswer(_SOURCE, "its forecast holds no plausible value at all")
-        return series
+        """Return the newest run that answers, as issued when it came; nothing where that one was given before.
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return, per name, a series for each of 7 to 1 days ahead, over the UTC days from `first` to `last`.
-
-        It is asked in pieces of two weeks, slowly enough for the service's limits: a month takes about half a minute.
-        There is nothing before `history_since`. A series without any value is left out. Raises SourceError.
+        Where no run of the last day can be had, it is what the forecast API gives. Raises SourceError.
         """
-        columns = [_Column(variable, lead) for lead in reversed(LEAD_DAYS) for variable in VARIABLES]
-        pieces = [
-            await self._previous_runs(columns, start, end)
-            for start, end in spans(max(first, self.history_since), last, _SPAN_DAYS)
-        ]
-        series: dict[str, list[IssuedSeries]] = {}
-        for point in self._points if pieces else ():
-            for column in columns:
-                start_ts = pieces[0][point, column][0]
-                values = np.concatenate([piece[point, column][1] for piece in pieces])
-                if not np.isnan(values).all():
-                    lead_s = column.lead_days * DAY_S
-                    issue = IssuedSeries(start_ts - lead_s, start_ts, values, lead_s)
-                    series.setdefault(covariate_name(column.variable, point), []).append(issue)
-        return series
-
-    async def _previous_runs(self, columns: Sequence[_Column], first: date, last: date) -> _Found:
-        found = await self._fetch(self._previous_runs_url, columns, first, last)
-        calls = len(self._points) * math.ceil(len(columns) / _VARIABLES_PER_CALL)
-        await self._clock.sleep(calls * 60.0 / _CALLS_PER_MINUTE)
+        try:
+            found = await self._newest_run(now)
+        except RateLimited:
+            raise
+        except SourceError as error:
+            return await self._stitched(now, error)
+        if self._stitched_at is not None:
+            _LOG.info("the runs of the weather model can be had again")
+            self._stitched_at = None
         return found
 
-    async def _fetch(self, url: str, columns: Sequence[_Column], first: date, last: date) -> _Found:
+    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+        """Return the 00 UTC runs of the days from `first` to `last`, known 6 hours after their initialisation.
+
+        A run that is not there is left out, and so is one that may still be added to. They are asked for slowly enough
+        for the service's limit by the minute. There is nothing before `history_since`. Raises SourceError.
+        """
+        now = self._clock.now()
+        series: dict[str, list[IssuedSeries]] = {}
+        for day in days(max(first, self.history_since), last):
+            run_ts = utc_midnight(day)
+            if run_ts + KNOWN_AFTER_S > now:
+                break
+            try:
+                found = await self._run(run_ts)
+            except RunMissing as error:
+                _LOG.info("%s; it is left out", error)
+                found = {}
+            await self._clock.sleep(self._calls() * 60.0 / _CALLS_PER_MINUTE)
+            if now < run_ts + _PARTS_UNTIL_S and not _is_whole(found, run_ts):
+                continue
+            for name, issue in _as_issued(found, run_ts + KNOWN_AFTER_S).items():
+                series.setdefault(name, []).append(issue)
+        return series
+
+    async def _newest_run(self, now: int) -> _Series:
+        newest = newest_known_run(now)
+        for run_ts in range(newest, newest - _CANDIDATES * RUN_EVERY_S, -RUN_EVERY_S):
+            if run_ts == self._given_run:
+                return {}
+            try:
+                found = await self._run(run_ts)
+            except RunMissing as error:
+                _LOG.debug("%s", error)
+                continue
+            if found and (now >= run_ts + _PARTS_UNTIL_S or _is_whole(found, run_ts)):
+                self._given_run = run_ts
+                return _as_issued(found, max(now, int(self._clock.now())))
+        raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
+
+    async def _stitched(self, now: int, error: SourceError) -> _Series:
+        """Return what the forecast API gives from the start of today (UTC) on, unless it was asked of late."""
+        if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
+            return {}
+        if self._stitched_at is None:
+            _LOG.warning("%s; the forecast API is asked instead", error)
+        today = datetime.fromtimestamp(now, UTC).date()
+        last = today + timedelta(days=FORECAST_DAYS - 1)
+        found = await self._ask(
+            self._forecast_url, {"start_date": today.isoformat(), "end_date": last.isoformat()}, utc_midnight(today)
+        )
+        if not found:
+            raise BadAnswer(_SOURCE, "its forecast holds no plausible value at all")
+        self._stitched_at = now
+        return _as_issued(found, max(now, int(self._clock.now())))
+
+    async def _run(self, run_ts: int) -> _Series:
+        """Return a run of all points, `issued_ts` being its initialisation. Raises RunMissing, SourceError."""
+        run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
+        try:
+            found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
+        except RateLimited:
+            raise
+        except SourceRefused as error:
+            is_missing = error.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
+            if is_missing and _NO_RUN.search(error.problem):
+                raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} can't be had: {error.problem}") from None
+            raise
+        return {name: _with_run(issue, run_ts) for name, issue in found.items()}
+
+    async def _ask(self, url: str, span: Mapping[str, str], start_ts: int) -> _Series:
         params = {
             "latitude": ",".join(f"{point.latitude:g}" for point in self._points),
             "longitude": ",".join(f"{point.longitude:g}" for point in self._points),
-            "hourly": ",".join(column.name for column in columns),
+            "hourly": ",".join(variable.name for variable in VARIABLES),
             "models": MODEL,
             "wind_speed_unit": "ms",
             "timeformat": "unixtime",
             "timezone": "GMT",
-            "start_date": first.isoformat(),
-            "end_date": last.isoformat(),
+            **span,
         }
 
-        def read(answer: Answer) -> _Found:
-            return self._read(answer.body, columns, utc_midnight(first), utc_midnight(last) + DAY_S)
+        def read(answer: Answer) -> _Series:
+            return self._read(answer.body, start_ts)
 
-        return await self._upstream.get(url, params, read)
+        try:
+            return await self._upstream.get(url, params, read)
+        except RateLimited as error:
+            wait_s = max(error.retry_after_s, _limit_lasts_s(error.problem, self._clock.now()))
+            limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
+        raise limited
 
-    def _read(self, body: bytes, columns: Sequence[_Column], start_ts: int, end_ts: int) -> _Found:
+    def _read(self, body: bytes, start_ts: int) -> _Series:
+        """Read the hours of an answer that begins at `start_ts`, or at the start of that day."""
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points, not for the {len(self._points)} asked")
-        hours = tuple(range(start_ts, end_ts, HOUR_S))
-        found: _Found = {}
+        hours = _hours(locations[0], start_ts)
+        series: _Series = {}
         for point, location in zip(self._points, locations, strict=True):
             if location.hourly.get("time") != hours:
                 raise BadAnswer(_SOURCE, f"the hours at {point.name} are not those asked for")
-            for column in columns:
-                # A mean of the past hour belongs to the hour before its instant.
-                shift_s = HOUR_S if column.variable.past_hour_mean else 0
-                found[point, column] = start_ts - shift_s, _values(location, column, len(hours), point)
-        return found
+            for variable in VARIABLES:
+                values = _values(location, variable, len(hours), point)
+                known = np.flatnonzero(np.isfinite(values))
+                if known.size:
+                    # A mean of the past hour belongs to the hour before its instant.
+                    first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
+                    part = values[known[0] : known[-1] + 1]
+                    series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
+        return series
+
+    def _calls(self) -> int:
+        """Return as how many calls the service counts a request for a run."""
+        return len(self._points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
 
 
-type _Found = dict[tuple[WeatherPoint, _Column], tuple[int, np.ndarray[tuple[int], np.dtype[np.float32]]]]
+def newest_known_run(now: float) -> int:
+    """Return the initialisation of the newest run that counts as known."""
+    return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
 def parse_locations(body: bytes) -> tuple[Location, ...]:
-    """Read an answer: a list of objects, or one object when one point was asked for."""
+    """Read an answer: a list of objects, or one object when one point was asked for. Raises RunMissing, BadAnswer."""
+    if _BROKEN_OFF in body[-1000:]:
+        raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
         answer = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -175,15 +258,53 @@ def parse_locations(body: bytes) -> tuple[Location, ...]:
     return (answer,) if isinstance(answer, Location) else answer
 
 
+def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
+    """Return the hours of an answer. Raises BadAnswer where they are not one hour apart, or begin on another day."""
+    hours = location.hourly.get("time", ())
+    first = hours[0] if hours else None
+    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
+        raise BadAnswer(_SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked")
+    if hours != tuple(range(int(first), int(first) + len(hours) * HOUR_S, HOUR_S)):
+        raise BadAnswer(_SOURCE, "its hours are not one hour apart")
+    return hours
+
+
 def _values(
-    location: Location, column: _Column, hours: int, point: WeatherPoint
+    location: Location, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return a column's values, NaN where they are null or out of bounds."""
-    unit = location.hourly_units.get(column.name)
-    values = location.hourly.get(column.name, ())
-    if unit != column.variable.unit or len(values) != hours:
-        problem = f"{column.name} at {point.name} has {len(values)} values in {unit}"
-        raise BadAnswer(_SOURCE, f"{problem}, not {hours} in {column.variable.unit}")
+    """Return a variable's values, NaN where they are null or out of bounds."""
+    unit = location.hourly_units.get(variable.name)
+    values = location.hourly.get(variable.name, ())
+    is_empty = not any(value is not None for value in values)
+    if len(values) != hours or (unit != variable.unit and not is_empty):
+        problem = f"{variable.name} at {point.name} has {len(values)} values in {unit}"
+        raise BadAnswer(_SOURCE, f"{problem}, not {hours} in {variable.unit}")
     numbers = np.array([math.nan if value is None else value for value in values], np.float32)
-    plausible = (numbers >= column.variable.low) & (numbers <= column.variable.high)
+    plausible = (numbers >= variable.low) & (numbers <= variable.high)
     return np.where(plausible, numbers, np.float32(math.nan))
+
+
+def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
+    """Return whether all that a run has given reaches to its end."""
+    reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
+    ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
+    return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
+
+
+def _with_run(issue: IssuedSeries, run_ts: int) -> IssuedSeries:
+    return IssuedSeries(run_ts, issue.start_ts, issue.values, run_ts=run_ts)
+
+
+def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
+    return {
+        name: IssuedSeries(issued_ts, issue.start_ts, issue.values, run_ts=issue.run_ts)
+        for name, issue in found.items()
+    }
+
+
+def _limit_lasts_s(problem: str, now: float) -> float:
+    """Return how long the limit lasts that a refusal names: until the next hour, or the next day (UTC)."""
+    said = problem.lower()
+    if "daily" in said:
+        return DAY_S - now % DAY_S
+    return HOUR_S - now % HOUR_S if "hourly" in said else 0.0

@@ -18,10 +18,12 @@ from tunnihind.market import (
     publication_time,
     utc_midnight,
 )
-from tunnihind.sources.base import DaySheet, Quote, days
-from tunnihind.sources.open_meteo import FORECAST_DAYS, LEAD_DAYS, OpenMeteo
+from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
+from tunnihind.sources.open_meteo import FORECAST_DAYS
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+
+LEAD_DAYS: Final = range(1, 8)
 
 _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
 
@@ -31,8 +33,9 @@ class Simulated:
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
-    cadence = OpenMeteo.cadence
-    history_since = OpenMeteo.history_since
+    cadence = Cadence(every_s=3 * HOUR_S)
+    back_fill = BackFill(by="month")
+    history_since = date(2024, 1, 1)
 
     def __init__(self, seed: int = 1, *, clock: Clock | None = None) -> None:
         self._market = SimulatedMarket(seed)
@@ -46,6 +49,10 @@ class Simulated:
         for step_s in (HOUR_S, QUARTER_S):
             sheets += self._sheets([day for day in published if market_time_unit(day) == step_s], step_s)
         return sheets
+
+    def has_news(self, _now: int, /) -> bool:
+        """Return True: it has a forecast for any instant."""
+        return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the weather forecast from the start of today (UTC) on, 10 days, issued `now`."""

@@ -54,14 +54,14 @@ async def test_the_newest_forecast_is_kept_as_issued_now(store: Store) -> None:
 )
 async def test_a_month_is_asked_for_to_its_end_or_to_today(store: Store, month: date, last: date) -> None:
     source = ScriptedWeather()
-    await ingest_of(store).fill_month(source, month, TODAY)
+    await ingest_of(store).fill_part(source, month, TODAY)
     assert source.asked == [(month, last)]
 
 
 async def test_a_month_filled_again_grows_and_nothing_is_doubled(store: Store) -> None:
     ingest, source = ingest_of(store), ScriptedWeather()
-    await ingest.fill_month(source, MONTH, date(2025, 12, 3))
-    await ingest.fill_month(source, MONTH, TODAY)
+    await ingest.fill_part(source, MONTH, date(2025, 12, 3))
+    await ingest.fill_part(source, MONTH, TODAY)
     (issue,) = kept(store, source.covariate)
     assert (issue.start_ts, issue.values.size, issue.lead_s) == (utc_midnight(MONTH), 15 * 24, DAY_S)
     assert np.isfinite(issue.values).all()
@@ -173,22 +173,21 @@ async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_
     source, ingest = DayByDay(), CovariateIngest(store, clock, RecordingObserver())
     for live_ts in range(utc_midnight(MONTH), utc_midnight(TODAY), 3 * HOUR_S):
         store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
-    await ingest.fill_month(source, MONTH, TODAY)
+    await ingest.fill_part(source, MONTH, TODAY)
     clock.instant += 14 * DAY_S
     assert store.thin(int(clock.now())) > 0
     before = store.covariates.changes()
-    await ingest.fill_month(source, MONTH, TODAY)
+    await ingest.fill_part(source, MONTH, TODAY)
     assert store.covariates.changes() == before
     assert store.thin(int(clock.now())) == 0
 
 
-async def test_a_months_previous_runs_come_over_the_wire_with_their_leads(store: Store) -> None:
+async def test_a_days_run_comes_over_the_wire_and_is_kept_with_its_name(store: Store) -> None:
     clock = StillClock(NOW)
     async with FakeOpenMeteo() as server, open_session("") as session:
-        source = OpenMeteo(session, server.url, server.url, points=POINTS[:2], clock=clock)
-        await CovariateIngest(store, clock, RecordingObserver()).fill_month(source, MONTH, TODAY)
-    issues = kept(store, f"temperature_2m@{POINTS[1].name}")
-    assert [issue.lead_s // DAY_S for issue in issues] == [7, 6, 5, 4, 3, 2, 1]
-    for issue in issues:
-        assert issue.issued_ts + issue.lead_s == issue.start_ts == utc_midnight(MONTH)
-        assert issue.values[5] == pytest.approx(5 + 0.1 + issue.lead_s // DAY_S / 100)
+        source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:2], clock=clock)
+        assert await CovariateIngest(store, clock, RecordingObserver()).fill_part(source, MONTH, TODAY)
+    (issue,) = kept(store, f"temperature_2m@{POINTS[1].name}")
+    assert issue.run_ts == issue.start_ts == utc_midnight(MONTH)
+    assert (issue.issued_ts, issue.lead_s, issue.values.size) == (utc_midnight(MONTH) + 6 * HOUR_S, 0, 240)
+    assert issue.values[29] == pytest.approx(5 + 0.1)

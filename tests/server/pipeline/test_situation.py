@@ -128,7 +128,7 @@ def months(
     store: Store, now: int, *, name: str = "weather", since: date = SEPTEMBER, history_start: date = SEPTEMBER
 ) -> tuple[date, ...]:
     source = ScriptedWeather(name, since=since)
-    return situation(store, now, source, history_start=history_start).covariates[name].missing_months
+    return situation(store, now, source, history_start=history_start).covariates[name].missing_parts
 
 
 def fill_years(store: Store, at: int, chunks: Iterable[int]) -> None:

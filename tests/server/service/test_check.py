@@ -38,7 +38,7 @@ class World:
             entsoe_url=f"{self.entsoe.url}/api",
             entsoe_token=TOKEN,
             open_meteo_url=self.open_meteo.url,
-            open_meteo_previous_runs_url=self.open_meteo.url,
+            open_meteo_single_runs_url=self.open_meteo.single_runs_url,
         )
 
     async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, Checked]:
@@ -75,8 +75,8 @@ async def test_sources_as_they_should_be_are_good_and_say_how_far_they_reach(wor
     assert {name: one.reach for name, one in found.items()} == {
         "elering": "prices of EE until the end of 2025-12-16 (Brussels time)",
         "entsoe": "prices of EE until the end of 2025-12-16 (Brussels time)",
-        "open-meteo (forecast)": "42 series until 2025-12-25 02:00 Estonian time",
-        "open-meteo (history)": "294 series until 2025-12-09 02:00 Estonian time",
+        "open-meteo (forecast)": "42 series until 2025-12-25 14:00 Estonian time",
+        "open-meteo (history)": "42 series until 2025-12-18 02:00 Estonian time",
         "entsoe-forecasts (forecast)": "3 series until 2025-12-17 01:00 Estonian time",
         "entsoe-forecasts (history)": "3 series until 2025-12-09 01:00 Estonian time",
     }
@@ -134,10 +134,12 @@ async def test_a_source_that_can_not_serve_now_is_told_from_one_that_has_changed
 
 
 async def test_a_redirect_to_another_host_is_told(world: World) -> None:
+    # Both ask for a run. The forecast is then taken from the other API, which must not hide it.
     world.open_meteo.fail(times=2, status=301, headers={"Location": "https://new.example/v1/forecast"})
     found = faults(await world.check())
     assert list(found) == ["open-meteo (forecast)", "open-meteo (history)"]
-    assert "https://new.example/v1/forecast" in found["open-meteo (forecast)"][0]
+    assert "https://new.example/v1/forecast" in found["open-meteo (history)"][0]
+    assert "the forecast API serves instead" in found["open-meteo (forecast)"][0]
 
 
 async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

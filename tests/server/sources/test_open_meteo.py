@@ -1,6 +1,6 @@
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -14,20 +14,16 @@ from hypothesis import strategies as st
 from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.open_meteo import plain_weather
-from tunnihind.errors import BadAnswer, RateLimited, SourceRefused
+from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
+from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.sources.open_meteo import LEAD_DAYS, MODEL, OpenMeteo, parse_locations
+from tunnihind.sources.open_meteo import KNOWN_AFTER_S, MODEL, OpenMeteo, newest_known_run, parse_locations
 from tunnihind.sources.weather_points import POINTS, VARIABLES
 
 MIDNIGHT = int(datetime(2025, 12, 15, tzinfo=UTC).timestamp())
 NOW = MIDNIGHT + 11 * HOUR_S + 1234
 DAY = date(2025, 12, 15)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FakeOpenMeteo]:
-    async with FakeOpenMeteo() as fake:
-        yield fake
+NAMES = {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
 
 
 @pytest.fixture
@@ -36,14 +32,27 @@ def clock() -> StillClock:
 
 
 @pytest.fixture
+async def server(clock: StillClock) -> AsyncIterator[FakeOpenMeteo]:
+    async with FakeOpenMeteo(now=clock.now) as fake:
+        yield fake
+
+
+@pytest.fixture
 def source(session: ClientSession, server: FakeOpenMeteo, clock: StillClock) -> OpenMeteo:
-    return OpenMeteo(session, server.url, server.url, clock=clock)
+    return OpenMeteo(session, server.url, server.single_runs_url, clock=clock)
 
 
-async def test_one_request_brings_all_variables_of_all_points(server: FakeOpenMeteo, source: OpenMeteo) -> None:
+def runs_of(found: Mapping[str, IssuedSeries]) -> set[int | None]:
+    return {issue.run_ts for issue in found.values()}
+
+
+def end_ts(issue: IssuedSeries) -> int:
+    return issue.start_ts + issue.values.size * HOUR_S
+
+
+async def test_one_request_brings_a_run_of_all_points_by_its_name(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     found = await source.current(NOW)
-    assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
-    assert source.names == set(found)
+    assert set(found) == source.names == NAMES
     (query,) = server.requests
     assert {name: query[name] for name in query if name not in {"latitude", "longitude"}} == {
         "hourly": "wind_speed_100m,temperature_2m,shortwave_radiation",
@@ -51,17 +60,20 @@ async def test_one_request_brings_all_variables_of_all_points(server: FakeOpenMe
         "wind_speed_unit": "ms",
         "timeformat": "unixtime",
         "timezone": "GMT",
-        "start_date": "2025-12-15",
-        "end_date": "2025-12-24",
+        "run": "2025-12-15T00:00",
+        "forecast_days": "10",
     }
     assert len(query["latitude"].split(",")) == len(query["longitude"].split(",")) == len(POINTS)
 
 
-async def test_the_forecast_starts_with_the_day_and_reaches_past_the_eighth_one(source: OpenMeteo) -> None:
+async def test_a_run_starts_at_its_initialisation_and_is_issued_when_it_came(
+    source: OpenMeteo, clock: StillClock
+) -> None:
+    clock.instant = NOW + 7  # by the time of the answer
     for issue in (await source.current(NOW)).values():
-        assert (issue.issued_ts, issue.lead_s) == (NOW, 0)
-        assert issue.start_ts in {MIDNIGHT, MIDNIGHT - HOUR_S}
-        assert issue.start_ts + issue.values.size * HOUR_S >= MIDNIGHT + 9 * DAY_S
+        assert (issue.issued_ts, issue.lead_s, issue.run_ts) == (NOW + 7, 0, MIDNIGHT)
+        assert issue.start_ts == MIDNIGHT
+        assert end_ts(issue) >= MIDNIGHT + 10 * DAY_S - HOUR_S
         assert issue.values.dtype == np.float32
 
 
@@ -74,17 +86,74 @@ async def test_every_point_gets_its_own_values(source: OpenMeteo) -> None:
 
 async def test_radiation_stands_at_the_start_of_the_hour_that_it_is_the_mean_of(source: OpenMeteo) -> None:
     found = await source.current(NOW)
-    radiation, wind = found["shortwave_radiation@ee_tartu"], found["wind_speed_100m@ee_tartu"]
+    radiation, wind = found["shortwave_radiation@ee_west"], found["wind_speed_100m@ee_west"]
     at_noon = (MIDNIGHT + 12 * HOUR_S - radiation.start_ts) // HOUR_S
     # The service's value at 13:00 is the mean from 12:00 on.
-    assert radiation.values[at_noon] == pytest.approx(13.3)
-    assert wind.start_ts == MIDNIGHT
-    assert wind.values[12] == pytest.approx(12.3)
+    assert radiation.values[at_noon] == pytest.approx(13)
+    assert wind.values[12] == pytest.approx(12)
 
 
-async def test_one_point_comes_as_one_object(session: ClientSession, server: FakeOpenMeteo) -> None:
-    found = await OpenMeteo(session, server.url, server.url, points=POINTS[:1]).current(NOW)
-    assert set(found) == {f"{variable.name}@ee_west" for variable in VARIABLES}
+@pytest.mark.parametrize(
+    ("hour", "run_hour"), [(0, -6), (5.9, -6), (6, 0), (8.9, 0), (11.99, 0), (12, 6), (18, 12), (23.9, 12)]
+)
+def test_a_run_counts_as_known_six_hours_after_its_initialisation(hour: float, run_hour: int) -> None:
+    # The run before is that of 18 UTC of the day before.
+    assert newest_known_run(MIDNIGHT + hour * HOUR_S) == MIDNIGHT + run_hour * HOUR_S
+
+
+async def test_a_run_of_six_and_eighteen_utc_ends_where_it_ends(source: OpenMeteo, clock: StillClock) -> None:
+    clock.instant = now = MIDNIGHT + 13 * HOUR_S
+    found = await source.current(now)
+    assert runs_of(found) == {MIDNIGHT + 6 * HOUR_S}
+    assert {end_ts(issue) for name, issue in found.items() if name.startswith("wind")} == {
+        MIDNIGHT + (6 + 144 + 1) * HOUR_S
+    }
+    assert all(np.isfinite(issue.values).all() for issue in found.values())
+
+
+async def test_a_run_is_given_once_and_not_asked_for_again(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    assert source.has_news(NOW)
+    await source.current(NOW)
+    assert not source.has_news(NOW)
+    assert await source.current(NOW + 600) == {}
+    assert len(server.requests) == 1
+    clock.instant = MIDNIGHT + 12 * HOUR_S
+    assert source.has_news(MIDNIGHT + 12 * HOUR_S)
+    assert runs_of(await source.current(MIDNIGHT + 12 * HOUR_S)) == {MIDNIGHT + 6 * HOUR_S}
+
+
+async def test_while_a_run_is_late_the_one_before_serves_and_it_is_asked_for_again(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    server.published_after_s = 8 * HOUR_S
+    clock.instant = MIDNIGHT + 6 * HOUR_S
+    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
+    clock.instant += HOUR_S
+    assert source.has_news(int(clock.now()))
+    assert await source.current(int(clock.now())) == {}
+    clock.instant += HOUR_S
+    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT}
+    assert server.runs_asked == ["2025-12-15T00:00", "2025-12-14T18:00", "2025-12-15T00:00", "2025-12-15T00:00"]
+
+
+async def test_a_run_of_which_only_the_first_days_are_out_is_waited_for_but_not_for_good(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    server.reaches[MIDNIGHT] = 72
+    clock.instant = MIDNIGHT + 7 * HOUR_S
+    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
+    server.missing.add(MIDNIGHT + 6 * HOUR_S)
+    clock.instant = MIDNIGHT + 12 * HOUR_S
+    found = await source.current(int(clock.now()))
+    assert runs_of(found) == {MIDNIGHT}
+    assert end_ts(found["temperature_2m@ee_west"]) == MIDNIGHT + 73 * HOUR_S
+
+
+async def test_one_point_comes_as_one_object(session: ClientSession, server: FakeOpenMeteo, clock: StillClock) -> None:
+    source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:1], clock=clock)
+    assert set(await source.current(NOW)) == {f"{variable.name}@ee_west" for variable in VARIABLES}
 
 
 @pytest.mark.parametrize(
@@ -95,16 +164,149 @@ async def test_one_point_comes_as_one_object(session: ClientSession, server: Fak
         ("temperature_2m", -80.0),
         ("shortwave_radiation", -500_000.0),
         ("shortwave_radiation", 1500.0),
-        ("shortwave_radiation", None),
     ],
 )
 async def test_what_cannot_be_true_is_unknown(
-    server: FakeOpenMeteo, source: OpenMeteo, name: str, value: float | None
+    server: FakeOpenMeteo, source: OpenMeteo, name: str, value: float
 ) -> None:
     bad_ts = MIDNIGHT + 30 * HOUR_S
     server.weather = lambda variable, *rest: value if variable == name and rest[-1] == bad_ts else 1.0
     issue = (await source.current(NOW))[f"{name}@lt_west"]
-    assert np.flatnonzero(np.isnan(issue.values)).tolist() == [30]
+    (unknown,) = np.flatnonzero(np.isnan(issue.values)).tolist()
+    past_hour = HOUR_S if name == "shortwave_radiation" else 0
+    assert issue.start_ts + unknown * HOUR_S == bad_ts - past_hour
+
+
+async def test_a_variable_without_a_single_value_is_left_out(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    clock.instant = MIDNIGHT + 12 * HOUR_S - 1
+    server.weather = lambda variable, *_: None if variable == "temperature_2m" else 1.0
+    found = await source.current(int(clock.now()))
+    assert len(found) == 2 * len(POINTS)
+    assert not [name for name in found if name.startswith("temperature")]
+
+
+async def test_a_point_without_a_single_value_costs_the_others_nothing(
+    server: FakeOpenMeteo, source: OpenMeteo
+) -> None:
+    server.weather = lambda _variable, point, *_: None if point == 3 else 1.0
+    found = await source.archived(DAY - timedelta(3), DAY - timedelta(3))
+    assert set(found) == {name for name in NAMES if not name.endswith(f"@{POINTS[3].name}")}
+
+
+async def test_history_is_the_first_run_of_each_day_known_six_hours_later(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    found = await source.archived(DAY - timedelta(3), DAY)
+    assert server.runs_asked == [f"2025-12-{day}T00:00" for day in (12, 13, 14, 15)]
+    for issues in found.values():
+        assert [issue.run_ts for issue in issues] == [MIDNIGHT - back * DAY_S for back in (3, 2, 1, 0)]
+        assert all(issue.issued_ts == (issue.run_ts or 0) + KNOWN_AFTER_S for issue in issues)
+    calls_a_minute = 4 * len(POINTS) / (sum(clock.slept) / 60)
+    assert calls_a_minute == pytest.approx(300)
+
+
+async def test_a_run_that_does_not_count_as_known_yet_is_not_asked_for(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
+) -> None:
+    clock.instant = MIDNIGHT + 6 * HOUR_S - 1
+    assert await source.archived(DAY, DAY) == {}
+    assert server.requests == []
+
+
+async def test_a_run_that_is_missing_is_left_out_of_history(server: FakeOpenMeteo, source: OpenMeteo) -> None:
+    server.missing.add(MIDNIGHT - DAY_S)
+    issues = (await source.archived(DAY - timedelta(2), DAY))["temperature_2m@ee_west"]
+    assert [issue.run_ts for issue in issues] == [MIDNIGHT - 2 * DAY_S, MIDNIGHT]
+
+
+NOT_THERE = [
+    (
+        400,
+        b'{"error":true,"reason":"The requested model run is not available. Model: ecmwf_ifs, run: 2025-12-12T00:00Z"}',
+    ),
+    (400, b'{"reason":"No data is available for this location","error":true}'),
+    (404, b'{"error":true,"reason":"Not Found"}'),
+    (
+        200,
+        b"Unexpected error while streaming data: modelRunUnavailable(model: App.DomainRegistry.ecmwf_ifs, run: 1)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), NOT_THERE)
+async def test_every_way_of_saying_that_a_run_is_missing_is_understood(
+    server: FakeOpenMeteo, source: OpenMeteo, status: int, body: bytes
+) -> None:
+    server.say(body, status=status)
+    assert await source.archived(DAY - timedelta(3), DAY - timedelta(3)) == {}
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (
+            400,
+            b'{"error":true,"reason":"Cannot initialize ForecastVariable from invalid String value wind"}',
+            SourceRefused,
+        ),
+        (200, b"", BadAnswer),
+        (200, b"[]", BadAnswer),
+        (200, b"{}", BadAnswer),
+        (200, b"<html>maintenance</html>", BadAnswer),
+        (500, b"oops", SourceRefused),
+    ],
+)
+async def test_an_answer_that_says_nothing_of_the_run_is_an_error(
+    server: FakeOpenMeteo, source: OpenMeteo, status: int, body: bytes, error: type[SourceError]
+) -> None:
+    server.say(body, status=status, times=3)
+    with pytest.raises(error) as caught:
+        await source.archived(DAY - timedelta(3), DAY - timedelta(3))
+    assert not isinstance(caught.value, RunMissing)
+
+
+async def test_a_run_of_nothing_but_nulls_is_no_run(server: FakeOpenMeteo, source: OpenMeteo) -> None:
+    server.weather = lambda *_: None
+    assert await source.archived(DAY - timedelta(3), DAY - timedelta(3)) == {}
+
+
+async def test_nothing_is_asked_of_days_before_runs_were_kept(server: FakeOpenMeteo, source: OpenMeteo) -> None:
+    assert await source.archived(date(2024, 2, 1), date(2024, 3, 13)) == {}
+    assert server.requests == []
+
+
+async def test_the_forecast_api_serves_while_no_run_can_be_had_every_three_hours(
+    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.published_after_s = 365 * DAY_S
+    found = await source.current(NOW)
+    stitched = server.requests[-1]
+    assert (stitched["models"], stitched["start_date"], stitched["end_date"]) == (MODEL, "2025-12-15", "2025-12-24")
+    assert set(found) == NAMES
+    assert {(issue.issued_ts, issue.run_ts) for issue in found.values()} == {(NOW, None)}
+    assert end_ts(found["wind_speed_100m@ee_west"]) == MIDNIGHT + 10 * DAY_S
+    assert source.has_news(NOW)
+    asked = len(server.requests)
+    for minutes, is_given in [(20, False), (160, False), (180, True)]:
+        clock.instant = NOW + minutes * 60
+        assert bool(await source.current(int(clock.now()))) is is_given
+    stitched_again = [query for query in server.requests[asked:] if "run" not in query]
+    assert len(stitched_again) == 1
+    server.published_after_s = 0
+    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT + 6 * HOUR_S}
+    assert [message for message in caplog.messages if "asked instead" in message] == [
+        "open-meteo: there is no run of the last 24 hours; the forecast API is asked instead"
+    ]
+
+
+async def test_the_forecast_api_serves_where_single_runs_do_not_answer(
+    session: ClientSession, server: FakeOpenMeteo, clock: StillClock
+) -> None:
+    source = OpenMeteo(session, server.url, "http://127.0.0.1:9", clock=clock)
+    assert runs_of(await source.current(NOW)) == {None}
 
 
 async def test_a_forecast_without_a_single_value_is_a_bad_answer(server: FakeOpenMeteo, source: OpenMeteo) -> None:
@@ -113,70 +315,28 @@ async def test_a_forecast_without_a_single_value_is_a_bad_answer(server: FakeOpe
         await source.current(NOW)
 
 
-async def test_a_variable_without_a_single_value_is_left_out(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.weather = lambda variable, *_: None if variable == "temperature_2m" else 1.0
-    found = await source.current(NOW)
-    assert len(found) == 2 * len(POINTS)
-    assert not [name for name in found if name.startswith("temperature")]
-
-
-async def test_previous_runs_give_a_series_for_each_lead_from_the_oldest_issue_on(
-    server: FakeOpenMeteo, source: OpenMeteo
-) -> None:
-    found = await source.archived(DAY, DAY + timedelta(days=2))
-    issues = found["wind_speed_100m@lv_riga"]
-    assert [issue.lead_s for issue in issues] == [lead * DAY_S for lead in reversed(LEAD_DAYS)]
-    for issue in issues:
-        assert issue.start_ts == MIDNIGHT
-        assert issue.issued_ts == MIDNIGHT - issue.lead_s
-        assert issue.values.size == 72
-        assert issue.values[5] == pytest.approx(5.5 + issue.lead_s / DAY_S / 100)
-    assert server.requests[0]["hourly"].split(",")[0] == "wind_speed_100m_previous_day7"
-    assert server.requests[0]["models"] == MODEL
-
-
-async def test_previous_runs_are_asked_for_in_two_weeks_at_a_pace_and_joined(
-    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
-) -> None:
-    found = await source.archived(date(2025, 1, 1), date(2025, 1, 31))
-    asked = [(query["start_date"], query["end_date"]) for query in server.requests]
-    assert asked == [("2025-01-01", "2025-01-14"), ("2025-01-15", "2025-01-28"), ("2025-01-29", "2025-01-31")]
-    for name, issues in found.items():
-        shift_s = HOUR_S if name.startswith("shortwave") else 0
-        hours = (issues[0].start_ts + shift_s) // HOUR_S + np.arange(31 * 24)
-        number = next(n for n, point in enumerate(POINTS) if name.endswith(point.name))
-        assert issues[-1].values == pytest.approx(hours % 24 + number / 10 + 0.01)
-    calls_a_minute = 3 * len(POINTS) * 3 / (sum(clock.slept) / 60)
-    assert calls_a_minute <= 600
-
-
-async def test_nothing_is_asked_of_days_before_previous_runs_began(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    assert await source.archived(date(2023, 11, 1), date(2023, 11, 30)) == {}
-    assert server.requests == []
-
-
-async def test_previous_runs_that_know_nothing_are_no_series(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.weather = lambda *_: None
-    assert await source.archived(date(2024, 1, 1), date(2024, 1, 31)) == {}
-
-
-async def test_leads_that_are_not_there_are_left_out(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.weather = lambda _variable, _point, lead_days, _ts: None if lead_days > 3 else 1.0
-    issues = (await source.archived(DAY, DAY))["temperature_2m@ee_tallinn"]
-    assert [issue.lead_s // DAY_S for issue in issues] == [3, 2, 1]
-
-
-async def test_a_refusal_carries_the_reason(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.say(b'{"error":true,"reason":"Parameter start_date is out of allowed range"}', status=400)
-    with pytest.raises(SourceRefused, match="out of allowed range"):
+async def test_where_neither_answers_the_reason_is_told(server: FakeOpenMeteo, source: OpenMeteo) -> None:
+    server.say(b'{"error":true,"reason":"Invalid value for hourly"}', status=400, times=2)
+    with pytest.raises(SourceRefused, match="Invalid value"):
         await source.current(NOW)
 
 
-async def test_over_the_limit_it_is_left_alone(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.say(b'{"error":true,"reason":"Minutely API request limit exceeded."}', status=429)
-    with pytest.raises(RateLimited, match="Minutely") as caught:
+@pytest.mark.parametrize(
+    ("limit", "wait_s"),
+    [
+        ("Minutely API request limit exceeded. Please try again in one minute.", 60),
+        ("Hourly API request limit exceeded. Please try again in the next hour.", 3600 - 1234),
+        ("Daily API request limit exceeded. Please try again tomorrow.", 13 * HOUR_S - 1234),
+    ],
+)
+async def test_over_a_limit_it_is_left_alone_for_as_long_as_that_lasts(
+    server: FakeOpenMeteo, source: OpenMeteo, limit: str, wait_s: int
+) -> None:
+    server.say(json.dumps({"error": True, "reason": limit}).encode(), status=429)
+    with pytest.raises(RateLimited, match=limit.partition(" ")[0]) as caught:
         await source.current(NOW)
-    assert caught.value.retry_after_s == 60.0
+    assert caught.value.retry_after_s == wait_s
+    assert len(server.requests) == 1
 
 
 def _drop_point(answer: list[dict[str, Any]]) -> None:
@@ -185,6 +345,16 @@ def _drop_point(answer: list[dict[str, Any]]) -> None:
 
 def _drop_hour(answer: list[dict[str, Any]]) -> None:
     del answer[3]["hourly"]["time"][7]
+
+
+def _other_hours(answer: list[dict[str, Any]]) -> None:
+    for location in answer:
+        location["hourly"]["time"] = [ts + HOUR_S for ts in location["hourly"]["time"]]
+
+
+def _three_hourly(answer: list[dict[str, Any]]) -> None:
+    for location in answer:
+        location["hourly"]["time"][1] += HOUR_S
 
 
 def _iso_times(answer: list[dict[str, Any]]) -> None:
@@ -208,6 +378,8 @@ def _no_column(answer: list[dict[str, Any]]) -> None:
     [
         (_drop_point, "answers for 13 points, not for the 14 asked"),
         (_drop_hour, "hours at ee_tartu"),
+        (_other_hours, "its 240 hours do not begin at 2025-12-15T00:00:00Z"),
+        (_three_hourly, "not one hour apart"),
         (_iso_times, r"\$\[\.\.\.\]\.hourly\[\.\.\.\]\[0\]|can't be read"),
         (_kilometres_per_hour, "wind_speed_100m at ee_tartu has 240 values in km/h, not 240 in m/s"),
         (_short_column, "temperature_2m at ee_tartu has 239 values"),
@@ -217,14 +389,14 @@ def _no_column(answer: list[dict[str, Any]]) -> None:
 async def test_an_answer_that_does_not_fit_the_question_is_refused(
     server: FakeOpenMeteo, source: OpenMeteo, spoil: Callable[[list[dict[str, Any]]], None], problem: str
 ) -> None:
-    await source.current(NOW)
-    response = server.answer("/v1/forecast", server.requests[0])
+    await source.archived(DAY, DAY)
+    response = server.answer("/single-runs/v1/forecast", server.requests[0])
     assert response.text is not None
     answer = json.loads(response.text)
     spoil(answer)
     server.say(json.dumps(answer).encode())
     with pytest.raises(BadAnswer, match=problem):
-        await source.current(NOW)
+        await source.archived(DAY, DAY)
 
 
 json_values = st.recursive(
@@ -235,8 +407,8 @@ json_values = st.recursive(
 
 
 @given(body=st.binary() | json_values.map(json.dumps).map(str.encode))
-def test_no_answer_raises_anything_but_bad_answer(body: bytes) -> None:
-    with suppress(BadAnswer):
+def test_no_answer_raises_anything_but_that_it_is_bad_or_there_is_no_run(body: bytes) -> None:
+    with suppress(BadAnswer, RunMissing):
         parse_locations(body)
 
 
