@@ -1,22 +1,1234 @@
-// The card of the household's price.
+// The price card of Tunnihind for Home Assistant's dashboards.
+//
+// One file, as it is delivered: no library, no build step. The prices come from custom_components/tunnihind/card.
+// Instants are unix seconds by the entry's clock, prices EUR/kWh, lengths CSS pixels.
 
-class TunnihindCard extends HTMLElement {
-  setConfig(config) {
-    this._config = config;
+/** @import { Columns, Config, Connection, Contents, Day, Failure, Hass, Label, Locale, Period, Plan, Range, Scene, Span } from "./tunnihind-card.types" */
+
+const HOUR_S = 3600;
+const DAY_S = 24 * HOUR_S;
+
+// --- texts
+
+/** Each in English and in Estonian. */
+const TEXTS = {
+  name: ["Tunnihind electricity price", "Tunnihinna elektrihind"],
+  description: [
+    "What a kilowatt-hour costs you today, tomorrow and this week.",
+    "Mida kilovatt-tund sulle täna, homme ja sel nädalal maksab.",
+  ],
+  cent: ["c", "s"],
+  now: ["Now", "Praegu"],
+  today: ["Today", "Täna"],
+  tomorrow: ["Tomorrow", "Homme"],
+  level0: ["Very low", "Väga madal"],
+  level1: ["Low", "Madal"],
+  level2: ["Normal", "Tavaline"],
+  level3: ["High", "Kõrge"],
+  level4: ["Very high", "Väga kõrge"],
+  forecast: ["Forecast", "Prognoos"],
+  likely: ["Forecast {band}", "Prognoos {band}"],
+  legend: ["Forecast and likely range", "Prognoos ja tõenäoline vahemik"],
+  market: ["Market", "Börsihind"],
+  network: ["Network", "Võrk"],
+  fees: ["Fees", "Tasud"],
+  vat: ["VAT", "Käibemaks"],
+  selling: ["Selling price", "Müügihind"],
+  least: ["min {price}", "min {price}"],
+  most: ["max {price}", "max {price}"],
+  day: ["Day", "Päev"],
+  two_days: ["2 days", "2 päeva"],
+  week: ["Week", "Nädal"],
+  earlier: ["Earlier", "Varasemad"],
+  later: ["Later", "Hilisemad"],
+  chart: [
+    "Electricity prices. Left and right arrow keys go from period to period.",
+    "Elektrihinnad. Vasak ja parem nool liiguvad ühelt ajalt teisele.",
+  ],
+  summary: [
+    "{day}: lowest {least} at {leastAt}, highest {most} at {mostAt}, {unit}.",
+    "{day}: madalaim {least} kell {leastAt}, kõrgeim {most} kell {mostAt}, {unit}.",
+  ],
+  none: ["No price for this time yet", "Selle aja hind ei ole veel teada"],
+  loading: ["Loading prices …", "Hindade laadimine …"],
+  empty: [
+    "No prices yet. The server has just started or can't reach its sources. They will appear here.",
+    "Hindu veel ei ole. Server alles käivitus või ei saa allikatega ühendust. Hinnad ilmuvad siia ise.",
+  ],
+  ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas."],
+  retrying: [
+    "The Tunnihind server doesn't answer. Prices will appear here as soon as it does.",
+    "Tunnihinna server ei vasta. Hinnad ilmuvad siia kohe, kui ta vastab.",
+  ],
+  stopped: [
+    "Tunnihind is turned off or could not start. See Settings → Devices & services.",
+    "Tunnihind on välja lülitatud või ei saanud käivituda. Vaata Seaded → Seadmed ja teenused.",
+  ],
+  removed: [
+    "This Tunnihind server has been removed. Choose another one in the card's settings.",
+    "See Tunnihinna server on eemaldatud. Vali kaardi seadetes teine.",
+  ],
+  missing: [
+    "There is no such Tunnihind server. Add one under Settings → Devices & services.",
+    "Sellist Tunnihinna serverit ei ole. Lisa see: Seaded → Seadmed ja teenused.",
+  ],
+  unauthorized: [
+    "You may not see these prices. Ask an administrator.",
+    "Sul ei ole õigust neid hindu näha. Pöördu haldaja poole.",
+  ],
+  restart: [
+    "Waiting for Tunnihind to start. If this stays, restart Home Assistant.",
+    "Tunnihind alles käivitub. Kui see nii jääb, taaskäivita Home Assistant.",
+  ],
+  failed: ["The prices can't be shown: {reason}", "Hindu ei saa näidata: {reason}"],
+  lost: [
+    "No connection to the server since {time}. These are the last prices received.",
+    "Ühendus serveriga katkes: {time}. Näed viimati saadud hindu.",
+  ],
+  stale: ["The forecast has not been updated since {time}.", "Prognoos on viimati uuendatud: {time}."],
+  late: [
+    "Tomorrow's prices are late. The forecast is shown until they come.",
+    "Homsed hinnad hilinevad. Seni näed prognoosi.",
+  ],
+  demo: ["Demo: simulated prices", "Demo: väljamõeldud hinnad"],
+  rehearsal: ["Rehearsal: prices of {day}", "Proov: {day} hinnad"],
+  "form.entry_id": ["Server, if there are several", "Server, kui neid on mitu"],
+  "form.title": ["Title", "Pealkiri"],
+  "form.range": ["Shows at first", "Näitab alguses"],
+  "form.show_plans": ["Show plans", "Näita plaane"],
+  "form.show_selling": ["Show the selling price", "Näita müügihinda"],
+  "error.unknown": [
+    "Unknown option “{field}”. The card knows: {known}.",
+    "Tundmatu valik „{field}“. Kaart tunneb valikuid: {known}.",
+  ],
+  "error.value": ["“{field}” has to be {known}.", "„{field}“ peab olema {known}."],
+};
+
+/** @typedef {keyof typeof TEXTS} TextKey */
+
+/**
+ * What says a text in a language, in English where it isn't there.
+ * @param {string | undefined} language
+ * @returns {(key: TextKey, gaps?: Record<string, string>) => string}
+ */
+const textsIn = (language) => (key, gaps = {}) =>
+  TEXTS[key][language?.startsWith("et") ? 1 : 0].replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
+
+/** The language of the page, before there is a card that knows it better. */
+const pageLanguage = () => globalThis.document?.documentElement.lang;
+
+// --- numbers and times
+
+/** @type {Record<string, string | undefined>} whose way of writing numbers the choices of a profile mean */
+const NUMBER_LANGUAGES = {
+  comma_decimal: "en", decimal_comma: "de", space_comma: "fr", quote_decimal: "de-CH", none: "en", system: undefined,
+};
+const OFFSET_LASTS_S = HOUR_S / 4;
+
+/** Writes numbers and instants as the user's profile in Home Assistant says. */
+export class Wording {
+  /** @param {Locale} locale @param {string} serverZone @param {"cents" | "euros"} unit @param {string} currency */
+  constructor(locale, serverZone, unit, currency) {
+    const { language, time_zone: zone, number_format: numbers } = locale;
+    this.say = textsIn(language);
+    this.numberLanguage = numbers in NUMBER_LANGUAGES ? NUMBER_LANGUAGES[numbers] : language;
+    this.isCents = unit === "cents";
+    this.unit = `${this.isCents ? this.say("cent") : currency}/kWh`;
+    const format = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
+      new Intl.DateTimeFormat(language, { timeZone: zone === "server" ? serverZone : undefined, ...options });
+    /** @type {Intl.DateTimeFormatOptions} */
+    const hour = usesAmPm(locale) ? { hourCycle: "h12", hour: "numeric" } : { hourCycle: "h23", hour: "2-digit" };
+    this.clockFormat = format({ ...hour, minute: "2-digit" });
+    this.zonedFormat = format({ ...hour, minute: "2-digit", timeZoneName: "short" });
+    this.hourFormat = hour.hourCycle === "h12" ? format(hour) : this.clockFormat;
+    /** @type {Intl.DateTimeFormatOptions} */
+    const day = { weekday: "short", day: "numeric" };
+    this.dayFormats = [format({ ...day, month: "short" }), format(day), format({ weekday: "short" })];
+    this.offsetFormat = new Intl.DateTimeFormat("en", { timeZone: format({}).resolvedOptions().timeZone, timeZoneName: "longOffset" });
+    /** @type {Record<number, number>} */
+    this.offsets = {};
+    /** @type {Record<number, Intl.NumberFormat>} */
+    this.numbers = {};
   }
 
-  set hass(hass) {
-    this._subscription ??= hass.connection.subscribeMessage((changed) => this._show(changed), {
-      type: "tunnihind/card/subscribe",
-      ...(this._config.entity ? { entity_id: this._config.entity } : {}),
-    });
+  /** A price of EUR/kWh in the unit that people read. @param {number} eurKwh */
+  amount(eurKwh) {
+    return this.isCents ? Math.round(eurKwh * 1e8) / 1e6 : eurKwh;
   }
 
-  _show(changed) {
-    this._shown = { ...this._shown, ...changed };
-    this.textContent = `${this._shown.title}: ${this._shown.now?.price ?? this._shown.state}`;
+  /** @param {number} amount in the unit that people read @param {number} decimals */
+  number(amount, decimals) {
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    const options = /** @type {const} */ ({ ...digits, useGrouping: false, signDisplay: "negative" });
+    const format = (this.numbers[decimals] ??= new Intl.NumberFormat(this.numberLanguage, options));
+    return format.format(amount).replace("-", "\u2212");
+  }
+
+  /** @param {number} eurKwh @param {number} less how many decimals fewer than usual */
+  price(eurKwh, less = 0) {
+    return this.number(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
+  }
+
+  /** What there is to say of a forecast, "" of a price that is published. @param {Period} period */
+  forecast({ low, high }) {
+    if (low === null || high === null) return "";
+    return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
+  }
+
+  /** Seconds that the wall clock is ahead of UTC. Calendars are slow, and this is asked for with each move. @param {number} ts */
+  offset(ts) {
+    const known = this.offsets[Math.floor(ts / OFFSET_LASTS_S)];
+    if (known !== undefined) return known;
+    const [, sign, hours, minutes] = /([+-])(\d+):(\d+)/.exec(this.offsetFormat.format(ts * 1000)) ?? ["", "+", 0, 0];
+    const found = Number(`${sign}1`) * (Number(hours) * HOUR_S + Number(minutes) * 60);
+    return (this.offsets[Math.floor(ts / OFFSET_LASTS_S)] = found);
+  }
+
+  /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
+  clock(ts) {
+    const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
+    return (before - at === HOUR_S || at - after === HOUR_S ? this.zonedFormat : this.clockFormat).format(ts * 1000);
+  }
+
+  /** @param {number} from @param {number} to */
+  span(from, to) {
+    return `${this.clock(from)}–${this.clock(to)}`;
+  }
+
+  /** The start of the local day that holds an instant, or of one some days later. @param {number} ts @param {number} days */
+  midnight(ts, days = 0) {
+    const wall = Math.floor((ts + this.offset(ts)) / DAY_S + days) * DAY_S;
+    return wall - this.offset(wall - this.offset(wall - this.offset(ts)));
+  }
+
+  /** Today, tomorrow, or the day's name. @param {number} ts @param {number} now */
+  day(ts, now) {
+    const found = [0, 1].find((days) => this.midnight(ts) === this.midnight(now, days));
+    return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
+  }
+
+  /** @param {number} ts @param {number} now */
+  moment(ts, now) {
+    return `${this.day(ts, now)} ${this.clock(ts)}`;
   }
 }
 
-customElements.define("tunnihind-card", TunnihindCard);
-(window.customCards ??= []).push({ type: "tunnihind-card", name: "Tunnihind", preview: true });
+/** Whether times have AM and PM. @param {Locale} locale */
+function usesAmPm({ time_format: chosen, language }) {
+  const own = new Intl.DateTimeFormat(chosen === "system" ? undefined : language, { hour: "numeric" });
+  return chosen === "12" || (chosen !== "24" && own.resolvedOptions().hour12);
+}
+
+// --- what is worked out of prices
+
+/** The periods of which a price is known, in the order of time. What a price consists of adds up to it. @param {Columns | null | undefined} columns @returns {Period[]} */
+export function periodsOf(columns) {
+  if (!columns) return [];
+  const { start, step, price, low, high, level, market, charged, charges } = columns;
+  return price.flatMap((value, i) => {
+    if (value === null) return [];
+    const [share, fees] = [market?.[i], charges?.[charged?.[i] ?? -1]];
+    let parts = null;
+    if (typeof share === "number" && fees) {
+      const [network, all] = [fees.network ?? 0, Object.values(fees).reduce((sum, fee) => sum + fee, 0)];
+      parts = { market: share, network, fees: all - network, vat: value - share - all };
+    }
+    const from = start + i * step;
+    return [{ start: from, end: from + step, price: value, low: low[i], high: high[i], level: level?.[i] ?? null, parts }];
+  });
+}
+
+/** Whether a price is published, not forecast. @param {Period} period */
+export const isPublished = (period) => period.low === null;
+
+/** The place of the first period that ends after an instant. @param {Period[]} periods @param {number} ts */
+export function placeAt(periods, ts) {
+  let [low, high] = [0, periods.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (periods[middle].end > ts) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** How long periods are, seconds. @param {Period[]} periods */
+const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
+
+/** The period that holds an instant. @param {Period[]} periods @param {number} ts */
+export function periodAt(periods, ts) {
+  const found = periods[placeAt(periods, ts)];
+  return found && found.start <= ts ? found : undefined;
+}
+
+/**
+ * The first of the cheapest and of the dearest published periods; of the forecast's where none is published.
+ * @param {Period[]} periods @returns {[Period, Period] | null} null where all cost the same
+ */
+export function extremes(periods) {
+  const published = periods.filter(isPublished);
+  const compared = published.length ? published : periods;
+  if (!compared.length) return null;
+  const least = compared.reduce((best, period) => (period.price < best.price ? period : best));
+  const most = compared.reduce((best, period) => (period.price > best.price ? period : best));
+  return least.price === most.price ? null : [least, most];
+}
+
+/**
+ * The round amounts that are written at the price axis, and how many decimals they need.
+ * @param {number} least @param {number} most the ends of the axis @param {number} count about how many there is room for
+ */
+export function priceTicks(least, most, count) {
+  const rough = (most - least) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
+  const first = Math.ceil(least / step - 1e-9);
+  const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
+  return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+}
+
+/** The local days from one instant to another. @param {number} from @param {number} to @param {Wording} wording */
+export function daysOf(from, to, wording) {
+  /** @type {Day[]} */
+  const days = [];
+  for (let [start, end] = [from, 0]; start < to; start = end) {
+    end = wording.midnight(start, 1);
+    const hours = [];
+    for (let ts = start; ts < end; ts += HOUR_S) {
+      hours.push({ ts, hour: ((ts + wording.offset(ts)) % DAY_S) / HOUR_S, text: wording.hourFormat.format(ts * 1000) });
+    }
+    const names = wording.dayFormats.map((format) => format.format(start * 1000));
+    days.push({ start, end, names, hours });
+  }
+  return days;
+}
+
+/**
+ * Leaves out labels of one line that would touch an earlier one.
+ * @template {{at: number, width: number}} Label  `at` is the middle
+ * @param {Label[]} labels @param {number} gap
+ */
+export function apart(labels, gap) {
+  /** @type {Label[]} */
+  const kept = [];
+  for (const label of labels) {
+    if (kept.every((other) => Math.abs(other.at - label.at) >= (other.width + label.width) / 2 + gap)) kept.push(label);
+  }
+  return kept;
+}
+
+/** The middle of a label that is moved between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
+const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
+
+// --- how they are drawn
+
+/** There are five levels, and a sixth way to draw periods of which the level is not known. */
+const LEVELS = [0, 1, 2, 3, 4, 5];
+const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
+const TICKS_PX = 30;
+/** Bars as wide as this have a gap between them, and round tops. */
+const WIDE_BAR_PX = 5;
+/** Below the first height there are only bars, below the second one no hours. */
+const [LOW_PX, MIDDLE_PX] = [76, 130];
+
+const bars = (/** @type {string} */ when) => LEVELS.map((level) => `<path class="${when} bar level${level}"/>`).join("");
+const PICTURE = `<svg aria-hidden="true"><clipPath><rect y="0"/></clipPath><g class="clipped"><path class="ahead"/>
+<path class="midnights"/><path class="pointed"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}
+<path class="median"/><path class="selling"/><path class="zero"/><path class="links"/><path class="strips"/>
+<path class="present"/><path class="dots"/></g><g class="prices"></g><g class="hours"></g><g class="days"></g>
+<g class="zones"></g><g class="marks"></g><g class="names"></g></svg>`;
+
+/** Draws prices into a picture of fixed parts: however many periods there are, only the paths get longer. */
+class Drawing {
+  static count = 0;
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+    place.innerHTML = PICTURE;
+    const found = (/** @type {string} */ parts) => [...place.querySelectorAll(parts)];
+    /** @type {Record<string, Element>} */
+    this.parts = Object.fromEntries(found("[class], rect").map((part) => [part.getAttribute("class") ?? "clip", part]));
+    const id = `tunnihind-plot-${++Drawing.count}`;
+    found("clipPath")[0].id = id;
+    this.parts.clipped.setAttribute("clip-path", `url(#${id})`);
+    this.pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    /** @type {Record<string, number>} */
+    this.widths = {};
+    this.size = { width: 0, height: 0 };
+    this.zero = 0;
+    /** Where the plot is, and what its axes show. */
+    this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
+    this.wording = /** @type {Wording} */ (/** @type {unknown} */ (null));
+  }
+
+  /** Takes over the room and the font that there are. */
+  measure() {
+    this.size = { width: this.place.clientWidth, height: this.place.clientHeight };
+    this.pen.font = `600 12px ${getComputedStyle(this.place).fontFamily}`;
+    this.widths = {};
+  }
+
+  /** How wide a label is. @param {string} text */
+  widthOf(text) {
+    return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
+  }
+
+  /** @param {number} ts */
+  x(ts) {
+    return this.plot.left + (ts - this.plot.from) * this.plot.perSecond;
+  }
+
+  /** @param {number} eurKwh */
+  y(eurKwh) {
+    return this.plot.bottom - (this.wording.amount(eurKwh) - this.plot.least) * this.plot.perAmount;
+  }
+
+  /** @param {Scene} scene */
+  draw(scene) {
+    const { width, height } = this.size;
+    if (!width || !height) return;
+    this.wording = scene.wording;
+    const [seen, sold] = [scene.periods, scene.selling].map((periods) => inView(periods, scene.view));
+    const isLow = height < LOW_PX;
+    const hasHours = height >= MIDDLE_PX;
+    const lanes = isLow ? [] : scene.plans.slice(0, Math.floor((height * 0.3) / LANE_PX));
+    const top = isLow ? 2 : BAND_PX;
+    const below = height - (isLow ? 2 : DAYS_PX + (hasHours ? HOURS_PX : 0));
+    const bottom = below - lanes.length * LANE_PX;
+    this.frame(scene.view, [...seen, ...sold], { top, bottom, isLow });
+    this.drawBars(seen, scene.now);
+    this.drawForecast(seen);
+    this.path("selling", this.steps(sold));
+    this.drawPresent(scene, seen);
+    this.drawTimes(scene, { isLow, hasHours, below });
+    this.drawPlans(lanes);
+    this.drawMarks(isLow ? null : extremes(seen));
+    const pointed = scene.pointed === null ? undefined : periodAt(seen, scene.pointed);
+    this.path("pointed", pointed ? this.block(pointed.start, pointed.end) : "");
+  }
+
+  /** Lays the axes out so that all prices in view have room. @param {Span} view @param {Period[]} seen @param {{top: number, bottom: number, isLow: boolean}} room */
+  frame({ from, to }, seen, { top, bottom, isLow }) {
+    const { wording, size } = this;
+    let [least, most] = [0, 0];
+    for (const { price, low, high } of seen) {
+      least = Math.min(least, low ?? price);
+      most = Math.max(most, high ?? price);
+    }
+    [least, most] = [wording.amount(least), wording.amount(most || 0.01)];
+    const room = bottom - top - (isLow ? 0 : MARK_PX) - (least < 0 ? 4 : 0);
+    const perAmount = Math.max(room, 10) / (most - least);
+    if (least < 0) least -= 4 / perAmount;
+    const { ticks, decimals } = priceTicks(least, least + (bottom - top) / perAmount, (bottom - top) / TICKS_PX);
+    const labels = ticks.map((tick) => wording.number(tick, decimals));
+    const left = isLow ? 0 : Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8;
+    const right = size.width - (isLow ? 0 : 4);
+    this.plot = { left, right, top, bottom, from, perSecond: (right - left) / (to - from), least, perAmount };
+    const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
+    change(this.parts.clip, { x: left, width: Math.max(0, right - left), height: size.height });
+    this.path("grid", isLow ? "" : lines.map((y) => `M${left} ${y}H${right}`).join(""));
+    this.zero = Math.round(this.y(0)) + 0.5;
+    this.path("zero", `M${left} ${this.zero}H${right}`);
+    this.show("prices", isLow ? [] : labels.map((text, i) => ({ text, x: left - 8, y: lines[i] + 3.5, anchor: "end" })));
+  }
+
+  /** One path for each level, of what is over and of what comes. @param {Period[]} seen @param {number} now */
+  drawBars(seen, now) {
+    const { zero } = this;
+    /** @type {Record<string, string[]>} */
+    const paths = { past: LEVELS.map(() => ""), coming: LEVELS.map(() => "") };
+    for (const period of seen) {
+      if (!isPublished(period)) continue;
+      const left = Math.round(this.x(period.start));
+      const wide = Math.round(this.x(period.end)) - left;
+      const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
+      const end = Math.round(this.y(period.price)) + 0.5;
+      // A price of nothing is a line on the axis, not a gap.
+      const tip = end === zero ? zero - 1 : end;
+      const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
+      paths[period.end <= now ? "past" : "coming"][period.level ?? LEVELS.length - 1] += r
+        ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
+        : `M${left} ${zero}V${tip}H${right}V${zero}Z`;
+    }
+    for (const when in paths) paths[when].forEach((d, level) => this.path(`${when} bar level${level}`, d));
+  }
+
+  /** @param {Period[]} seen */
+  drawForecast(seen) {
+    const forecast = seen.filter((period) => !isPublished(period));
+    const [first, last] = [forecast[0], forecast.at(-1)];
+    this.path("ahead", first && last ? this.block(first.start, last.end) : "");
+    const boxes = forecast.map(({ start, end, low, high }) => this.box(start, this.y(high ?? 0), end, this.y(low ?? 0)));
+    this.path("likely", boxes.join(""));
+    this.path("median", this.steps(forecast));
+  }
+
+  /** The present, and the name of what is forecast. @param {Scene} scene @param {Period[]} seen */
+  drawPresent({ now, view }, seen) {
+    const { left, right, top, bottom } = this.plot;
+    const isSeen = now >= view.from && now < view.to;
+    const at = Math.round(this.x(now)) + 0.5;
+    this.path("present", isSeen ? `M${at} ${top - 2}V${bottom}` : "");
+    const first = seen.find((period) => !isPublished(period));
+    /** @param {"now" | "forecast"} kind @param {number} from @param {boolean} [isCentred] */
+    const zone = (kind, from, isCentred) => {
+      const text = this.wording.say(kind);
+      const width = this.widthOf(text);
+      return { text, kind, width, at: isCentred ? within(from, width, left, right) : from + width / 2 + 4 };
+    };
+    const labels = isSeen ? [zone("now", at, true)] : [];
+    if (first) labels.push(zone("forecast", Math.max(left, this.x(first.start))));
+    const fitting = apart(labels, 6).filter((label) => top >= BAND_PX && label.at + label.width / 2 <= right + 1);
+    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: 12 })));
+  }
+
+  /** @param {Scene} scene @param {{isLow: boolean, hasHours: boolean, below: number}} room */
+  drawTimes({ days, view }, { isLow, hasHours, below }) {
+    const { left, right, top, perSecond } = this.plot;
+    const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
+    const end = isLow ? below : below + DAYS_PX + (hasHours ? HOURS_PX : 0);
+    const line = (/** @type {Day} */ { start }) => `M${Math.round(this.x(start)) + 0.5} ${top}V${end}`;
+    this.path("midnights", shown.slice(shown[0]?.start === view.from ? 1 : 0).map(line).join(""));
+    const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
+    const step = [1, 2, 3, 6, 12].find((hours) => hours * HOUR_S * perSecond >= room + 10) ?? 24;
+    const hours = !hasHours || step > 12 ? [] : shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0));
+    const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 }));
+    const inside = times.filter(({ at, width }) => at - width / 2 >= left - 12 && at + width / 2 <= right + 4);
+    this.show("hours", apart(inside, 4));
+    const names = isLow ? [] : shown.flatMap((day) => {
+      const [from, to] = [Math.max(left, this.x(day.start)), Math.min(right, this.x(day.end))];
+      const text = day.names.find((name) => this.widthOf(name) + 8 <= to - from);
+      return text ? [{ text, x: (from + to) / 2, y: end - 5 }] : [];
+    });
+    this.show("days", names);
+  }
+
+  /** Each plan has a line of its own below the prices. @param {Plan[]} plans */
+  drawPlans(plans) {
+    const { left, right, bottom } = this.plot;
+    let [strips, links] = ["", ""];
+    const names = plans.flatMap(({ name, windows }, lane) => {
+      const y = bottom + lane * LANE_PX + 3;
+      /** @type {Span[]} */
+      const seen = [];
+      for (const pieces of windows) {
+        strips += pieces.map(({ from, to }) => this.box(from, y, to, y + STRIP_PX)).join("");
+        links += `M${this.x(pieces[0].from)} ${y + STRIP_PX / 2}H${this.x(pieces[pieces.length - 1].to)}`;
+        const drawn = pieces.map(({ from, to }) => ({ from: Math.max(left, this.x(from)), to: Math.min(right, this.x(to)) }));
+        seen.push(...drawn.filter(({ from, to }) => from < to));
+      }
+      const place = this.nameAt(name, seen);
+      return place ? [{ ...place, y: y + 11.5, anchor: "start" }] : [];
+    });
+    this.path("strips", strips);
+    this.path("links", links);
+    this.show("names", names);
+  }
+
+  /** A plan's name stands in one of its strips or beside one; it is shortened where it has no room. @param {string} name @param {Span[]} strips in pixels */
+  nameAt(name, strips) {
+    const { left, right } = this.plot;
+    const after = strips.map(({ to }, i) => ({ from: to, to: strips[i + 1]?.from ?? right }));
+    const room = strips.length ? [...strips, ...after.reverse(), { from: left, to: strips[0].from }] : [];
+    for (let text = name; text.length > 1; text = `${text.slice(0, -2).trimEnd()}…`) {
+      const width = this.widthOf(text) + 10;
+      const found = room.find(({ from, to }) => to - from >= width);
+      if (found) return { text, x: found === room.at(-1) ? found.to - width + 5 : found.from + 5 };
+    }
+    return null;
+  }
+
+  /** The lowest and the highest price in view. @param {[Period, Period] | null} found */
+  drawMarks(found) {
+    const { left, right, top } = this.plot;
+    const marks = (found ?? []).map((period, i) => {
+      const text = this.wording.say(i ? "most" : "least", { price: this.wording.price(period.price, 1) });
+      const middle = this.x((period.start + period.end) / 2);
+      const width = this.widthOf(text);
+      const y = Math.max(this.y(Math.max(0, period.price)) - 7, top + 11);
+      return { text, width, at: within(middle, width + 6, left, right), x: middle, tip: this.y(period.price), y };
+    });
+    const [low, high] = marks;
+    const doMeet = low && Math.abs(high.at - low.at) < (high.width + low.width) / 2 + 6 && Math.abs(high.y - low.y) < 15;
+    this.path("dots", marks.map(({ x, tip }) => `M${x - 3} ${tip}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`).join(""));
+    this.show("marks", (doMeet ? [high] : marks).map(({ text, at, y }) => ({ text, x: at, y })));
+  }
+
+  /** A line of steps, with gaps where nothing is known. @param {Period[]} periods */
+  steps(periods) {
+    let [path, until] = ["", NaN];
+    for (const { start, end, price } of periods) {
+      const height = this.y(price).toFixed(1);
+      path += `${start === until ? "V" : `M${this.x(start).toFixed(1)} `}${height}H${this.x(end).toFixed(1)}`;
+      until = end;
+    }
+    return path;
+  }
+
+  /** The whole height of the plot, between two instants. @param {number} from @param {number} to */
+  block(from, to) {
+    return this.box(from, this.plot.top, to, this.plot.bottom);
+  }
+
+  /** @param {number} from @param {number} top @param {number} to @param {number} bottom */
+  box(from, top, to, bottom) {
+    const [left, right] = [from, to].map((ts) => Math.round(this.x(ts)));
+    return `M${left} ${top.toFixed(1)}H${right}V${bottom.toFixed(1)}H${left}Z`;
+  }
+
+  /** @param {string} name @param {string} d */
+  path(name, d) {
+    change(this.parts[name], { d });
+  }
+
+  /** Shows texts with the nodes that a group has, and as many more as it takes. @param {string} name @param {Label[]} labels */
+  show(name, labels) {
+    const group = this.parts[name];
+    labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
+      const node = group.children[i] ?? group.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
+      change(node, { x: Math.round(x * 2) / 2, y: Math.round(y * 2) / 2, "text-anchor": anchor, class: kind });
+      write(node, text);
+    });
+    while (group.children.length > labels.length) group.lastElementChild?.remove();
+  }
+}
+
+/** @param {Element} element @param {Record<string, string | number>} attributes */
+function change(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+  }
+}
+
+/** @param {Node} node @param {string} text */
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** @param {Period[]} periods @param {Span} view */
+const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to - 1) + 1);
+
+// --- how one moves in them
+
+const NEAREST_S = 6 * HOUR_S;
+const ZOOM = 1.5;
+const SCRUB_AFTER_MS = 350;
+const STILL_PX = 6;
+const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "blur"];
+const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
+const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
+
+/** The chart: what of the prices is in view, and which period is pointed at. */
+class Chart {
+  /** @param {HTMLElement} place @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
+  constructor(place, clock, listener) {
+    this.place = place;
+    this.clock = clock;
+    this.listener = listener;
+    this.drawing = new Drawing(place);
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Span} all that can be seen: the days from today to the last price */
+    this.bounds = { from: 0, to: 0 };
+    /** @type {Range | null} null where the view is one of the reader's own */
+    this.range = RANGES[1];
+    /** @type {Map<number, number>} where each finger or the mouse is held down */
+    this.held = new Map();
+    this.downAt = NaN;
+    this.isScrubbing = false;
+    this.scrubTimer = 0;
+    this.frame = 0;
+    for (const name of HEARD) place.addEventListener(name, this, { passive: false });
+  }
+
+  /** What is in view. */
+  get view() {
+    return this.scene?.view ?? { from: 0, to: 1 };
+  }
+
+  /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording">} data */
+  show(data) {
+    this.scene = { ...data, now: 0, view: this.view, pointed: this.scene?.pointed ?? null, days: [] };
+    this.follow();
+  }
+
+  /** Takes over the present instant: ranges with a name move along with the days. */
+  follow() {
+    const { scene } = this;
+    if (!scene) return;
+    const { periods, wording } = scene;
+    const now = (scene.now = this.clock());
+    const [first, last] = [periods[0]?.start ?? now, periods.at(-1)?.end ?? now];
+    const from = wording.midnight(Math.min(first, now));
+    const to = Math.max(wording.midnight(last - 1, 1), wording.midnight(now, 2));
+    if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = daysOf(from, to, wording);
+    this.bounds = { from, to };
+    this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, RANGE_DAYS[this.range]) } : scene.view);
+  }
+
+  /** @param {Span} view */
+  see({ from, to }) {
+    const { scene, bounds } = this;
+    if (!scene) return;
+    const length = Math.min(Math.max(to - from, NEAREST_S), bounds.to - bounds.from);
+    const start = Math.min(Math.max(from, bounds.from), bounds.to - length);
+    scene.view = { from: start, to: start + length };
+    this.redraw();
+    this.listener();
+  }
+
+  /** @param {Range} [range] */
+  choose(range = RANGES[1]) {
+    this.range = range;
+    this.follow();
+  }
+
+  /** @param {number} seconds */
+  pan(seconds) {
+    const { from, to } = this.view;
+    this.range = null;
+    this.see({ from: from + seconds, to: to + seconds });
+  }
+
+  /** Moves by a part of what is in view. @param {number} part */
+  turn(part) {
+    this.pan((this.view.to - this.view.from) * part);
+  }
+
+  /** Shows less, for factors above 1, or more; an instant stays where it is. @param {number} factor @param {number} [around] */
+  zoom(factor, around) {
+    const { from, to } = this.view;
+    const now = this.clock();
+    const kept = around ?? this.scene?.pointed ?? (now > from && now < to ? now : (from + to) / 2);
+    const length = Math.max((to - from) / factor, NEAREST_S);
+    const start = kept - ((kept - from) / (to - from)) * length;
+    this.range = null;
+    this.see({ from: start, to: start + length });
+  }
+
+  /** Points at the period of an instant, or at none. @param {number | null} ts */
+  point(ts) {
+    const { scene } = this;
+    const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
+    if (!scene || pointed === scene.pointed) return;
+    scene.pointed = pointed;
+    this.redraw();
+    this.listener();
+  }
+
+  /** Points some periods further, and moves along so that it stays in view. @param {number} places */
+  step(places) {
+    const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
+    const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
+    const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
+    if (!period) return;
+    const { from, to } = this.view;
+    if (period.start < from || period.end > to) this.pan(period.start < from ? period.start - from : period.end - to);
+    this.point(period.start);
+  }
+
+  redraw() {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.scene) this.drawing.draw(this.scene);
+    });
+  }
+
+  /** The instant at a place on the screen. @param {number} clientX */
+  instantAt(clientX) {
+    const { left, perSecond } = this.drawing.plot;
+    return this.view.from + (clientX - this.place.getBoundingClientRect().left - left) / perSecond;
+  }
+
+  /** What the chart's place hears. @param {any} event */
+  handleEvent(event) {
+    if (event.type === "pointerdown") this.hold(event);
+    else if (event.type === "pointermove") this.move(event);
+    else if (event.type === "wheel") this.wheel(event);
+    else if (event.type === "keydown") this.key(event);
+    else if (event.type === "blur" || (event.type === "pointerleave" && event.pointerType === "mouse")) this.point(null);
+    else if (event.type !== "pointerleave") this.release(event);
+  }
+
+  /** @param {PointerEvent} event */
+  hold({ button, pointerId, pointerType, clientX }) {
+    if (button !== 0) return;
+    this.place.setPointerCapture(pointerId);
+    this.held.set(pointerId, clientX);
+    this.downAt = clientX;
+    this.point(this.instantAt(clientX));
+    clearTimeout(this.scrubTimer);
+    // A finger that rests, and then moves, reads prices; one that moves at once moves the chart.
+    if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
+  }
+
+  /** @param {PointerEvent} event */
+  move({ pointerId, pointerType, clientX }) {
+    const before = this.held.get(pointerId);
+    if (before !== undefined) {
+      const other = [...this.held].find(([id]) => id !== pointerId)?.[1];
+      if (other === undefined && !this.isScrubbing) {
+        if (Math.abs(clientX - this.downAt) < STILL_PX) return;
+        this.downAt = NaN;
+        this.pan(this.instantAt(before) - this.instantAt(clientX));
+      } else if (other !== undefined && Math.min(Math.abs(clientX - other), Math.abs(before - other)) > STILL_PX) {
+        this.zoom(Math.abs(clientX - other) / Math.abs(before - other), this.instantAt(other));
+      }
+      if (!this.isScrubbing) clearTimeout(this.scrubTimer);
+      this.held.set(pointerId, clientX);
+    } else if (pointerType !== "mouse") return;
+    this.point(this.instantAt(clientX));
+  }
+
+  /** @param {PointerEvent} event */
+  release({ type, pointerId }) {
+    clearTimeout(this.scrubTimer);
+    this.held.delete(pointerId);
+    this.isScrubbing &&= this.held.size > 0;
+    // The page scrolls with this finger: it didn't mean a price.
+    if (type === "pointercancel") this.point(null);
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    const { ctrlKey, deltaX, deltaY } = event;
+    if (!ctrlKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
+    event.preventDefault();
+    if (ctrlKey) this.zoom(deltaY < 0 ? ZOOM : 1 / ZOOM, this.instantAt(event.clientX));
+    else this.pan(deltaX / this.drawing.plot.perSecond);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { key, shiftKey } = event;
+    const day = DAY_S / stepOf(this.scene?.periods ?? []);
+    const arrow = (/** @type {number} */ way) => (shiftKey ? this.turn(way / 4) : this.step(way));
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      ArrowLeft: () => arrow(-1),
+      ArrowRight: () => arrow(1),
+      PageUp: () => this.step(-day),
+      PageDown: () => this.step(day),
+      "+": () => this.zoom(ZOOM),
+      "-": () => this.zoom(1 / ZOOM),
+      Home: () => (this.choose(), this.point(this.clock())),
+      Escape: () => this.point(null),
+    };
+    if (!actions[key] || event.altKey || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    actions[key]();
+  }
+}
+
+// --- the card
+
+const STYLE = `
+:host {
+  display: block; height: 100%;
+  --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
+  --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
+  --sold: var(--energy-grid-return-color, #8353d1);
+  /* Mixed with the text's colour they stand out from a light card and from a dark one. */
+  --level0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
+  --level1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
+  --level2: color-mix(in oklab, var(--soft) 86%, var(--paper));
+  --level3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
+  --level4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
+  --line: color-mix(in srgb, var(--ink) 12%, transparent);
+  --median: color-mix(in oklab, var(--accent) 80%, var(--ink));
+  --likely: color-mix(in srgb, var(--accent) 24%, transparent);
+}
+[hidden] { display: none !important; }
+ha-card { height: 100%; box-sizing: border-box; display: flex; flex-direction: column; overflow: hidden; position: relative;
+  padding: 12px 16px 8px; gap: 2px; color: var(--ink); font-size: 14px; line-height: 20px; }
+h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 24px); line-height: 1.3; overflow-wrap: anywhere; }
+.mode { align-self: start; font-size: 12px; line-height: 18px; padding: 0 8px; border-radius: 9px; border: 1px dashed var(--soft); }
+.readout, text { font-variant-numeric: tabular-nums; }
+.when, .unit, .parts, .legend, .message, button { color: var(--soft); }
+.price, .parts, .legend, .foot { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; }
+.amount { font-size: 32px; line-height: 38px; }
+.level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
+.level::before { content: ""; width: 10px; height: 10px; border-radius: 50%; background: var(--level); forced-color-adjust: none; }
+.parts, .legend { margin: 0; font-size: 12px; line-height: 18px; min-height: 18px; }
+.parts div { display: flex; gap: 4px; } dd { margin: 0; color: var(--ink); } dt { order: 1; }
+.note { margin: 2px 0; padding: 6px 10px; border-radius: 8px; font-size: 13px; line-height: 18px;
+  background: color-mix(in srgb, var(--level3) 16%, transparent); border-inline-start: 3px solid var(--level3); }
+.chart { flex: 1 1 210px; min-height: 0; position: relative; touch-action: pan-y; cursor: crosshair; user-select: none;
+  direction: ltr; margin: 0 -4px; border-radius: 6px; }
+.chart:focus { outline: none; }
+.chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
+.chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
+text { font-size: 12px; fill: var(--soft); }
+path { fill: none; }
+.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--level2); } .pointed { fill: var(--line); }
+.ahead { fill: color-mix(in srgb, var(--accent) 5%, transparent); }
+.bar { fill: var(--level, var(--soft)); } .past { opacity: .5; } .likely { fill: var(--likely); }
+.median { stroke: var(--median); stroke-width: 2; }
+.selling { stroke: var(--sold); stroke-width: 1.5; stroke-dasharray: 5 3; }
+.present { stroke: var(--ink); stroke-width: 1.5; } .dots { fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }
+.strips { fill: color-mix(in oklab, var(--accent) 34%, var(--paper)); stroke: var(--accent); stroke-linejoin: round; }
+.links { stroke: var(--accent); stroke-dasharray: 2 2; }
+.days text, .names text, .marks text, text.now { fill: var(--ink); }
+text.now, .marks text { font-weight: 600; }
+text.forecast { fill: color-mix(in oklab, var(--accent) 65%, var(--ink)); }
+.marks text, .names text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
+.foot { align-items: center; min-height: 32px; }
+.legend i { width: 18px; height: 10px; background: linear-gradient(var(--median) 0 0) center / 100% 2px no-repeat var(--likely); }
+.legend .sold { background: repeating-linear-gradient(90deg, var(--sold) 0 5px, transparent 5px 8px) center / 100% 2px no-repeat; }
+.moves { display: flex; margin-inline-start: auto; }
+button { font: inherit; font-size: 13px; background: none; border: 0; border-radius: 16px; height: 32px; min-width: 32px; cursor: pointer; }
+button svg { width: 20px; vertical-align: middle; }
+button svg:dir(rtl) { transform: scaleX(-1); }
+button path { fill: currentColor; }
+button:hover { background: var(--line); }
+button[aria-pressed="true"] { color: var(--ink); font-weight: 600; background: color-mix(in srgb, var(--accent) 16%, transparent); }
+button:disabled { opacity: .38; cursor: default; background: none; }
+.message { flex: 1; display: grid; place-content: center; justify-items: center; gap: 8px; text-align: center; padding: 12px; }
+.message svg { width: 40px; } .message path { fill: var(--level2); }
+.summary { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+.compact { padding: 8px 12px; } .compact .parts, .compact .foot, .tiny .when, .tiny h2 { display: none; }
+.compact .amount { font-size: 26px; line-height: 30px; }
+${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${level}); }`).join(" ")}
+@media (forced-colors: active) {
+  :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
+    --level0: GrayText; --level1: GrayText; --level3: Highlight; --level4: Highlight; }
+}
+`;
+
+const icon = (/** @type {string} */ path) => `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}"/></svg>`;
+const PARTS = `<style>${STYLE}</style><ha-card>
+<h2 class="title"></h2><div class="mode"></div>
+<div class="readout"><div class="when"></div>
+<div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
+<dl class="parts"></dl></div>
+<div class="note" role="status"></div>
+<div class="chart" role="slider" tabindex="0" aria-describedby="summary"></div>
+<div class="foot"><div class="legend"></div><div class="moves">
+<button class="earlier">${icon("M15.4 16.6 10.8 12l4.6-4.6L14 6l-6 6 6 6z")}</button>
+<button class="day"></button><button class="two_days"></button><button class="week"></button>
+<button class="later">${icon("M8.6 16.6 13.2 12 8.6 7.4 10 6l6 6-6 6z")}</button></div></div>
+<div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
+<p class="summary" id="summary"></p></ha-card>`;
+
+/** Heights of the card below which it leaves something out. */
+const [TINY_PX, COMPACT_PX] = [140, 270];
+const [RETRY_MS, TICK_S] = [15_000, 30];
+/** If what the integration calls the present is this far away, this device's clock is wrong. */
+const CLOCK_OFF_S = 60;
+/** @type {Record<string, TextKey>} what there is to say of refusals and states that have no text of that name */
+const SAID = { not_found: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
+const TEXT_OPTIONS = ["entry_id", "entity", "title"];
+const OPTIONS = [...TEXT_OPTIONS, "range", "show_plans", "show_selling"];
+/** What Home Assistant itself and card-mod keep in a card's configuration. */
+const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options", "visibility", "disabled", "card_mod"];
+
+/** Throws what is wrong with a configuration, in words. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
+export function checkConfig(config, say) {
+  for (const [field, value] of Object.entries(config)) {
+    if (FOREIGN_OPTIONS.includes(field)) continue;
+    const isText = TEXT_OPTIONS.includes(field);
+    const allowed = field === "range" ? RANGES : field.startsWith("show_") ? [true, false] : isText ? ["\"…\""] : OPTIONS;
+    const isAllowed = isText ? typeof value === "string" : allowed.some((one) => one === value);
+    if (OPTIONS.includes(field) && (isAllowed || (value ?? "") === "")) continue;
+    const known = allowed.join(", ");
+    throw new Error(say(allowed === OPTIONS ? "error.unknown" : "error.value", { field, known }));
+  }
+}
+
+class TunnihindCard extends HTMLElement {
+  constructor() {
+    super();
+    /** @type {Config | null} */
+    this.config = null;
+    /** @type {Hass | null} */
+    this.home = null;
+    /** @type {Wording | null} */
+    this.wording = null;
+    /** @type {Partial<Contents>} */
+    this.contents = {};
+    /** @type {Failure | null} */
+    this.failure = null;
+    /** @type {Connection | null} */
+    this.connection = null;
+    /** @type {Promise<() => Promise<void>> | null} */
+    this.subscription = null;
+    this.retry = 0;
+    /** How far the entry's clock is ahead of this device's, seconds. */
+    this.aheadS = 0;
+    this.timer = 0;
+    /** @type {unknown[]} what the readout shows */
+    this.shown = [];
+    const root = this.attachShadow({ mode: "open" });
+    root.innerHTML = PARTS;
+    /** @type {Record<string, HTMLElement>} */
+    this.parts = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
+    this.chart = new Chart(this.parts.chart, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
+    for (const range of RANGES) this.parts[range].onclick = () => this.chart.choose(range);
+    this.parts.earlier.onclick = () => this.chart.turn(-1 / 2);
+    this.parts.later.onclick = () => this.chart.turn(1 / 2);
+    this.resized = new ResizeObserver(() => this.fit());
+    this.onReady = () => this.join();
+    this.onVisible = () => !document.hidden && this.tick();
+  }
+
+  /** @param {Config} config */
+  setConfig(config) {
+    checkConfig({ ...config }, textsIn(this.home?.language ?? pageLanguage()));
+    const before = this.config;
+    this.config = { ...config };
+    if (before?.range !== config.range) this.chart.range = config.range || RANGES[1];
+    if (before?.entry_id !== config.entry_id || before?.entity !== config.entity) {
+      this.contents = {};
+      this.join();
+    }
+    this.showAll();
+  }
+
+  /** Comes with each change of any state of the home: most of them cost nothing here. */
+  set hass(/** @type {Hass} */ hass) {
+    const before = this.home;
+    this.home = hass;
+    if (before?.connection !== hass.connection) this.join();
+    if (before?.locale === hass.locale && before?.config.time_zone === hass.config.time_zone) return;
+    this.wording = null;
+    this.showAll();
+  }
+
+  getCardSize() {
+    return 7;
+  }
+
+  getGridOptions() {
+    return { columns: 12, rows: 6, min_columns: 4, min_rows: 2 };
+  }
+
+  static getStubConfig() {
+    return {};
+  }
+
+  static getConfigForm() {
+    const say = textsIn(pageLanguage());
+    const ranges = RANGES.map((value) => ({ value, label: say(value) }));
+    return {
+      schema: [
+        { name: "entry_id", selector: { config_entry: { integration: "tunnihind" } } },
+        { name: "title", selector: { text: {} } },
+        { name: "range", selector: { select: { mode: "dropdown", options: ranges } } },
+        { name: "show_plans", default: true, selector: { boolean: {} } },
+        { name: "show_selling", selector: { boolean: {} } },
+      ],
+      computeLabel: (/** @type {{name: string}} */ { name }) => say(/** @type {TextKey} */ (`form.${name}`)),
+      assertConfig: (/** @type {Record<string, unknown>} */ config) => checkConfig(config, say),
+    };
+  }
+
+  connectedCallback() {
+    this.resized.observe(this);
+    this.resized.observe(this.parts.chart);
+    document.addEventListener("visibilitychange", this.onVisible);
+    this.join();
+    this.tick();
+  }
+
+  disconnectedCallback() {
+    this.resized.disconnect();
+    document.removeEventListener("visibilitychange", this.onVisible);
+    clearTimeout(this.timer);
+    this.leave();
+  }
+
+  /** Asks for the prices: at first, after the connection was lost, and a while after it was refused. */
+  join() {
+    this.leave();
+    const { home, config } = this;
+    if (!this.isConnected || !home || !config) return;
+    this.connection = home.connection;
+    this.connection.addEventListener("ready", this.onReady);
+    const { entry_id, entity } = config;
+    const target = entry_id ? { entry_id } : entity ? { entity_id: entity } : {};
+    const asked = this.connection.subscribeMessage(
+      (event) => asked === this.subscription && this.hear({ ...this.contents, ...event }, null),
+      { type: "tunnihind/card/subscribe", ...target },
+      // Home Assistant's own way gives up if the integration starts later than the connection.
+      { resubscribe: false },
+    );
+    this.subscription = asked;
+    asked.catch((failure) => {
+      if (asked !== this.subscription) return;
+      this.hear(this.contents, failure);
+      if (failure.code !== "unauthorized") this.retry = setTimeout(this.onReady, RETRY_MS);
+    });
+  }
+
+  leave() {
+    clearTimeout(this.retry);
+    this.connection?.removeEventListener("ready", this.onReady);
+    // Where it was refused, or the connection is gone, nothing is left to end.
+    this.subscription?.then((unsubscribe) => unsubscribe()).catch(() => {});
+    this.subscription = null;
+  }
+
+  /** @param {Partial<Contents>} contents @param {Failure | null} failure */
+  hear(contents, failure) {
+    if (contents.unit !== this.contents.unit) this.wording = null;
+    this.contents = contents;
+    this.failure = failure;
+    const here = Date.now() / 1000;
+    const { clock_ahead_s: ahead = 0, now } = contents;
+    const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
+    this.aheadS = isRight ? ahead : now.start - here;
+    this.showAll();
+    this.tick();
+  }
+
+  /** Shows what time it is, now and then and when the next period begins. */
+  tick() {
+    clearTimeout(this.timer);
+    const { scene } = this.chart;
+    if (!this.isConnected || !scene) return;
+    this.chart.follow();
+    const step = stepOf(scene.periods);
+    this.timer = setTimeout(() => this.tick(), Math.min(step - (scene.now % step) + 0.05, TICK_S) * 1000);
+  }
+
+  /** Shows what has come anew: prices, language, formats or configuration. */
+  showAll() {
+    const { home, config, parts, contents } = this;
+    if (!home || !config) return;
+    this.wording ??= new Wording(home.locale, home.config.time_zone, contents.unit ?? "cents", contents.currency ?? "EUR");
+    const { wording } = this;
+    const message = this.message();
+    parts.title.hidden = !config.title;
+    write(parts.title, config.title ?? "");
+    for (const name of ["readout", "chart", "foot", "note", "mode", "summary"]) parts[name].hidden = message !== "";
+    parts.message.hidden = message === "";
+    write(parts.said, message);
+    if (message) return;
+    const plans = config.show_plans === false ? [] : (contents.plans ?? []);
+    const spans = (/** @type {[number, number][]} */ pieces) => pieces.map(([from, to]) => ({ from, to }));
+    this.chart.show({
+      periods: periodsOf(contents.prices),
+      selling: config.show_selling ? periodsOf(contents.selling) : [],
+      plans: plans.map(({ name, windows }) => ({ name, windows: windows.map(({ pieces }) => spans(pieces)) })).filter(({ windows }) => windows.length),
+      wording,
+    });
+    this.showNote(contents);
+    for (const range of RANGES) write(parts[range], wording.say(range));
+    for (const move of /** @type {const} */ (["earlier", "later"])) parts[move].title = parts[move].ariaLabel = wording.say(move);
+    parts.chart.ariaLabel = wording.say("chart");
+    write(parts.summary, this.summary());
+    this.shown = [];
+    this.showReadout();
+    this.fit();
+  }
+
+  /** What there is to say in place of prices, "" where there are some. */
+  message() {
+    const { failure, contents: { state, prices } } = this;
+    const isGone = failure || state === "removed" || state === "stopped";
+    if (!isGone && prices?.price.some((price) => price !== null)) return "";
+    const name = failure ? (failure.code ?? "") : (state ?? "starting");
+    const key = SAID[name] ?? (name in TEXTS ? /** @type {TextKey} */ (name) : "failed");
+    return textsIn(this.home?.locale.language)(key, { reason: failure?.message ?? String(failure) });
+  }
+
+  /** What the prices are, and what is wrong with them. @param {Partial<Contents>} contents */
+  showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
+    const { parts, chart } = this;
+    const wording = /** @type {Wording} */ (this.wording);
+    const now = chart.clock();
+    const said = [];
+    if (lost) said.push(wording.say("lost", { time: wording.moment(lost, now) }));
+    else if (stale) said.push(wording.say("stale", { time: wording.moment(stale, now) }));
+    if (state === "no_price") said.push(wording.say("ended"));
+    else if (!said.length && problems?.includes("prices_late")) said.push(wording.say("late"));
+    write(parts.note, said.join(" "));
+    parts.note.hidden = !said.length;
+    parts.mode.hidden = mode === "live";
+    if (mode !== "live") write(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
+  }
+
+  /** All of the chart in a few sentences, for those who can't see it. */
+  summary() {
+    const { periods, plans, wording, now } = /** @type {Scene} */ (this.chart.scene);
+    const said = [];
+    for (const name of /** @type {const} */ (["today", "tomorrow"])) {
+      const from = wording.midnight(now, name === "today" ? 0 : 1);
+      const [least, most] = extremes(inView(periods, { from, to: wording.midnight(from, 1) })) ?? [];
+      if (!least || !most) continue;
+      const prices = { least: wording.price(least.price), most: wording.price(most.price), unit: wording.unit };
+      const times = { leastAt: wording.clock(least.start), mostAt: wording.clock(most.start) };
+      said.push(wording.say("summary", { day: wording.say(name), ...prices, ...times }));
+    }
+    for (const { name, windows } of plans) {
+      const when = windows.flat().map(({ from, to }) => `${wording.day(from, now)} ${wording.span(from, to)}`);
+      said.push(`${name}: ${when.join(", ")}.`);
+    }
+    return said.join(" ");
+  }
+
+  /** Shows the period that is pointed at, or the present one, and what is in view. */
+  showReadout() {
+    const { parts, chart } = this;
+    if (!chart.scene) return;
+    const { wording, periods, selling, now, pointed, view } = chart.scene;
+    for (const range of RANGES) parts[range].ariaPressed = String(chart.range === range);
+    parts.earlier.toggleAttribute("disabled", view.from <= chart.bounds.from);
+    parts.later.toggleAttribute("disabled", view.to >= chart.bounds.to);
+    const seen = inView(periods, view);
+    const hasForecast = seen.some((period) => !isPublished(period));
+    const period = periodAt(periods, pointed ?? now);
+    const shown = [period, pointed, hasForecast, wording];
+    if (shown.every((one, i) => one === this.shown[i])) return;
+    this.shown = shown;
+    const legend = hasForecast ? [["", wording.say("legend")]] : [];
+    if (selling.length) legend.push(["sold", wording.say("selling")]);
+    parts.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
+    const day = pointed === null ? wording.say("now") : wording.day(pointed, now);
+    const when = [day, period && wording.span(period.start, period.end), period && wording.forecast(period)];
+    write(parts.when, when.filter((one) => one).join(" · "));
+    write(parts.amount, period ? wording.price(period.price) : "–");
+    write(parts.unit, period ? wording.unit : wording.say("none"));
+    const level = period?.level ?? -1;
+    parts.level.hidden = level < 0;
+    parts.level.className = `level level${level}`;
+    write(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
+    const lines = this.lines(wording, period, periodAt(selling, period?.start ?? now)?.price);
+    parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
+    const text = [parts.when, parts.amount, parts.unit, parts.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
+    parts.chart.ariaValueMin = "0";
+    parts.chart.ariaValueMax = String(periods.length);
+    parts.chart.ariaValueNow = String(period ? periods.indexOf(period) : 0);
+    parts.chart.ariaValueText = text.filter((one) => one).join(", ");
+  }
+
+  /** The names and the amounts of a price's parts. @param {Wording} wording @param {Period} [period] @param {number} [sold] */
+  lines(wording, period, sold) {
+    const lines = [];
+    for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
+      const amount = period?.parts?.[name] ?? 0;
+      if (Math.abs(amount) >= 0.00005) lines.push([wording.say(name), wording.price(amount)]);
+    }
+    if (sold !== undefined) lines.push([wording.say("selling"), wording.price(sold)]);
+    return lines;
+  }
+
+  /** Leaves out what has no room. */
+  fit() {
+    const height = this.clientHeight;
+    if (!height) return;
+    this.parts.card.classList.toggle("compact", height < COMPACT_PX);
+    this.parts.card.classList.toggle("tiny", height < TINY_PX);
+    this.chart.drawing.measure();
+    this.chart.redraw();
+  }
+}
+
+if (!customElements.get("tunnihind-card")) {
+  customElements.define("tunnihind-card", TunnihindCard);
+  const say = textsIn(pageLanguage() || navigator.language);
+  const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (window));
+  (page.customCards ??= []).push({ type: "tunnihind-card", name: say("name"), description: say("description"), preview: true });
+}
