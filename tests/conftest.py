@@ -14,6 +14,7 @@ from aiohttp import web
 from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
 from tunnihind.api.history import AreConfirmed, ReadPrices
+from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.server_models import Mode
@@ -61,6 +62,7 @@ async def serve() -> AsyncIterator[Serve]:
         mode: Mode = "live",
         most_connections: int = MOST_CONNECTIONS,
         read_prices: ReadPrices = no_prices,
+        read_scores: ReadScores = lambda _first, _last: (),
         are_confirmed: AreConfirmed = lambda: True,
     ) -> RunningServer:
         settings = settings or Settings()
@@ -74,6 +76,7 @@ async def serve() -> AsyncIterator[Serve]:
             clock,
             instance_id="test",
             read_prices=read_prices,
+            read_scores=read_scores,
             are_confirmed=are_confirmed,
             pipeline_expected=pipeline_expected,
             mode=mode,

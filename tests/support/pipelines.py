@@ -12,7 +12,7 @@ from tests.support.clocks import JumpingClock, TimeIsUp
 from tunnihind.clock import Clock
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run, RunPair
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.known import Known
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, floor_hour
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
@@ -52,9 +52,9 @@ class StubModeller:
         assert self.scored_at[-1] == as_of
         return {HOUR_S: None, QUARTER_S: None}
 
-    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
+    async def accuracy(self, as_of: int) -> LiveScores:
         self.asked_accuracy_at = as_of
-        return ()
+        return LiveScores()
 
 
 class InProcessModeller:
@@ -73,8 +73,8 @@ class InProcessModeller:
     async def scores(self, as_of: int) -> ScoreByStep:
         return scores(self._store, as_of, LIMITS)
 
-    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        return accuracy(self._store, as_of)
+    async def accuracy(self, as_of: int) -> LiveScores:
+        return accuracy(self._store, as_of, LIMITS)
 
 
 @dataclass

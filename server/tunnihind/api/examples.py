@@ -1,5 +1,7 @@
 """The made-up data from which the examples in the API's description are made."""
 
+from dataclasses import replace
+from datetime import date
 from typing import Final
 
 import numpy as np
@@ -7,7 +9,8 @@ import numpy as np
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.decisions import Decisions, PlanScores, Savings
+from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats, PriceHistory
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
@@ -29,6 +32,31 @@ _SCORES: Final = Scores(
     pinball=10.4,
     winkler80=154.3,
     width=101.7,
+)
+
+_DECISIONS: Final = Decisions(
+    by_days_ahead={
+        1: {
+            1: PlanScores(30, 49.2, 40.6, 45.9, 60.03),
+            3: PlanScores(30, 46.47, 39.02, 42.1, 55.59),
+            4: PlanScores(30, 44.2, 37.49, 39.91, 52.71),
+            6: PlanScores(30, 40.15, 33.4, 36.2, 47.68),
+        }
+    },
+    week=PlanScores(24, 63.64, 44.61, 55.2, 77.31),
+)
+
+EXAMPLE_DAY: Final = DayScores(
+    issued_on=date(2025, 12, 14),
+    days_ahead=1,
+    made_at=_HOUR - 24 * HOUR_S,
+    tier="weather",
+    scores=replace(_SCORES, n=24),
+    seven_day_mean_mae=40.2,
+    plans={
+        hours: Savings(plan.forecast, plan.baseline, plan.seven_day_mean, plan.ideal)
+        for hours, plan in _DECISIONS.by_days_ahead[1].items()
+    },
 )
 
 _QUARTERS: Final = PriceSeries(
@@ -72,7 +100,7 @@ EXAMPLE_DATA: Final = ServedData(
     last_refresh=_HOUR + 240,
     backtest=BacktestScore(mae=24.81, baseline_mae=51.2, skill=0.5154, horizon_h=24),
     quarter_backtest=BacktestScore(mae=26.92, baseline_mae=53.6, skill=0.4978, horizon_h=24),
-    accuracy=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES),),
+    accuracy=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES, decisions=_DECISIONS),),
 )
 
 EXAMPLE_HISTORY: Final = PriceHistory(

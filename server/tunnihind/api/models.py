@@ -351,12 +351,84 @@ class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
     ]
 
 
+def _saving(description: str, example: float) -> Meta:
+    return Meta(description=f"{description}, EUR/MWh without VAT. Null without plans to score.", examples=[example])
+
+
+class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
+    """What plans saved that took the cheapest hours by a forecast, wherever they lay; of equal hours the earliest.
+
+    A plan saves the mean price of its days less the mean price of the hours that it takes. Shares are of sums over all
+    plans. Days with an unknown price are left out.
+    """
+
+    hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]
+    n: Annotated[int, Meta(description="Plans scored: days, or weeks of seven days.", examples=[30], ge=0)]
+    share: Annotated[
+        float | None,
+        Meta(
+            description="Share of the ideal saving that plans by p50 caught, a fraction: 1 is perfect, 0 no better "
+            "than any hours. Null where nothing could be saved.",
+            examples=[0.8385],
+        ),
+    ]
+    baseline_share: Annotated[
+        float | None, Meta(description="The same for plans by the price one week earlier.", examples=[0.7112])
+    ]
+    seven_day_mean_share: Annotated[
+        float | None,
+        Meta(
+            description="The same for plans by the mean of the seven delivery days up to the day of issue.",
+            examples=[0.7571],
+        ),
+    ]
+    saving: Annotated[float | None, _saving("Mean saving of plans by p50", 44.2)]
+    baseline_saving: Annotated[float | None, _saving("Mean saving of plans by the price one week earlier", 37.49)]
+    ideal_saving: Annotated[float | None, _saving("Mean saving with perfect foresight, the ideal", 52.71)]
+
+
+class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
+    """What plans within one delivery day saved that were made a number of days ahead."""
+
+    days_ahead: Annotated[int, Meta(description="As in AccuracyAhead.", examples=[1], ge=1, le=7)]
+    plans: Annotated[list[AccuracyPlans], Meta(description="Plans of 1, 3, 4 and 6 hours.")]
+    boiler_eur_a_year: Annotated[
+        float | None,
+        Meta(
+            description="EUR without VAT that a boiler of 3 kW saves in 365 such days if it runs in the 3 cheapest "
+            "hours of each by p50, against the day's mean price. Null without plans to score.",
+            examples=[152.6],
+        ),
+    ]
+    baseline_boiler_eur_a_year: Annotated[
+        float | None, Meta(description="The same by the price one week earlier.", examples=[128.2])
+    ]
+    ideal_boiler_eur_a_year: Annotated[
+        float | None, Meta(description="The same with perfect foresight.", examples=[182.6])
+    ]
+
+
+class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
+    """What the forecasts were worth to those who planned by them."""
+
+    by_days_ahead: Annotated[
+        list[AccuracyDecisionsAhead], Meta(description="Plans within one delivery day, by days ahead, ascending.")
+    ]
+    week: Annotated[
+        AccuracyPlans,
+        Meta(description="Plans of 4 hours within the seven delivery days that follow the day of issue."),
+    ]
+
+
 class AccuracyWindow(Struct, frozen=True, rename="camel", kw_only=True):
     """The scores over the delivery days up to the newest settled one."""
 
     days: Annotated[int, Meta(description="Delivery days in the window.", examples=[30])]
     overall: Annotated[AccuracyScores, Meta(description="Over all days ahead.")]
     by_days_ahead: Annotated[list[AccuracyAhead], Meta(description="By days ahead, ascending.")]
+    decisions: Annotated[
+        AccuracyDecisions, Meta(description="What plans by these forecasts saved of what could be saved.")
+    ]
 
 
 class AccuracyResponse(Struct, frozen=True, rename="camel", kw_only=True):

@@ -16,12 +16,13 @@ from tunnihind.api.answers import (
     quarters_response,
     series_response,
 )
-from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_HISTORY, EXAMPLE_NOW
+from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY, EXAMPLE_HISTORY, EXAMPLE_NOW
 from tunnihind.api.feeds import PRICES, Feed, Reader, feed_body
 from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
 from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.api.score_table import CSV, DEFAULT_DAYS, FIRST_YEAR, FORMATS, table
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import About, Health, NotReady, Problem, Readiness
 from tunnihind.market import QUARTER_S, consumer_price
@@ -204,6 +205,33 @@ _PRICE: Final = {
     "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
 }
 
+_FORMAT: Final = {
+    "name": "format",
+    "in": "query",
+    "required": False,
+    "description": "`json` sums the last weeks up, `csv` is the table.",
+    "schema": {"type": "string", "enum": [*FORMATS], "default": FORMATS[0]},
+}
+
+_YEAR: Final = {
+    "name": "year",
+    "in": "query",
+    "required": False,
+    "description": f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one. Without it the "
+    f"last {DEFAULT_DAYS} days.",
+    "schema": {"type": "string", "pattern": "^20(2[1-9]|[3-9][0-9])$"},
+    "example": "2025",
+}
+
+_TABLE_COLUMNS: Final = (
+    "`issuedOn` and `deliveryDay` are delivery days, `madeAt` is when the forecast was made, `n` counts hours. Errors, "
+    "`width` and savings are in EUR/MWh without VAT; `coverage80`, `below10` and `above90` are fractions. `baseline…` "
+    "is of the price one week earlier, `sevenDayMean…` of the mean of the seven days up to the day of issue, "
+    "`ideal…` of perfect foresight. `saving4h` is the mean price of the delivery day less that of its 4 cheapest hours "
+    "by p50, and `savingWeek4h` the same of the seven days after the day of issue, given with the seventh. What could "
+    "not be scored is empty."
+)
+
 _KNOWN_TAG: Final = {
     "name": "If-None-Match",
     "in": "header",
@@ -276,10 +304,16 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "Prices",
             "How good the forecasts were",
             "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
-            "each day the last run made before the day-ahead auction counts.",
-            answers=_cached(_content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW)))
-            | _problems(405, 429, 500, 503),
-            parameters=[_KNOWN_TAG],
+            "each day the last run made before the day-ahead auction counts. `decisions` says what plans by these "
+            "forecasts would have saved: nothing else tells as well what a forecast is worth. With `format=csv` the "
+            "answer is a table with a row for each day of issue and number of days ahead, kept for ever: "
+            f"{_TABLE_COLUMNS} Other parameters are ignored.",
+            answers=_cached(
+                _content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW))
+                | {CSV: {"schema": {"type": "string"}, "example": table([EXAMPLE_DAY]).decode()}}
+            )
+            | _problems(400, 405, 429, 500, 503),
+            parameters=[_FORMAT, _YEAR, _KNOWN_TAG],
         ),
     )
     history = history_response(EXAMPLE_HISTORY, Month.parse("2025-12", EXAMPLE_NOW), "15m")

@@ -34,10 +34,20 @@ def required(query: MultiMapping[str], name: str, advice: str) -> str:
     return query[name]
 
 
+def optional(query: MultiMapping[str], name: str) -> str | None:
+    """Return a parameter that may be given, None where it is not. Raises ParameterError where it is given twice."""
+    given = query.getall(name, [])
+    if len(given) > 1:
+        raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
+    return given[0] if given else None
+
+
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
     """Return which of the choices a parameter names, by default the first. Raises ParameterError."""
     default, *_ = choices
-    given = query.get(name, default)
+    given = optional(query, name)
+    if given is None:
+        return default
     if given not in choices:
         raise ParameterError(f"`{name}` is {shown(given)}: give {' or '.join(choices)}, or leave it out for {default}.")
     return given

@@ -25,7 +25,8 @@ from tunnihind.api.http import (
     reply,
 )
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.parameters import RESOLUTIONS, choice, require_known, required, shown
+from tunnihind.api.parameters import RESOLUTIONS, choice, optional, require_known, required, shown
+from tunnihind.api.score_table import FORMATS, ScoreTable
 from tunnihind.api.server_models import Health
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -75,12 +76,10 @@ def series(snapshot: Snapshot, problems: Problems) -> Handler:
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
     """Return the days of history that a request asks for. Raises ParameterError."""
-    given = request.query.getall("days", [])
-    if len(given) > 1:
-        raise ParameterError("`days` is given more than once: give it once, or leave it out.")
-    if given and not _DAYS.fullmatch(given[0]):
-        raise ParameterError(f"`days` is {shown(given[0])}: give one or two digits, {least} to {MAX_DAYS}.")
-    return int(given[0]) if given else default
+    given = optional(request.query, "days")
+    if given is not None and not _DAYS.fullmatch(given):
+        raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
+    return default if given is None else int(given)
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
@@ -115,6 +114,23 @@ def history(months: History, problems: Problems) -> Handler:
             return problems.answer(400, str(error))
         except StoreError as error:
             return problems.answer(503, f"No prices can be read: {error.reason}.", fields={"Retry-After": "5"})
+
+    return handle
+
+
+def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
+    """Handle `GET /api/v1/accuracy`; parameters other than `format` and `year` are ignored."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            form, span = choice(request.query, "format", FORMATS), scores.span(optional(request.query, "year"))
+            if form == "json":
+                return reply(request, snapshot.accuracy(accepted_coding(request)))
+            if scores.is_busy:
+                return problems.answer(503, "Too many tables are being read: try again.", fields={"Retry-After": "1"})
+            return reply(request, await scores.read(span, accepted_coding(request)))
+        except ParameterError as error:
+            return problems.answer(400, str(error))
 
     return handle
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
@@ -36,8 +36,9 @@ class ServedData:
     an hour count for its four quarters.
 
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
-    last weeks did. `unconfirmed` and `withdrawn` say in words that no second source has confirmed the prices, or that
-    two contradict each other and none is served. `version` changes whenever any of them does.
+    last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
+    source has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
+    any of them does.
     """
 
     version: str
@@ -52,6 +53,7 @@ class ServedData:
     backtest: BacktestScore | None = None
     quarter_backtest: BacktestScore | None = None
     accuracy: tuple[WindowScores, ...] = ()
+    months: Months = NO_MONTHS
     unconfirmed: str = ""
     withdrawn: str = ""
 
@@ -91,7 +93,8 @@ def read_served_data(store: Store, now: int) -> ServedData:
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
-        accuracy=store.runs.accuracy(),
+        accuracy=store.scores.windows(),
+        months=store.scores.months(),
         unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
         withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
     )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,14 +16,14 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
-from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, WindowScores, live_scores
+from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
 from tunnihind.known import Known, PriceHistory
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits, day_start, delivery_day
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
 from tunnihind.settings import data_folder
-from tunnihind.store.rows import DamageLog
+from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 SLICE_S: Final = 1.0
@@ -50,8 +51,8 @@ class Modeller(Protocol):
     async def scores(self, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
 
-    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
+    async def accuracy(self, as_of: int) -> LiveScores:
+        """Return how the runs did, as issued. Raises StoreError, WorkerError."""
 
 
 def forecaster(limits: Limits, keeper: LearntKeeper | None = None) -> QuarterForecaster:
@@ -181,10 +182,20 @@ def _prices(store: Store, as_of: int, since: int) -> PriceHistory:
     return store.prices.archive(since, zones=(ESTONIA.zone,)).as_of(as_of)
 
 
-def accuracy(store: Store, as_of: int) -> tuple[WindowScores, ...]:
-    """Score the runs of the last weeks, exactly as issued. Raises StoreError."""
-    since = as_of - (MEMORY_DAYS + 1) * DAY_S
-    return live_scores(store.runs.since(since, as_of=as_of), _prices(store, as_of, since - WEEK_S).of(ESTONIA.zone))
+def accuracy(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> LiveScores:
+    """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
+    newest = store.scores.newest_issue()
+    since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
+    prices = _prices(store, as_of, since - 2 * WEEK_S).of(ESTONIA.zone)
+    days = day_scores(store.runs.since(since, as_of=as_of), prices)
+    first = min((day.issued_on for day in days), default=delivery_day(as_of))
+    earlier = store.scores.days(first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (forecast.as_run() for forecast in store.backtests.kept(model_identity(limits)).values())
+    return LiveScores(
+        days=tuple(days),
+        windows=windows(days, prices.newest_day),
+        months=Months(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
+    )
 
 
 class ProcessModeller:
@@ -227,9 +238,9 @@ class ProcessModeller:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
         return await self._work(partial(scores, limits=self._limits), as_of)
 
-    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
-        """Return the scores of the last weeks' runs, as issued. Raises StoreError, WorkerError."""
-        return await self._work(accuracy, as_of)
+    async def accuracy(self, as_of: int) -> LiveScores:
+        """Return how the runs did, as issued. Raises StoreError, WorkerError."""
+        return await self._work(partial(accuracy, limits=self._limits), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None

@@ -258,8 +258,7 @@ class Pipeline:
             return
         for step_s, score in (await self._modeller.scores(now)).items():
             await asyncio.to_thread(self._store.runs.keep_score, score, step_s=step_s)
-        windows = await self._modeller.accuracy(now)
-        await asyncio.to_thread(self._store.runs.keep_accuracy, windows)
+        await asyncio.to_thread(self._store.scores.keep, await self._modeller.accuracy(now))
         await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
 
     def _drop_scoring(self) -> None:

@@ -15,6 +15,7 @@ from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.openapi import openapi_document
 from tunnihind.api.rate_limit import limit_rate
+from tunnihind.api.score_table import ReadScores, ScoreTable
 from tunnihind.api.server import METRICS, PROBLEMS
 from tunnihind.api.server_models import About, Mode
 from tunnihind.api.snapshot import Snapshot
@@ -33,12 +34,15 @@ def create_app(
     *,
     instance_id: str,
     read_prices: ReadPrices,
+    read_scores: ReadScores = lambda _first, _last: (),
     are_confirmed: AreConfirmed = lambda: True,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> web.Application:
-    """Build the application that answers from `snapshot`, and for the history from what `read_prices` gives.
+    """Build the application that answers from `snapshot`.
+
+    The history is answered from what `read_prices` gives, the table of scores from what `read_scores` gives.
 
     Months are kept for good by whoever has them only while `are_confirmed` says so.
 
@@ -55,7 +59,7 @@ def create_app(
         "/api/v1/forecast": routes.forecast(snapshot, problems),
         "/api/v1/quarters": routes.quarters(snapshot, problems),
         "/api/series": routes.series(snapshot, problems),
-        "/api/v1/accuracy": routes.ready_made(snapshot.accuracy),
+        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(read_scores, clock), problems),
         "/api/v1/history": routes.history(
             History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),

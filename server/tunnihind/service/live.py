@@ -158,6 +158,7 @@ async def _served(
             clock,
             instance_id=store.state.instance_id(),
             read_prices=lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
+            read_scores=store.scores.days,
             are_confirmed=lambda: store.confirmation.doubt() is None,
             metrics=metrics,
             pipeline_expected=with_pipeline,

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.score_table import ReadScores
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot
@@ -40,6 +41,7 @@ async def open_site(
     *,
     instance_id: str,
     read_prices: ReadPrices,
+    read_scores: ReadScores = lambda _first, _last: (),
     are_confirmed: AreConfirmed = lambda: True,
     metrics: Metrics,
     pipeline_expected: bool,
@@ -56,6 +58,7 @@ async def open_site(
         clock,
         instance_id=instance_id,
         read_prices=read_prices,
+        read_scores=read_scores,
         are_confirmed=are_confirmed,
         metrics=metrics,
         pipeline_expected=pipeline_expected,

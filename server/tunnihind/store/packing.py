@@ -1,6 +1,7 @@
 """Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines."""
 
 import zlib
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ HUNDREDTHS: Final = 100
 """The scale of percentiles: forecasts are rounded to 2 decimals."""
 _HIGHEST_PRICE: Final = 1e6
 """Far beyond any market's cap, EUR/MWh."""
+_NO_FIGURE: Final = -2 * _HIGHEST_PRICE
 
 
 def pack_covariate(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
@@ -95,7 +97,7 @@ def pack_percentiles(*percentiles: Floats) -> tuple[list[bytes], Literal[100] | 
 
 def unpack_percentiles(*packed: bytes, scale: Literal[100] | None) -> tuple[Floats, Floats, Floats]:
     """Undo `pack_percentiles`. Raises ValueError where they are not of the same periods, cross or are damaged."""
-    unpack = unpack_prices if scale is None else _unpack_changes
+    unpack = unpack_prices if scale is None else partial(_unpack_changes, what="percentiles")
     p10, p50, p90 = (unpack(one) for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles are not of the same periods")
@@ -103,6 +105,19 @@ def unpack_percentiles(*packed: bytes, scale: Literal[100] | None) -> tuple[Floa
     if not ((p10 >= -_HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= _HIGHEST_PRICE)).all():
         raise ValueError("a percentile is no price, or they cross")
     return p10, p50, p90
+
+
+def pack_figures(figures: Floats) -> bytes:
+    """Pack numbers as whole hundredths, NaN among them; all of them within ±`_HIGHEST_PRICE`."""
+    return _pack_changes(np.rint(np.where(np.isnan(figures), _NO_FIGURE, figures) * HUNDREDTHS).astype(np.int32))
+
+
+def unpack_figures(packed: bytes, count: int) -> Floats:
+    """Undo `pack_figures`. Raises ValueError where they are not that many."""
+    figures = _unpack_changes(packed, "figures")
+    if figures.size != count:
+        raise ValueError(f"it has {figures.size} figures")
+    return np.where(figures == _NO_FIGURE, np.nan, figures)
 
 
 def pack_text(text: str) -> bytes:
@@ -135,8 +150,8 @@ def _pack_changes(whole: NDArray[np.int32]) -> bytes:
     return zlib.compress(_by_byte(changes), _LEVEL)
 
 
-def _unpack_changes(packed: bytes) -> Floats:
-    changes = _from_bytes(_decompressed(packed, "percentiles"), _WHOLE, "percentiles")
+def _unpack_changes(packed: bytes, what: str) -> Floats:
+    changes = _from_bytes(_decompressed(packed, what), _WHOLE, what)
     prices: Floats = changes.cumsum(dtype=np.int64) / HUNDREDTHS
     return prices
 

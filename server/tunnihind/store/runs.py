@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
@@ -22,7 +21,6 @@ from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = {HOUR_S: "backtest", QUARTER_S: "backtest of quarters"}
-_ACCURACY: Final = "live scores"
 _AT_ONCE: Final = 1000
 """One statement deletes at most so many runs: SQLite limits the values of a statement."""
 
@@ -73,15 +71,6 @@ class RunArchive:
         """Return the model's newest backtest of a step. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_SCORE[step_s], BacktestScore | None)
         return found
-
-    def keep_accuracy(self, windows: Sequence[WindowScores]) -> None:
-        """Keep how the runs have done in place of what was kept last. Raises StoreError."""
-        self._state.write_served(_ACCURACY, msgspec.to_builtins(tuple(windows)))
-
-    def accuracy(self) -> tuple[WindowScores, ...]:
-        """Return how the runs have done, nothing where they were never scored. Raises StoreError."""
-        found: tuple[WindowScores, ...] | None = self._state.read(_ACCURACY, tuple[WindowScores, ...])
-        return found or ()
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
         """Return the run that the newest one of the same zone and step is, or repeats."""

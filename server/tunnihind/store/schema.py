@@ -90,6 +90,18 @@ backtest_forecasts: Final = Table(
 )
 """What a model, seeing only what counts as known at a past instant, forecasts for the day after it."""
 
+day_scores: Final = Table(
+    "day_scores",
+    metadata,
+    Column("issued_on", Date, primary_key=True),
+    Column("days_ahead", Integer, primary_key=True, autoincrement=False),
+    Column("made_at", BigInteger, nullable=False),
+    Column("tier", Text, nullable=False),
+    Column("figures", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How the forecast of a delivery day did that was issued some days ahead; kept for ever, .3 MB a year."""
+
 source_health: Final = Table(
     "source_health",
     metadata,

@@ -19,6 +19,7 @@ from tunnihind.store.retention import thin
 from tunnihind.store.revision import HEAD, current, is_current, require_current
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
+from tunnihind.store.scores import ScoreBook
 from tunnihind.store.state import StateBook
 
 
@@ -43,6 +44,7 @@ class Store:
         self.covariates = CovariateBook(self.database, self.state)
         self.runs = RunArchive(self.database, self.state)
         self.backtests = BacktestBook(self.database, self.state)
+        self.scores = ScoreBook(self.database, self.state)
         self.quarantine = Quarantine(self.database)
         self.confirmation = Confirmation(self.database, self.state)
         self.health = HealthBook(self.database)
@@ -67,6 +69,7 @@ class Store:
         with self.database.reading() as connection:
             self.runs.rows.damaged(connection)
             self.backtests.rows.damaged(connection)
+            self.scores.rows.damaged(connection)
         self.quarantine.held()
         self.health.all()
 

@@ -1,11 +1,20 @@
 """The answer about how the served forecasts did."""
 
+import asyncio
+import csv
 import json
+import threading
+from dataclasses import replace
+from datetime import date, timedelta
 
-from tests.support.api_server import Serve
-from tunnihind.api.examples import EXAMPLE_DATA
+import pytest
+
+from tests.support.api_server import RunningServer, Serve
+from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY
+from tunnihind.api.score_table import MOST_READERS
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.decisions import Savings
+from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 
 NAN = float("nan")
@@ -33,6 +42,118 @@ async def test_what_could_not_be_scored_is_null(serve: Serve) -> None:
 async def test_before_any_forecast_was_scored_there_are_no_windows(serve: Serve) -> None:
     answer = json.loads((await (await serve()).ask("/api/v1/accuracy")).body)
     assert answer["windows"] == []
+
+
+async def test_a_window_says_what_plans_by_the_forecast_saved(serve: Serve) -> None:
+    [window] = json.loads((await (await serve(EXAMPLE_DATA)).ask("/api/v1/accuracy")).body)["windows"]
+    [ahead] = window["decisions"]["byDaysAhead"]
+    assert [plans["hours"] for plans in ahead["plans"]] == [1, 3, 4, 6]
+    for plans in (*ahead["plans"], window["decisions"]["week"]):
+        assert plans["share"] == round(plans["saving"] / plans["idealSaving"], 4)
+        assert plans["baselineShare"] == round(plans["baselineSaving"] / plans["idealSaving"], 4)
+    assert ahead["boilerEurAYear"] == round(ahead["plans"][1]["saving"] * 9 * 365 / 1000, 1)
+
+
+async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve) -> None:
+    scores = EXAMPLE_DATA.accuracy[0].overall
+    server = await serve(ServedData("1", accuracy=(WindowScores(7, {1: scores}, scores),)))
+    decisions = json.loads((await server.ask("/api/v1/accuracy")).body)["windows"][0]["decisions"]
+    assert decisions["byDaysAhead"] == []
+    assert (decisions["week"]["n"], decisions["week"]["share"]) == (0, None)
+
+
+@pytest.fixture
+async def table(serve: Serve) -> tuple[RunningServer, list[tuple[date, date]]]:
+    """Return a server of two scored days, and the spans that it has been asked for."""
+    asked: list[tuple[date, date]] = []
+    days = [EXAMPLE_DAY, replace(EXAMPLE_DAY, days_ahead=7, plans={}, week=Savings(1.0, -0.001, 2.0, 3.0))]
+
+    def read(first: date, last: date) -> list[DayScores]:
+        asked.append((first, last))
+        return days
+
+    return await serve(EXAMPLE_DATA, read_scores=read), asked
+
+
+type Table = tuple[RunningServer, list[tuple[date, date]]]
+
+
+async def test_the_table_has_a_row_for_each_day_of_issue_and_days_ahead(table: Table) -> None:
+    answer = await table[0].ask("/api/v1/accuracy?format=csv")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert answer.headers["Cache-Control"].startswith("public, max-age=60, ")
+    first, last = csv.DictReader(answer.body.decode().splitlines())
+    assert (first["issuedOn"], first["deliveryDay"], first["daysAhead"]) == ("2025-12-14", "2025-12-15", "1")
+    assert (first["mae"], first["coverage80"], first["saving4h"], first["idealSavingWeek4h"]) == (
+        "31.40",
+        "0.8020",
+        "44.20",
+        "",
+    )
+    assert (last["deliveryDay"], last["saving4h"]) == ("2025-12-21", "")
+    assert (last["savingWeek4h"], last["baselineSavingWeek4h"], last["idealSavingWeek4h"]) == ("1.00", "0.00", "3.00")
+
+
+async def test_the_table_is_of_the_last_366_days_or_of_a_year(table: Table) -> None:
+    server, asked = table
+    for query in ("format=csv", "format=csv&year=2024", "format=csv&year=2025&extra=1"):
+        assert (await server.ask(f"/api/v1/accuracy?{query}")).status == 200
+    last = date(2025, 12, 15)
+    assert asked == [
+        (last - timedelta(days=365), last),
+        (date(2024, 1, 1), date(2024, 12, 31)),
+        (date(2025, 1, 1), date(2025, 12, 31)),
+    ]
+
+
+async def test_the_table_is_not_sent_again_to_who_has_it(table: Table) -> None:
+    tag = (await table[0].ask("/api/v1/accuracy?format=csv")).headers["ETag"]
+    assert (await table[0].ask("/api/v1/accuracy?format=csv", f"If-None-Match: {tag}")).status == 304
+    packed = await table[0].ask("/api/v1/accuracy?format=csv", "Accept-Encoding: gzip")
+    assert packed.headers["Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("format=xml", "`format` is 'xml': give json or csv"),
+        ("format=csv&format=csv", "`format` is given more than once"),
+        ("format=csv&year=2020", "`year` is '2020': give a year from 2021 to 2025"),
+        ("format=csv&year=2026", "from 2021 to 2025"),
+        ("format=csv&year=abc", "`year` is 'abc'"),
+        ("format=csv&year=2025&year=2024", "`year` is given more than once"),
+    ],
+)
+async def test_what_is_wrong_with_a_request_is_said(table: Table, query: str, said: str) -> None:
+    answer = await table[0].ask(f"/api/v1/accuracy?{query}")
+    assert answer.status == 400
+    assert said in json.loads(answer.body)["detail"]
+    assert table[1] == []
+
+
+async def test_parameters_that_mean_nothing_are_ignored_as_ever(serve: Serve) -> None:
+    assert (await (await serve()).ask("/api/v1/accuracy?cachebuster=7&cachebuster=8")).status == 200
+
+
+async def test_tables_are_read_two_at_a_time(serve: Serve) -> None:
+    reading, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow(_first: date, _last: date) -> tuple[()]:
+        reading.release()
+        assert go_on.wait(30)
+        return ()
+
+    server = await serve(read_scores=slow)
+    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MOST_READERS)]
+    try:
+        for _ in slow_ones:
+            assert await asyncio.to_thread(reading.acquire, timeout=30)
+        answer = await server.ask("/api/v1/accuracy?format=csv")
+        assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+        assert (await server.ask("/api/v1/accuracy")).status == 200
+    finally:
+        go_on.set()
+    assert [answer.status for answer in await asyncio.gather(*slow_ones)] == [200, 200]
 
 
 async def test_a_poll_with_nothing_new_gets_304(serve: Serve) -> None:

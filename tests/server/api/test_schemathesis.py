@@ -11,10 +11,14 @@ from tests.support.api_server import Serve, make_view
 from tunnihind.api.feeds import READERS
 from tunnihind.api.served_data import ServedData
 
-# No pattern can tell months that are yet to come.
+# No pattern can tell months and years that are yet to come.
 CONFIGURATION = """
 [[operations]]
 include-path = "/api/v1/history"
+checks.positive_data_acceptance.expected-statuses = [200, 304, 400]
+
+[[operations]]
+include-path = "/api/v1/accuracy"
 checks.positive_data_acceptance.expected-statuses = [200, 304, 400]
 """
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.run import LEAD_DAYS, Run
-from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, live_scores, morning_runs
+from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, day_scores, live_scores, months, morning_runs, windows
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.price_series import PriceSeries
 
@@ -73,6 +74,85 @@ def test_a_day_without_a_run_is_left_out_at_its_distance_only() -> None:
     del runs[-14]  # of the last 7 days this run reaches only the first, from 7 days ahead
     week = live_scores(runs, history())[0].by_days_ahead
     assert week[7].n == week[1].n - 24
+
+
+def prophetic(day: date, truth: PriceSeries) -> Run:
+    """Return a run of a morning whose p50 is the price that came."""
+    made_at = morning(day)
+    start, end = made_at // HOUR_S * HOUR_S + HOUR_S, day_end(day + timedelta(days=7))
+    p50 = np.nan_to_num(truth.between(start, end).eur_mwh)
+    band = np.array([p50 - 10, p50, p50 + 10])
+    return Run.of(made_at=made_at, tier="test", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=band, inputs={})
+
+
+@pytest.fixture
+def lively() -> PriceSeries:
+    start, end = day_start(FIRST), day_end(NEWEST)
+    prices = np.random.default_rng(3).normal(80, 40, (end - start) // HOUR_S)
+    return PriceSeries("ee", HOUR_S, start, np.round(prices, 2))
+
+
+def test_one_row_for_each_day_of_issue_and_days_ahead_that_is_settled(lively: PriceSeries) -> None:
+    last = NEWEST - timedelta(days=3)
+    rows = day_scores([prophetic(last, lively), prophetic(last - timedelta(days=20), lively)], lively)
+    expected = [(last - timedelta(days=20), lead) for lead in LEAD_DAYS] + [(last, lead) for lead in (1, 2, 3)]
+    assert [(row.issued_on, row.days_ahead) for row in rows] == expected
+    assert [row.delivery_day for row in rows[-3:]] == [NEWEST - timedelta(days=back) for back in (2, 1, 0)]
+
+
+def test_plans_by_a_perfect_forecast_catch_all_and_those_of_a_week_too(lively: PriceSeries) -> None:
+    runs = [prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)]
+    month = windows(day_scores(runs, lively), NEWEST)[1]
+    plans = month.decisions.by_days_ahead
+    assert {lead: of_lead[4].n for lead, of_lead in plans.items()} == dict.fromkeys(LEAD_DAYS, 30)
+    assert {of_lead[hours].share for of_lead in plans.values() for hours in of_lead} == {1.0}
+    assert all(of_lead[4].baseline_share < 0.5 for of_lead in plans.values())
+    # A week counts in the window of its last day.
+    assert (month.decisions.week.n, month.decisions.week.share) == (30, 1.0)
+
+
+def test_a_day_with_a_hole_is_scored_by_its_hours_but_is_no_plan(lively: PriceSeries) -> None:
+    holed = lively.eur_mwh.copy()
+    holed[-5] = np.nan
+    truth = PriceSeries("ee", HOUR_S, lively.start_ts, holed)
+    runs = [prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)]
+    week = windows(day_scores(runs, truth), NEWEST)[0]
+    assert week.by_days_ahead[1].n == 7 * 24 - 1
+    assert week.decisions.by_days_ahead[1][4].n == 6
+    assert week.decisions.week.n == 6
+
+
+def test_the_mean_of_seven_days_is_that_of_the_days_up_to_the_issue() -> None:
+    day = NEWEST - timedelta(days=8)
+    start = day_start(FIRST)
+    hours = (day_end(NEWEST) - start) // HOUR_S
+    truth = PriceSeries("ee", HOUR_S, start, np.arange(hours, dtype=np.float64) // 24)
+    rows = day_scores([run(morning(day), 0.0)], truth)
+    # Prices rise by 1 a day: the mean of the seven days up to the issue is the price of the day in their middle.
+    assert [row.seven_day_mean_mae for row in rows] == pytest.approx([3.0 + lead for lead in LEAD_DAYS], abs=0.2)
+
+
+def test_months_are_those_of_the_delivery_day_the_oldest_first(lively: PriceSeries) -> None:
+    rows = day_scores([prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)], lively)
+    found = months(rows)
+    assert [month.month for month in found] == ["2025-08", "2025-09", "2025-10", "2025-11"]
+    assert [month.scores.days for month in found[1:]] == [30, 31, 30]
+    assert found[-1].scores.overall.mae == pytest.approx(windows(rows, NEWEST)[1].overall.mae)
+
+
+def test_scores_put_together_are_those_of_all_hours_at_once() -> None:
+    rng = np.random.default_rng(4)
+    columns = {name: rng.normal(50, 20, 50) for name in ("actual", "baseline", "p50")}
+    columns |= {"p10": columns["p50"] - 15, "p90": columns["p50"] + 12}
+    parts = [
+        Scores.of(**{name: values[rows] for name, values in columns.items()}) for rows in np.split(np.arange(50), [7])
+    ]
+    nothing = Scores.of(**dict.fromkeys(columns, np.empty(0)))
+    joined, at_once = Scores.joined([*parts, nothing]), Scores.of(**columns)
+    assert [getattr(joined, name) for name in Scores.__slots__] == pytest.approx(
+        [getattr(at_once, name) for name in Scores.__slots__]
+    )
+    assert Scores.joined([nothing]).n == 0
 
 
 def test_nothing_settled_gives_no_scores_and_no_run_gives_empty_ones() -> None:

@@ -74,7 +74,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
             assert run.says_the_same(here.of(step_s))
-        assert [window.days for window in await modeller.accuracy(NOW)] == [7, 30, 90]
+        assert [window.days for window in (await modeller.accuracy(NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
         kept = learnt_folder(filled)
         assert kept is not None

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, QuickModel, pipeline_of
+from tests.support.pipelines import InProcessModeller, QuickModel, pipeline_of, plain_run
 from tests.support.sources import ScriptedPrices, estonian_quotes
 from tests.support.stores import store_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.known import IssuedSeries, Known
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Limits, day_start
 from tunnihind.pipeline import modelling
-from tunnihind.pipeline.modelling import score_slice, scores
+from tunnihind.pipeline.modelling import accuracy, score_slice, scores
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -266,7 +266,7 @@ class SlowModeller(SlicingModeller):
         await self._begin("slice")
         return await super().score_slice(as_of)
 
-    async def accuracy(self, as_of: int) -> tuple[WindowScores, ...]:
+    async def accuracy(self, as_of: int) -> LiveScores:
         await self._begin("accuracy")
         return await super().accuracy(as_of)
 
@@ -305,3 +305,46 @@ async def test_prices_and_forecasts_do_not_wait_for_a_slow_part_of_the_scores(
         await ending
     await asyncio.sleep(0)
     assert modeller.was_ended
+
+
+def issue(store: Store, days: int) -> None:
+    """Keep a run of each of some mornings up to today's, that reaches a week."""
+    for number in range(days):
+        made_at = day_start(TODAY - timedelta(days=number)) + 9 * HOUR_S
+        store.runs.add(plain_run(made_at, median=100.0, hours=9 * 24))
+
+
+def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_changed(filled: Store) -> None:
+    issue(filled, 150)
+    first = accuracy(filled, NOW, LIMITS)
+    assert first.days[0].issued_on == TODAY - timedelta(days=149)
+    assert [window.days for window in first.windows] == [7, 30, 90]
+    assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
+    filled.scores.keep(first)
+    later = accuracy(filled, NOW, LIMITS)
+    assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
+    assert later.windows == first.windows
+    for before, after in zip(first.months.issued, later.months.issued, strict=True):
+        assert before.month == after.month
+        assert before.scores.overall.mae == pytest.approx(after.scores.overall.mae, abs=0.01)
+
+
+def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
+    stopped = day_start(TODAY - timedelta(days=140))
+    issue(filled, 150)
+    filled.scores.keep(accuracy(filled, stopped, LIMITS))
+    after = accuracy(filled, NOW, LIMITS)
+    # The last runs before the stop told of days whose prices came only later.
+    scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]
+    assert [day.days_ahead for day in scored] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_backtest_is_scored_by_month_one_day_ahead(filled: Store, asked: list[int]) -> None:
+    work_off(filled)
+    months = accuracy(filled, NOW, LIMITS).months
+    assert months.issued == ()
+    assert [month.month for month in months.backtest] == ["2025-09", "2025-10", "2025-11", "2025-12"]
+    november = months.backtest[2].scores
+    assert november.by_days_ahead[1].n == 30 * 24
+    assert november.by_days_ahead[2].n == 0
+    assert november.decisions.by_days_ahead[1][4].n == 30

@@ -19,6 +19,8 @@ from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError
+from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
+from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
@@ -29,6 +31,7 @@ from tunnihind.store.store import Store
 
 NOW: Final = day_start(DAY) + 10 * 3600
 DAYS: Final = 20
+SCORES: Final = Scores(24, 20.0, 30.0, 0.3, 0.8, 0.1, 0.1, 9.0, 90.0, 70.0)
 
 DAMAGE: Final = {
     "a text": "x",
@@ -66,7 +69,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             store.quarantine.put(replace(CASE, day=DAY - timedelta(day)))
             store.health.failed(f"source {day}", NOW, "no answer")
         store.runs.keep_score(None)
-        store.runs.keep_accuracy(())
+        scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
+        store.scores.keep(LiveScores(days=tuple(scored)))
         store.lease().claim(NOW - DAY_S)
         store.state.refreshed(NOW)
         note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
@@ -137,6 +141,7 @@ def look_at_everything(store: Store) -> None:
     status = read_status(store, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(describe(status))
+    assert store.scores.days(DAY - timedelta(DAYS), DAY)
     assert make_runs(store, NOW) is not None
     accuracy(store, NOW)
     scores(store, NOW)

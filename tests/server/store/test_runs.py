@@ -14,7 +14,7 @@ from sqlalchemy import select
 from tests.support.stores import emptied, run, utc
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S
@@ -176,8 +176,8 @@ def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_t
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
-    store.runs.keep_accuracy([WindowScores(7, {1: scored, 2: nothing}, scored)])
-    [window] = store.runs.accuracy()
+    store.scores.keep(LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
+    [window] = store.scores.windows()
     assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
     assert window.by_days_ahead[2].n == 0
     assert math.isnan(window.by_days_ahead[2].mae)

@@ -25,6 +25,7 @@ type Progress = Callable[[int, int], None]
 
 SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
+BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
 """Scored hours from which a `BacktestScore` is given: four weeks, so that each weekday counts four times."""
 
@@ -163,6 +164,12 @@ class NextDay:
             return cls(known.as_of, known.as_of, nothing, nothing, nothing, step_s)
         rows = (covered - run.start_ts) // step_s
         return cls(known.as_of, int(covered[0]), run.p10[rows], run.p50[rows], run.p90[rows], step_s)
+
+    def as_run(self, market: Market = ESTONIA) -> Run:
+        """Return the run that says just this."""
+        return Run(
+            self.issued_ts, BACKTEST_TIER, market.zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {}
+        )
 
     def targets(self) -> Instants:
         """Return the starts of the periods."""

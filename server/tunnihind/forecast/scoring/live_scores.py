@@ -1,49 +1,148 @@
 """How the served forecasts did: runs exactly as issued, against the prices that came.
 
 For every delivery day counts, at each distance of 1 to 7 days, the last run made before the day-ahead auction that
-many days before: the run a household would have planned on in the morning.
+many days before: the run a household would have planned on in the morning. Each such pair of an issue day and a
+delivery day is scored by itself (`DayScores`); all else is put together from these.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import groupby
+from math import isnan
 from typing import Final
 
 import numpy as np
 
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
-from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Floats
+from tunnihind.forecast.scoring.decisions import NO_DECISIONS, Decisions, Hours, Savings, day_savings, week_savings
+from tunnihind.forecast.scoring.naive import mean_of_week
+from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
 """How far back runs are needed."""
+MONTHS: Final = 24
+"""So many months are put together."""
 
-type Hours = tuple[Floats, Floats, Floats, Floats, Floats]
-"""p10, p50, p90, actual and baseline of the same hours."""
+
+@dataclass(frozen=True, slots=True)
+class DayScores:
+    """How the forecast of a delivery day did that was issued `days_ahead` days before it, in the morning.
+
+    `scores` counts the hours whose price and baseline are known. `seven_day_mean_mae` is the error (EUR/MWh) of the
+    mean of the seven delivery days up to the day of issue, NaN where unknown. `plans` has what plans of the day save,
+    by their hours; it is empty for a day with a hole. `week` has what the plan of the coming week saves, and goes with
+    the last of its seven days.
+    """
+
+    issued_on: date
+    days_ahead: int
+    made_at: int
+    tier: str
+    scores: Scores
+    seven_day_mean_mae: float
+    plans: Mapping[int, Savings] = field(default_factory=dict)
+    week: Savings | None = None
+
+    @property
+    def delivery_day(self) -> date:
+        """The day that was forecast."""
+        return self.issued_on + timedelta(days=self.days_ahead)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowScores:
-    """Scores over the `days` delivery days up to the newest settled one, by days ahead and over all of them."""
+    """Scores over `days` delivery days, by days ahead and over all of them.
+
+    `seven_day_mean_mae` is by days ahead, EUR/MWh.
+    """
 
     days: int
     by_days_ahead: Mapping[int, Scores]
     overall: Scores
+    seven_day_mean_mae: Mapping[int, float] = field(default_factory=dict)
+    decisions: Decisions = NO_DECISIONS
+
+    @classmethod
+    def of(cls, days: int, rows: Sequence[DayScores]) -> WindowScores:
+        """Put the scores of some days together."""
+        by_lead = {lead: [row for row in rows if row.days_ahead == lead] for lead in LEAD_DAYS}
+        return cls(
+            days=days,
+            by_days_ahead={lead: Scores.joined(row.scores for row in of_lead) for lead, of_lead in by_lead.items()},
+            overall=Scores.joined(row.scores for row in rows),
+            seven_day_mean_mae={lead: _seven_day_mean_mae(of_lead) for lead, of_lead in by_lead.items()},
+            decisions=Decisions.of(
+                {lead: [row.plans for row in of_lead] for lead, of_lead in by_lead.items()},
+                [row.week for row in rows if row.week is not None],
+            ),
+        )
 
 
-def live_scores(runs: Iterable[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
-    """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled.
+@dataclass(frozen=True, slots=True)
+class MonthScores:
+    """Scores over the delivery days of a month, written like 2025-01, as far as it has been scored."""
+
+    month: str
+    scores: WindowScores
+
+
+@dataclass(frozen=True, slots=True)
+class Months:
+    """Scores by month: of the runs as issued, and of the backtest of the present model, one day ahead."""
+
+    issued: tuple[MonthScores, ...] = ()
+    backtest: tuple[MonthScores, ...] = ()
+
+
+NO_MONTHS: Final = Months()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveScores:
+    """All that is known of how the served forecasts did; `days` are those that have been scored anew."""
+
+    days: tuple[DayScores, ...] = ()
+    windows: tuple[WindowScores, ...] = ()
+    months: Months = NO_MONTHS
+
+
+def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
+    """Score runs as issued, in order of issue and then of days ahead; days without any hour to score are left out.
 
     Runs and `truth` have one step: runs of quarters are scored by the stored quarters.
     """
-    newest = truth.newest_day
+    return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
+
+
+def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
+    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day; nothing where no price is settled."""
     if newest is None:
         return ()
-    planned_on = morning_runs(runs)
-    return tuple(_window(planned_on, truth, newest, days) for days in WINDOWS_DAYS)
+    return tuple(
+        WindowScores.of(days, [row for row in rows if newest - timedelta(days=days) < row.delivery_day <= newest])
+        for days in WINDOWS_DAYS
+    )
+
+
+def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
+    """Return the scores of the newest `MONTHS` months of delivery days, the oldest first."""
+    by_day = sorted(rows, key=lambda row: row.delivery_day)
+    found = [
+        (month, list(of_month)) for month, of_month in groupby(by_day, key=lambda row: f"{row.delivery_day:%Y-%m}")
+    ]
+    return tuple(
+        MonthScores(month, WindowScores.of(len({row.delivery_day for row in of_month}), of_month))
+        for month, of_month in found[-MONTHS:]
+    )
+
+
+def live_scores(runs: Iterable[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
+    """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled."""
+    return windows(day_scores(runs, truth), truth.newest_day)
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
@@ -56,29 +155,45 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
     return last
 
 
-def _window(planned_on: Mapping[date, Run], truth: PriceSeries, newest: date, days: int) -> WindowScores:
-    targets = [newest - timedelta(days=back) for back in range(days)]
-    by_lead = {lead: [_hours(planned_on, truth, day, lead) for day in targets] for lead in LEAD_DAYS}
-    return WindowScores(
-        days=days,
-        by_days_ahead={lead: _scores(hours) for lead, hours in by_lead.items()},
-        overall=_scores([part for hours in by_lead.values() for part in hours]),
-    )
+def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
+    """Yield the scores of the delivery days that a run reaches whole."""
+    days: list[Hours] = []
+    for lead in LEAD_DAYS:
+        start, end = (at(issued_on + timedelta(days=lead)) for at in (day_start, day_end))
+        if not run.start_ts <= start < end <= run.end_ts:
+            continue
+        window = slice((start - run.start_ts) // run.step_s, (end - run.start_ts) // run.step_s)
+        targets = np.arange(start, end, run.step_s, dtype=np.int64)
+        day = Hours(
+            actual=truth.between(start, end).eur_mwh,
+            p50=run.p50[window],
+            baseline=truth.between(start - WEEK_S, end - WEEK_S).eur_mwh,
+            seven_day_mean=mean_of_week(truth, issued_on, targets),
+        )
+        days.append(day)
+        scores = Scores.of(
+            actual=day.actual, baseline=day.baseline, p10=run.p10[window], p50=day.p50, p90=run.p90[window]
+        )
+        if scores.n:
+            yield DayScores(
+                issued_on=issued_on,
+                days_ahead=lead,
+                made_at=run.made_at,
+                tier=run.tier,
+                scores=scores,
+                seven_day_mean_mae=_error(day),
+                plans=day_savings(day, run.step_s),
+                week=week_savings(days, run.step_s),
+            )
 
 
-def _hours(planned_on: Mapping[date, Run], truth: PriceSeries, target: date, lead: int) -> Hours:
-    """Return a delivery day's hours as forecast `lead` days ahead, with what came; empty without such a run."""
-    run = planned_on.get(target - timedelta(days=lead))
-    start, end = day_start(target), day_end(target)
-    if run is None or not run.start_ts <= start < end <= run.end_ts:
-        nothing = np.empty(0)
-        return nothing, nothing, nothing, nothing, nothing
-    window = slice((start - run.start_ts) // run.step_s, (end - run.start_ts) // run.step_s)
-    actual = truth.between(start, end).eur_mwh
-    baseline = truth.between(start - WEEK_S, end - WEEK_S).eur_mwh
-    return run.p10[window], run.p50[window], run.p90[window], actual, baseline
+def _error(day: Hours) -> float:
+    """Return the error of the seven-day mean over the hours that are scored."""
+    known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
+    return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 
 
-def _scores(parts: Iterable[Hours]) -> Scores:
-    p10, p50, p90, actual, baseline = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
+def _seven_day_mean_mae(rows: Sequence[DayScores]) -> float:
+    known = [row for row in rows if not isnan(row.seven_day_mean_mae)]
+    hours = sum(row.scores.n for row in known)
+    return sum(row.seven_day_mean_mae * row.scores.n for row in known) / hours if hours else float("nan")

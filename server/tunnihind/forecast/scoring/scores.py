@@ -5,6 +5,7 @@ Sources: MAE and the skill against a naive forecast as in Lago, Marcjasz, De Sch
 score Winkler 1972 (JASA 67(337)) as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -86,6 +87,22 @@ class Scores:
             winkler80=winkler_score(actual, p10, p90),
             width=_mean(p90 - p10),
         )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Self]) -> Self:
+        """Return the scores of all hours together of which these are parts."""
+        scored = [part for part in parts if part.n]
+        hours = [part.n for part in scored]
+        means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}
+        return cls(n=sum(hours), skill=skill(means["mae"], means["baseline_mae"]), **means)
+
+
+_MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
+"""Figures of `Scores` that are means over its hours."""
+
+
+def _weighted(values: Sequence[float], weights: Sequence[int]) -> float:
+    return float(np.average(values, weights=weights)) if values else float("nan")
 
 
 def _mean(values: Floats) -> float:

@@ -1,0 +1,117 @@
+"""`GET /api/v1/accuracy?format=csv`: one row for each day of issue and number of days ahead, as open data.
+
+It is read from the store when it is asked for, a year at most.
+"""
+
+import asyncio
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, timedelta
+from io import StringIO
+from math import isnan
+from typing import Final
+
+from tunnihind.api.http import Coding, Representation, opaque_tag, represent
+from tunnihind.api.parameters import shown
+from tunnihind.api.snapshot import cache_control
+from tunnihind.clock import Clock
+from tunnihind.errors import ParameterError
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Savings
+from tunnihind.forecast.scoring.live_scores import DayScores
+from tunnihind.market import ESTONIA, iso_utc
+
+CSV: Final = "text/csv; charset=utf-8"
+FORMATS: Final = ("json", "csv")
+"""What `format` may be, the default first."""
+
+FIRST_YEAR: Final = 2021
+DEFAULT_DAYS: Final = 366
+"""So many days of issue are given where no year is asked for: the last ones."""
+MOST_READERS: Final = 2
+"""How many requests may read the store at a time."""
+
+_YEAR: Final = re.compile(r"[0-9]{4}")
+_BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
+"""What made a plan, in the order of `Savings`."""
+
+COLUMNS: Final = (
+    *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
+    *("mae", "baselineMae", "sevenDayMeanMae", "coverage80", "below10", "above90", "pinball", "winkler80", "width"),
+    *(f"{by}{hours}h" for hours in PLAN_HOURS for by in _BY),
+    *(f"{by}Week{WEEK_PLAN_HOURS}h" for by in _BY),
+)
+"""The first row of the table."""
+
+type ReadScores = Callable[[date, date], Sequence[DayScores]]
+"""Returns the scores of the days of issue from one to another. Raises StoreError."""
+
+
+class ScoreTable:
+    """Reads scores from the store, for a few requests at a time, beside the event loop."""
+
+    def __init__(self, read: ReadScores, clock: Clock) -> None:
+        self._read = read
+        self._clock = clock
+        self._readers = asyncio.Semaphore(MOST_READERS)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether as many requests are reading as may."""
+        return self._readers.locked()
+
+    def span(self, year: str | None) -> tuple[date, date]:
+        """Return the first and last day of issue that is asked for. Raises ParameterError."""
+        today = datetime.fromtimestamp(self._clock.now(), ESTONIA.clock).date()
+        if year is None:
+            return today - timedelta(days=DEFAULT_DAYS - 1), today
+        if not _YEAR.fullmatch(year) or not FIRST_YEAR <= int(year) <= today.year:
+            advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"
+            raise ParameterError(f"`year` is {shown(year)}: {advice}.")
+        return date(int(year), 1, 1), date(int(year), 12, 31)
+
+    async def read(self, span: tuple[date, date], coding: Coding) -> Representation:
+        """Return the table of a span of days of issue. Raises StoreError."""
+        async with self._readers:
+            return await asyncio.to_thread(self._answer, span, coding, int(self._clock.now()))
+
+    def _answer(self, span: tuple[date, date], coding: Coding, now: int) -> Representation:
+        body = table(self._read(*span))
+        return represent(body, coding, tag=opaque_tag(body), cache_control=cache_control(now), content_type=CSV)
+
+
+def table(days: Iterable[DayScores]) -> bytes:
+    """Write scores as CSV, with the names of the columns first; what could not be scored is empty."""
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_cells, days))
+    return stream.getvalue().encode()
+
+
+def _cells(day: DayScores) -> list[str]:
+    scores = day.scores
+    plans = [*(day.plans.get(hours) for hours in PLAN_HOURS), day.week]
+    return [
+        *(
+            str(day.issued_on),
+            str(day.delivery_day),
+            str(day.days_ahead),
+            iso_utc(day.made_at),
+            day.tier,
+            str(scores.n),
+        ),
+        *(_number(error, 2) for error in (scores.mae, scores.baseline_mae, day.seven_day_mean_mae)),
+        *(_number(share, 4) for share in (scores.coverage80, scores.below10, scores.above90)),
+        *(_number(error, 2) for error in (scores.pinball, scores.winkler80, scores.width)),
+        *(cell for plan in plans for cell in _savings(plan)),
+    ]
+
+
+def _savings(plan: Savings | None) -> list[str]:
+    return [""] * len(_BY) if plan is None else [_number(saved, 2) for saved in plan]
+
+
+def _number(value: float, decimals: int) -> str:
+    """Write a number; never a negative zero."""
+    return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -1,0 +1,129 @@
+"""How the served forecasts did: one row for each day of issue and number of days ahead, kept for ever."""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any, Final
+
+import msgspec
+import numpy as np
+from sqlalchemy import delete, insert
+
+from tunnihind.forecast.run import LEADS
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
+from tunnihind.forecast.scoring.live_scores import NO_MONTHS, DayScores, LiveScores, Months, WindowScores
+from tunnihind.forecast.scoring.scores import Scores, skill
+from tunnihind.store.database import Database
+from tunnihind.store.packing import pack_figures, unpack_figures
+from tunnihind.store.rows import YEARS, Cells, Instant, Rows
+from tunnihind.store.schema import day_scores as table
+from tunnihind.store.state import StateBook
+
+_WINDOWS: Final = "live scores"
+_MONTHS: Final = "live scores by month"
+_MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
+_NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
+_PLANS_FROM: Final = 1 + len(_MEANS) + 1
+_FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
+"""Hours, their means, the seven-day mean's error, and the savings of the plans of a day and of a week."""
+_SHARES: Final = slice(3, 6)
+"""These are shares of the hours. They are kept as numbers of hours, which hundredths don't round."""
+
+
+class ScoreBook:
+    """The scores of a store."""
+
+    def __init__(self, database: Database, state: StateBook) -> None:
+        self._database = database
+        self._state = state
+        self.rows = Rows(table, _row, database.damage)
+
+    def keep(self, scores: LiveScores) -> None:
+        """Keep scores: of the days that they tell of in place of what was kept, all others stay. Raises StoreError."""
+        rows = [_cells(day) for day in scores.days]
+        with self._database.writing() as connection:
+            issued_on = {row["issued_on"] for row in rows}
+            connection.execute(delete(table).where(table.c.issued_on.in_(issued_on)))
+            if rows:
+                connection.execute(insert(table), rows)
+            self._state.put(connection, _WINDOWS, msgspec.to_builtins(scores.windows))
+            self._state.put(connection, _MONTHS, msgspec.to_builtins(scores.months))
+            self._state.advance(connection)
+
+    def windows(self) -> tuple[WindowScores, ...]:
+        """Return how forecasts did over the last weeks; nothing where they were never scored. Raises StoreError."""
+        found: tuple[WindowScores, ...] | None = self._state.read(_WINDOWS, tuple[WindowScores, ...])
+        return found or ()
+
+    def months(self) -> Months:
+        """Return how forecasts did by month. Raises StoreError."""
+        found: Months | None = self._state.read(_MONTHS, Months)
+        return found or NO_MONTHS
+
+    def days(self, first: date, last: date) -> list[DayScores]:
+        """Return the scores of the days of issue from `first` to `last`, then by days ahead. Raises StoreError."""
+        with self._database.reading() as connection:
+            wanted = table.c.issued_on.between(first, last)
+            return [*self.rows.read(connection, wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
+
+    def newest_issue(self) -> date | None:
+        """Return the newest day of issue that has been scored, None where none has been. Raises StoreError."""
+        with self._database.reading() as connection:
+            newest = self.rows.first(connection, order_by=(table.c.issued_on.desc(),))
+            return None if newest is None else newest.issued_on
+
+
+def _cells(day: DayScores) -> dict[str, Any]:
+    plans = [day.plans.get(hours) for hours in PLAN_HOURS]
+    figures = np.array(
+        [
+            day.scores.n,
+            *(getattr(day.scores, name) for name in _MEANS),
+            day.seven_day_mean_mae,
+            *(figure for plan in (*plans, day.week) for figure in (_NO_PLAN if plan is None else plan)),
+        ]
+    )
+    figures[_SHARES] *= day.scores.n
+    return {
+        "issued_on": day.issued_on,
+        "days_ahead": day.days_ahead,
+        "made_at": day.made_at,
+        "tier": day.tier,
+        "figures": pack_figures(figures),
+    }
+
+
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    issued_on: date
+    days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
+    made_at: Instant
+    tier: str
+    figures: bytes
+
+
+def _row(cells: Cells) -> DayScores:
+    """Return the scores that a row holds. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    if row.issued_on.year not in YEARS:
+        raise ValueError(f"issued_on is {row.issued_on}")
+    figures = unpack_figures(row.figures, _FIGURES)
+    if not figures[0] >= 1:
+        raise ValueError(f"its figures are of {figures[0]} hours")
+    figures[_SHARES] /= figures[0]
+    means = dict(zip(_MEANS, figures[1 : 1 + len(_MEANS)].tolist(), strict=True))
+    *plans, week = figures[_PLANS_FROM:].reshape(-1, len(Savings._fields)).tolist()
+    return DayScores(
+        issued_on=row.issued_on,
+        days_ahead=row.days_ahead,
+        made_at=row.made_at,
+        tier=row.tier,
+        scores=Scores(n=int(figures[0]), skill=skill(means["mae"], means["baseline_mae"]), **means),
+        seven_day_mean_mae=float(figures[1 + len(_MEANS)]),
+        plans=_known(zip(PLAN_HOURS, plans, strict=True)),
+        week=_known([(0, week)]).get(0),
+    )
+
+
+def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
+    return {hours: Savings(*plan) for hours, plan in plans if not np.isnan(plan).any()}
