@@ -37,7 +37,9 @@ def hour_of(row: int, hour: int) -> int:
 
 
 def seen(*issues: IssuedSeries, rows: range = range(TODAY + 1), ages: range = WEEK_AGES) -> Singles:
-    return vintages(issues, Frame.of(GRID, INSTANTS, rows, ages))
+    found: Singles
+    (found,) = vintages([issues], Frame.of(GRID, INSTANTS, rows, ages))
+    return found
 
 
 def test_past_days_look_at_their_clock_and_today_at_the_instant_of_the_forecast() -> None:
@@ -156,9 +158,36 @@ def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int)
         if "fi_wind_mw" not in known.series:
             return
         instants = issue_instants(GRID, as_of, today)
-        going_on = book.of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
-        fresh = VintageCache().of("fi_wind_mw", known, GRID, instants, WEEK_AGES, 0)
+        going_on, fresh = (
+            made.of(["fi_wind_mw"], known, GRID, instants, WEEK_AGES, 0)["fi_wind_mw"]
+            for made in (book, VintageCache())
+        )
         assert np.array_equal(going_on, fresh, equal_nan=True)
+
+
+@given(seed=st.integers(0, 1000), covariates=st.integers(2, 10), apart=st.booleans())
+def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, covariates: int, apart: bool) -> None:
+    rng = np.random.default_rng(seed)
+    at = sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + int(hour) * HOUR_S for hour in rng.integers(0, TODAY * 24, 15))
+    previous = (int(GRID.starts[2]) - DAY_S, int(GRID.starts[2]), 9 * 24, DAY_S)
+    headers = [(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, int(rng.integers(1, 200)), 0) for ts in at] + [previous]
+
+    def values(hours: int) -> list[float]:
+        return [float("nan") if rng.random() < 0.2 else float(rng.normal()) for _ in range(hours)]
+
+    series = {
+        f"{number}_mw": tuple(
+            issue(issued, start, *values(hours), lead_s=lead)
+            # One that lacks an issue was not issued together with the others.
+            for issued, start, hours, lead in (headers[1:] if apart and number == 1 else headers)
+        )
+        for number in range(covariates)
+    }
+    archive = CovariateArchive(series)
+    together = VintageCache().of(series, archive, GRID, INSTANTS, WEEK_AGES, 0)
+    for name in series:
+        alone = VintageCache().of([name], archive, GRID, INSTANTS, WEEK_AGES, 0)
+        assert together[name].tobytes() == alone[name].tobytes()
 
 
 def test_a_book_notices_that_the_past_has_changed() -> None:
@@ -166,5 +195,5 @@ def test_a_book_notices_that_the_past_has_changed() -> None:
     book = VintageCache()
     for value in (1.0, 2.0):
         archive = CovariateArchive({"fi_wind_mw": (issue(int(INSTANTS[4]), target, value),)})
-        found = book.of("fi_wind_mw", archive, GRID, INSTANTS, WEEK_AGES, 0)
+        found = book.of(["fi_wind_mw"], archive, GRID, INSTANTS, WEEK_AGES, 0)["fi_wind_mw"]
         assert found[4, 3, 5] == pytest.approx(value)

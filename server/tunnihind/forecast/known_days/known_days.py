@@ -110,19 +110,19 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
     read = [name for name, age in age_days.items() if age < MOST_STALE_DAYS]
     far_names = {name for name in read if reach_s(issues[name]) > NEXT_DAY_S}
     stale_days = min((age_days[name] for name in far_names), default=0)
+    near_names = [name for name in read if name not in far_names]
     seen = _Seen({}, {}, stale_days, [])
-    for name in read:
-        is_near = name not in far_names
-        stale, ages = (0, NEXT_DAY_AGES) if is_near else (stale_days, WEEK_AGES)
+    for names, ages, stale in ((near_names, NEXT_DAY_AGES, 0), (sorted(far_names), WEEK_AGES, stale_days)):
         instants = issue_instants(grid, known.as_of, today, stale)
-        vintage = vintages.of(name, known.covariates, grid, instants, ages, stale)
-        if not is_near and age_days[name] > stale_days:
-            vintage[today] = np.nan  # silent while others speak: better imputed from these than old
-        if is_near:
-            seen.near[name] = by_delivery_day(vintage)
-        else:
-            seen.far[name] = vintage
-        seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
+        for name, vintage in vintages.of(names, known.covariates, grid, instants, ages, stale).items():
+            if names is near_names:
+                seen.near[name] = by_delivery_day(vintage)
+            else:
+                if age_days[name] > stale_days:
+                    vintage[today] = np.nan  # silent while others speak: better imputed from these than old
+                seen.far[name] = vintage
+            seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
+    seen.covariates.sort(key=lambda one: one.name)
     return seen
 
 

@@ -4,8 +4,9 @@ A vintage is what had been forecast by a day's issue instant. Training reads the
 forecast reads the one of its own instant, so both see forecasts of the same age and neither sees an observation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from operator import is_
 from typing import Final, Self
 
@@ -19,6 +20,11 @@ from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]
+type _Since = NDArray[np.int32]
+"""Seconds since the start of a frame."""
+
+_NEVER: Final = np.int32(-(2**31))
+_TOGETHER: Final = 8
 
 WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""
@@ -100,68 +106,88 @@ class Frame:
         return cls(int(window.starts[0]), window.hours, instants[rows.start : rows.stop], slots, is_short)
 
 
-def vintages(issues: Sequence[IssuedSeries], frame: Frame) -> Singles:
-    """Return the newest forecast known at each issue instant of a frame, (rows, ages, 24), NaN where there was none.
+def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
+    """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24), NaN where there was none.
 
-    A value whose hour had begun when it was issued is an observation, not a forecast, and is passed over.
+    The covariates were issued together: the issues of all have the same instants, hours and leads, one by one. A value
+    whose hour had begun when it was issued is an observation, not a forecast, and is passed over.
     """
-    within = [issue for issue in issues if issue.start_ts + issue.values.size * HOUR_S > frame.start_ts]
-    at_once = sorted((issue for issue in within if issue.lead_s == 0), key=lambda issue: issue.issued_ts)
-    values, issued = _of_issues(at_once, frame)
-    if rolling := [issue for issue in within if issue.lead_s > 0]:
-        rolling_values, rolling_issued = _of_rolling(rolling, frame)
-        values = np.where(rolling_issued > issued, rolling_values, values)
-    return bridged(merged(values), frame.is_short)
+    together = [
+        issues
+        for issues in zip(*covariates, strict=True)
+        if issues[0].start_ts + issues[0].values.size * HOUR_S > frame.start_ts
+    ]
+    at_once = sorted((issues for issues in together if issues[0].lead_s == 0), key=lambda issues: issues[0].issued_ts)
+    rolling = [issues for issues in together if issues[0].lead_s > 0]
+    values, issued = _of_issues(at_once, frame, len(covariates), dated=bool(rolling))
+    if rolling:
+        rolling_values, rolling_issued = _of_rolling(rolling, frame, len(covariates))
+        np.copyto(values, rolling_values, where=rolling_issued > issued)
+    return bridged(merged(np.moveaxis(values, -1, 0)), frame.is_short)
 
 
-def _of_issues(issues: Sequence[IssuedSeries], frame: Frame) -> tuple[Singles, Instants]:
-    """Return the newest values issued all at once, and when they were: each (rows, ages, 25), NaN and -1 for none.
+def _of_issues(
+    issues: Sequence[Sequence[IssuedSeries]], frame: Frame, covariates: int, *, dated: bool
+) -> tuple[Singles, _Since]:
+    """Return the newest values issued all at once, and if `dated` when: each (rows, ages, 25, covariates).
 
-    Issues, oldest first, overwrite one another on a board of all hours, which each row reads at its instant.
+    Instants are in seconds since the frame's start; NaN and `_NEVER` for none. Issues, oldest first, overwrite one
+    another on a board of all hours, which each row reads at its instant.
     """
-    values, issued = np.full(frame.slots.shape, np.nan, np.float32), np.full(frame.slots.shape, -1, np.int64)
-    value_board, issue_board = np.full(frame.hours + 1, np.nan, np.float32), np.full(frame.hours + 1, -1, np.int64)
+    values = np.full((*frame.slots.shape, covariates), np.nan, np.float32)
+    issued = np.full(values.shape if dated else (1,), _NEVER, np.int32)
+    value_board = np.full((frame.hours + 1, covariates), np.nan, np.float32)
+    issue_board = np.full(value_board.shape if dated else (0,), _NEVER, np.int32)
     done = 0
     for row, instant in enumerate(frame.instants.tolist()):
-        while done < len(issues) and issues[done].issued_ts <= instant:
+        while done < len(issues) and issues[done][0].issued_ts <= instant:
             _post(issues[done], frame, value_board, issue_board)
             done += 1
         if done:
-            values[row], issued[row] = value_board[frame.slots[row]], issue_board[frame.slots[row]]
+            values[row] = value_board[frame.slots[row]]
+            if dated:
+                issued[row] = issue_board[frame.slots[row]]
     return values, issued
 
 
-def _post(issue: IssuedSeries, frame: Frame, value_board: Singles, issue_board: Instants) -> None:
-    """Write what an issue forecasts on the board."""
+def _post(together: Sequence[IssuedSeries], frame: Frame, value_board: Singles, issue_board: _Since) -> None:
+    """Write what an issue of all covariates forecasts on the boards, of which the second may be empty."""
+    issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
     low, high = max(0, -offset, observed), min(issue.values.size, frame.hours - offset)
     if low >= high:
         return
-    part, at = issue.values[low:high], slice(offset + low, offset + high)
+    part, at = np.array([one.values[low:high] for one in together]).T, slice(offset + low, offset + high)
     known = np.isfinite(part)
-    value_board[at] = part if known.all() else np.where(known, part, value_board[at])
-    issue_board[at] = issue.issued_ts if known.all() else np.where(known, issue.issued_ts, issue_board[at])
+    np.copyto(value_board[at], part, where=known)
+    if issue_board.size:
+        np.copyto(issue_board[at], np.int32(issue.issued_ts - frame.start_ts), where=known)
 
 
-def _of_rolling(issues: Sequence[IssuedSeries], frame: Frame) -> tuple[Singles, Instants]:
-    """Return the newest values issued a fixed lead before their hours, and when: each (rows, ages, 25)."""
-    leads = np.array(sorted({issue.lead_s for issue in issues}), np.int64)
-    board = np.full((leads.size + 1, frame.hours + 1), np.nan, np.float32)
-    for issue in issues:
+def _of_rolling(issues: Sequence[Sequence[IssuedSeries]], frame: Frame, covariates: int) -> tuple[Singles, _Since]:
+    """Return the newest values issued a fixed lead before their hours, and when, as `_of_issues` does."""
+    leads = np.array(sorted({together[0].lead_s for together in issues}), np.int32)
+    board = np.full((leads.size + 1, frame.hours + 1, covariates), np.nan, np.float32)
+    for together in issues:
+        issue = together[0]
         offset = (issue.start_ts - frame.start_ts) // HOUR_S
         low, high = max(0, -offset), min(issue.values.size, frame.hours - offset)
         if low < high:
             line = board[np.searchsorted(leads, issue.lead_s), offset + low : offset + high]
-            line[:] = np.where(np.isfinite(issue.values[low:high]), issue.values[low:high], line)
-    lead = np.repeat(np.append(leads, 0)[:, None], frame.hours + 1, axis=1)
+            part = np.array([one.values[low:high] for one in together]).T
+            np.copyto(line, part, where=np.isfinite(part))
+    lead = np.empty(board.shape, np.int32)
+    lead[:] = np.append(leads, np.int32(0))[:, None, None]
     for nearer in range(leads.size - 1, -1, -1):  # what is not known at a lead may be at the one before
         hole = np.isnan(board[nearer])
-        board[nearer, hole], lead[nearer, hole] = board[nearer + 1, hole], lead[nearer + 1, hole]
-    ts = frame.start_ts + HOUR_S * frame.slots
-    newest = np.searchsorted(leads, ts - frame.instants[:, None, None])
+        np.copyto(board[nearer], board[nearer + 1], where=hole)
+        np.copyto(lead[nearer], lead[nearer + 1], where=hole)
+    since = HOUR_S * frame.slots
+    newest = np.searchsorted(leads, since - (frame.instants - frame.start_ts)[:, None, None])
     values = board[newest, frame.slots]
-    return values, np.where(np.isnan(values), -1, ts - lead[newest, frame.slots])
+    issued = since[..., None].astype(np.int32) - lead[newest, frame.slots]
+    return values, np.where(np.isnan(values), _NEVER, issued)
 
 
 @dataclass(slots=True)
@@ -183,20 +209,49 @@ class VintageCache:
         self._last_frame: tuple[tuple[object, ...], Frame] | None = None
 
     def of(
-        self, name: str, archive: CovariateArchive, grid: DayGrid, instants: Instants, ages: range, stale_days: int
-    ) -> Singles:
-        """Return the vintages of all issue days, shape (issue days, ages, 24), the last one as of its instant."""
-        issues = archive.series[name]
+        self,
+        names: Iterable[str],
+        archive: CovariateArchive,
+        grid: DayGrid,
+        instants: Instants,
+        ages: range,
+        stale_days: int,
+    ) -> dict[str, Singles]:
+        """Return by name the vintages of all issue days, shape (issue days, ages, 24), the last one as of its instant.
+
+        Covariates that were issued together are swept together: the weather of all points takes little more time than
+        that of one.
+        """
         today = len(instants) - 1
-        key = (name, stale_days)
-        settled = self._settled.get(key)
-        if settled is None or not _continues(settled, issues, instants, ages):
-            settled = _Settled(int(instants[0]), ages, 0, np.empty((0, len(ages), CLOCK_HOURS), np.float32), ())
-        rest = vintages(issues, self._frame(grid, instants, range(len(settled.rows), today + 1), ages))
-        rows: Singles = np.concatenate([settled.rows, rest])
         until = int(instants[today - 1]) if today else 0
-        self._settled[key] = _Settled(int(instants[0]), ages, until, rows[:today], _issued_until(until, issues))
-        return rows
+        found: dict[str, Singles] = {}
+        for group in self._groups(names, archive, instants, ages, stale_days):
+            done = len(self._settled[group[0], stale_days].rows)
+            frame = self._frame(grid, instants, range(done, today + 1), ages)
+            rest = vintages([archive.series[name] for name in group], frame)
+            for name, rows in zip(group, rest, strict=True):
+                key = name, stale_days
+                whole = np.concatenate([self._settled[key].rows, rows]) if done else rows
+                issues = _issued_until(until, archive.series[name])
+                self._settled[key] = _Settled(int(instants[0]), ages, until, whole[:today], issues)
+                found[name] = whole
+        return found
+
+    def _groups(
+        self, names: Iterable[str], archive: CovariateArchive, instants: Instants, ages: range, stale_days: int
+    ) -> list[list[str]]:
+        """Return the names of covariates that were issued together, and of which the same rows are kept."""
+        groups: dict[tuple[object, ...], list[str]] = {}
+        for name in names:
+            issues = archive.series[name]
+            settled = self._settled.get((name, stale_days))
+            if settled is None or not _continues(settled, issues, instants, ages):
+                settled = _Settled(int(instants[0]), ages, 0, np.empty((0, len(ages), CLOCK_HOURS), np.float32), ())
+                self._settled[name, stale_days] = settled
+            issued = tuple((one.issued_ts, one.start_ts, one.values.size, one.lead_s) for one in issues)
+            groups.setdefault((len(settled.rows), issued), []).append(name)
+        # A few at a time, for memory.
+        return [list(part) for group in groups.values() for part in batched(group, _TOGETHER, strict=False)]
 
     def _frame(self, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Frame:
         """Return the frame of some rows, the last one again where it is the same: the covariates of a kind share it."""
