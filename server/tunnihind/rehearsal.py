@@ -68,6 +68,7 @@ class Rehearsal:
             issued_quarters=as_issued(in_quarters(all_runs, quarter_runs)),
             run=newest.hours if newest else None,
             quarter_run=newest.quarters if newest else None,
+            scenarios=newest.scenarios if newest else None,
             last_refresh=known_since,
         )
 

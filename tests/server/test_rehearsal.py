@@ -245,8 +245,8 @@ def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> Non
     rehearsal = Rehearsal.of(reader, NOW)
     runs = tuple(made for n in range(3) if (made := rehearsal.runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
-    assert (view.run, view.quarter_run) == runs[-1]
-    for n, (hours, quarters) in enumerate(runs[:2], start=1):
+    assert (view.run, view.quarter_run, view.scenarios) == runs[-1]
+    for n, (hours, quarters, _) in enumerate(runs[:2], start=1):
         ts = NOW + n * HOUR_S
         assert view.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
         for row in range(4):

@@ -8,6 +8,7 @@ import numpy as np
 from multidict import CIMultiDict
 
 from tests.support.clocks import StillClock
+from tests.support.pipelines import scenarios_with
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, Runner
@@ -70,6 +71,7 @@ def make_view(
         issued_quarters={ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)},
         run=run,
         quarter_run=in_quarters([run], [quarter_run] if quarter_run else [])[0] if run else None,
+        scenarios=scenarios_with(run) if run else None,
         last_refresh=last_refresh,
     )
 

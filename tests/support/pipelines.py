@@ -11,13 +11,16 @@ import numpy as np
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tunnihind.clock import Clock
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.run import Run, RunPair
+from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.run import Run, RunPair, Scenarios
+from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.known import Known
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day, floor_hour
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.price_series import PriceSeries
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
 
@@ -124,17 +127,28 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
 
 
 def plain_runs(made_at: int) -> RunPair:
-    """Return a plain run and the quarters that go with it."""
+    """Return a plain run, and the quarters and scenarios that go with it."""
     hours = plain_run(made_at)
-    return RunPair(hours, quarters_of(hours))
+    return RunPair(hours, quarters_of(hours), scenarios_with(hours))
+
+
+def scenarios_with(run: Run) -> Scenarios:
+    """Return the price paths that go with a run of hours of which no past is known."""
+    return scenarios_of(
+        run, PriceSeries.of("ee", HOUR_S, {}), IssuedHours.none(delivery_day(run.start_ts)), ESTONIA.limits
+    )
 
 
 class QuickModel(LastWeeksMean):
-    """The last weeks' mean, with quarters that always differ alike from their hour."""
+    """The last weeks' mean, with quarters that always differ alike from their hour, and scenarios without a past."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         assert hourly.made_at == known.as_of
         return quarters_of(hourly)
+
+    def scenarios(self, known: Known, hourly: Run) -> Scenarios:
+        assert hourly.made_at == known.as_of
+        return scenarios_with(hourly)
 
 
 def pipeline_of(

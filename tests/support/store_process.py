@@ -71,10 +71,10 @@ def die_adding_runs(url: str, hours: str) -> None:
     """Report a number of forecasts, and be killed between the run of hours and that of quarters of the next one."""
     store = Store(url)
     for number in range(int(hours)):
-        store.runs.add(*plain_runs(day_start(FIRST) + number * HOUR_S))
+        store.runs.add_pair(plain_runs(day_start(FIRST) + number * HOUR_S))
         say(number)
     _be_killed_after("INSERT INTO runs", store)
-    store.runs.add(*plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
+    store.runs.add_pair(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
 
 
 def fill_disk(url: str, megabytes: str) -> None:

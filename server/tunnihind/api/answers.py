@@ -54,9 +54,9 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     limit = free_until(data.newest_settled, now)
     vat = settings.vat_rate
     return ForecastResponse(
-        **_heading(data, now, settings),
+        **heading(data, now, settings),
         backtest=_backtest(data.backtest),
-        day_ahead=[_day_ahead_hour(ts, price, vat) for ts, price in _settled_from(data, floor_hour(now))],
+        day_ahead=settled_hours(data, now, settings),
         forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)],
     )
 
@@ -98,7 +98,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
     vat = settings.vat_rate
     return QuartersResponse(
-        **_heading(data, now, settings),
+        **heading(data, now, settings),
         backtest=_backtest(data.quarter_backtest),
         day_ahead=[_day_ahead_quarter(ts, price, vat, hourly=hourly) for ts, price, hourly in served.settled],
         # What was said of the current quarter belongs to the history: it leaves no hole.
@@ -106,8 +106,8 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     )
 
 
-def _heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields that answers of hours and of quarters have with the same values."""
+def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
+    """Return the fields that the answers of prices have with the same values."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": ESTONIA.code,
@@ -119,6 +119,11 @@ def _heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
         "gated": _is_gated(data.run, limit),
         "docs": f"{settings.base_url}/docs",
     }
+
+
+def settled_hours(data: ServedData, now: int, settings: Settings) -> list[DayAheadHour]:
+    """Return the settled prices from the current hour on."""
+    return [_day_ahead_hour(ts, price, settings.vat_rate) for ts, price in _settled_from(data, floor_hour(now))]
 
 
 def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:

@@ -7,13 +7,15 @@ from typing import Final
 import numpy as np
 
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.decisions import Decisions, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats, PriceHistory
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _HOUR: Final = 1_765_792_800
@@ -84,6 +86,8 @@ def _run(step_s: int, percentiles: Floats) -> Run:
     )
 
 
+_HOURS: Final = _run(HOUR_S, _PERCENTILES)
+
 EXAMPLE_DATA: Final = ServedData(
     version="example",
     settled=_SETTLED,
@@ -95,8 +99,9 @@ EXAMPLE_DATA: Final = ServedData(
         _HOUR + 2 * QUARTER_S: Percentiles(54.9, 83.05, 123.9),
         _HOUR + 3 * QUARTER_S: Percentiles(53.3, 81.15, 121.6),
     },
-    run=_run(HOUR_S, _PERCENTILES),
+    run=_HOURS,
     quarter_run=_run(QUARTER_S, _PERCENTILES.repeat(4, axis=1) + _WITHIN),
+    scenarios=scenarios_of(_HOURS, _SETTLED, IssuedHours.none(delivery_day(_HOUR)), ESTONIA.limits),
     last_refresh=_HOUR + 240,
     backtest=BacktestScore(mae=24.81, baseline_mae=51.2, skill=0.5154, horizon_h=24),
     quarter_backtest=BacktestScore(mae=26.92, baseline_mae=53.6, skill=0.4978, horizon_h=24),

@@ -182,6 +182,53 @@ class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
+class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Settled prices from the current hour forward, and equally likely courses that prices may take."""
+
+    zone: ZoneCode
+    currency: Currency
+    now: Now
+    made_at: MadeAt
+    last_refresh: LastRefresh
+    free_until: FreeUntil
+    gated: Gated
+    docs: Docs
+    probability: Annotated[
+        float,
+        Meta(description="How likely each of the 20 paths is, a fraction; all are equally likely.", examples=[0.05]),
+    ]
+    day_ahead: Annotated[
+        list[DayAheadHour],
+        Meta(
+            description="Settled day-ahead prices from the current hour forward, ascending by `ts`. They are "
+            "authoritative: in a plan they take the place of the paths' prices for the same hours."
+        ),
+    ]
+    ts: Annotated[
+        list[HourStart],
+        Meta(
+            description="Starts of the hours of every path, unix seconds UTC, ascending: those of `forecast` in "
+            "`/api/v1/forecast`. Empty where the served run has no paths.",
+            examples=[[_HOUR_EXAMPLE + HOUR_S, _HOUR_EXAMPLE + 2 * HOUR_S]],
+        ),
+    ]
+    paths: Annotated[
+        list[list[float]],
+        Meta(
+            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals: the price of each hour of `ts`. Their 10, "
+            "50 and 90 % percentiles are p10, p50 and p90 of the hour, within 0.01.",
+            examples=[[[71.9, 64.31], [88.2, 90.07]]],
+        ),
+    ]
+    paths_kwh: Annotated[
+        list[list[float]],
+        Meta(
+            description="The same paths in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.",
+            examples=[[[0.0877, 0.0785], [0.1076, 0.1099]]],
+        ),
+    ]
+
+
 class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
     """One settled quarter of an hour."""
 

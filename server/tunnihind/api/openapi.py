@@ -22,6 +22,7 @@ from tunnihind.api.health import as_problem, judge
 from tunnihind.api.history import FIRST, Month, history_response
 from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
 from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.score_table import CSV, DEFAULT_DAYS, FIRST_YEAR, FORMATS, table
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import About, Health, NotReady, Problem, Readiness
@@ -40,6 +41,7 @@ _SCHEMAS: Final = (
     models.QuartersResponse,
     models.DayAheadQuarter,
     models.ForecastQuarter,
+    models.ScenariosResponse,
     models.SeriesResponse,
     models.SeriesActual,
     models.SeriesForecastPoint,
@@ -282,6 +284,22 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "for them comes first in `forecast`. Other parameters are ignored.",
             answers=_cached(_content("QuartersResponse", quarters)) | _problems(400, 405, 429, 500, 503),
             parameters=[_DAYS_BEFORE, _KNOWN_TAG],
+        ),
+    )
+    scenarios = scenarios_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
+    yield (
+        "/api/v1/scenarios",
+        _operation(
+            "getScenarios",
+            "Prices",
+            "Twenty equally likely price paths",
+            "For planners that reckon with uncertainty: 20 courses that prices may take over the hours of the forecast."
+            " Hours are wrong together as they were in the model's own past errors, so the costs of a plan on the 20 "
+            "paths show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10, 50 "
+            "and 90 % percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of quarters. It "
+            "takes no query string.",
+            answers=_cached(_content("ScenariosResponse", scenarios)) | _problems(400, 405, 429, 500, 503),
+            parameters=[_KNOWN_TAG],
         ),
     )
     series = series_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)

@@ -36,14 +36,14 @@ _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
-def forecast(snapshot: Snapshot, problems: Problems) -> Handler:
-    """Handle `GET /api/v1/forecast`."""
+def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
+    """Handle a resource that refuses a query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A bare `?` leaves nothing here: it is no query string.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
-        return reply(request, snapshot.forecast(accepted_coding(request)))
+        return reply(request, representations(accepted_coding(request)))
 
     return handle
 
@@ -136,7 +136,7 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource that takes no parameters."""
+    """Handle a resource that takes no parameters, and ignores those given."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour
@@ -33,7 +33,7 @@ class ServedData:
     the price of their hour, because only that is known. `issued` holds for each hour, past or to come, the freshest
     forecast made before that hour, exactly as issued, and `issued_quarters` the same for each quarter. `run` is the
     newest forecast run, `quarter_run` the run of quarters that goes with it. Where there is none, the percentiles of
-    an hour count for its four quarters.
+    an hour count for its four quarters. `scenarios` are the price paths that go with `run`, None where it has none.
 
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
     last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
@@ -49,6 +49,7 @@ class ServedData:
     issued_quarters: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
     quarter_run: Run | None = None
+    scenarios: Scenarios | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
     quarter_backtest: BacktestScore | None = None
@@ -90,6 +91,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
         issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
         run=run,
         quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
+        scenarios=_going_with(run, store.scenarios.newest()),
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
@@ -98,6 +100,11 @@ def read_served_data(store: Store, now: int) -> ServedData:
         unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
         withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
     )
+
+
+def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
+    """Return the scenarios if they are the run's: a run from before there were any has none."""
+    return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
 def served(prices: PriceSeries, now: int) -> PriceSeries:

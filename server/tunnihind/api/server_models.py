@@ -43,8 +43,8 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
     full_horizon: Annotated[
         bool,
         Meta(
-            description="True where `/api/v1/quarters` and the feeds go on past `freeUntil` to the end of the "
-            "forecast, as a private server can be told to (`--full-horizon`). Usually false.",
+            description="True where `/api/v1/quarters`, `/api/v1/scenarios` and the feeds go on past `freeUntil` to "
+            "the end of the forecast, as a private server can be told to (`--full-horizon`). Usually false.",
             examples=[False],
         ),
     ]

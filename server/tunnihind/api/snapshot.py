@@ -15,6 +15,7 @@ from tunnihind.api.answers import accuracy_response, forecast_response, quarters
 from tunnihind.api.feeds import Feed, feed_body
 from tunnihind.api.health import Troubles
 from tunnihind.api.http import Coding, Representation, opaque_tag, represent
+from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
@@ -71,6 +72,10 @@ class Snapshot:
             lambda: quarters_response(self.data, self._second, self._settings, days),
             step_s=QUARTER_S,
         )
+
+    def scenarios(self, coding: Coding) -> Representation:
+        """Return the answer to `GET /api/v1/scenarios`. Raises StoreError before there is data."""
+        return self._current("scenarios", coding, lambda: scenarios_response(self.data, self._second, self._settings))
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""

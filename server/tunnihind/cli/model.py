@@ -42,5 +42,5 @@ def _made_now(settings: Settings) -> Run | None:
         runs = make_runs(store, int(time.time()), settings.limits)
         if runs is None:
             return None
-        store.runs.add(*runs)
+        store.runs.add_pair(runs)
         return runs.hours

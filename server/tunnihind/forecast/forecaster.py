@@ -21,7 +21,8 @@ from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
-from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
+from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
+from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.known import Floats, Known
 from tunnihind.market import (
     ESTONIA,
@@ -67,7 +68,7 @@ class TieredForecaster:
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
-    """The last run of hours, and what its quarters are learnt from: they are asked for next."""
+    """The last run of hours, and what its quarters and scenarios are learnt from: they are asked for next."""
 
     def __post_init__(self) -> None:
         self._replays = Replays(self.model, self.keeper)
@@ -122,6 +123,16 @@ class TieredForecaster:
             raise ValueError("the run of hours was not made from what is known")
         quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), hours.newest_day)
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market, self.limits)
+
+    def scenarios(self, known: Known, hourly: Run) -> Scenarios:
+        """Return 20 equally likely paths over the hours of the run that `forecast` has made from the same `known`.
+
+        Raises ValueError where `hourly` is another instant's.
+        """
+        if hourly.made_at != known.as_of:
+            raise ValueError("the run of hours was not made from what is known")
+        hours = known.prices.of(self.market.zone)
+        return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
         """Return the past forecasts of the replay that `hourly` comes from; none where it needed no replay."""

@@ -23,8 +23,12 @@ ISSUE_AT: Final = time(9)
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """The same in seconds after midnight UTC."""
 
+SCENARIOS: Final = 20
+"""How many price paths go with a run; each has a probability of 5 %."""
+
 _SAME_MEAN: Final = 0.0101
 """The mean of four medians is the hour's within 0.01 EUR/MWh, as each is rounded; the rest is for binary fractions."""
+_SAME_PERCENTILE: Final = 0.0101
 
 
 def issue_instant(day: date) -> int:
@@ -126,6 +130,38 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
     return {**inputs, "covariates": covariates}
 
 
+@dataclass(frozen=True, slots=True)
+class Scenarios:
+    """Equally likely price paths over the hours of a run, EUR/MWh without VAT.
+
+    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10, 50 and 90 %
+    percentiles of each hour's 20 prices are the run's, within 0.01 EUR/MWh.
+    """
+
+    made_at: int
+    zone: Zone
+    start_ts: int
+    eur_mwh: Floats
+
+    def goes_with(self, hours: Run) -> bool:
+        """Tell whether these are the paths of a run of hours: of its instant and span, with its percentiles."""
+        if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
+            return False
+        if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
+            return False
+        percentiles = np.quantile(self.eur_mwh, LEVELS, axis=0)
+        return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _SAME_PERCENTILE).all())
+
+    def says_the_same(self, other: Scenarios) -> bool:
+        """Tell whether two are the same to the last bit."""
+        return (self.made_at, self.zone, self.start_ts, self.eur_mwh.shape) == (
+            other.made_at,
+            other.zone,
+            other.start_ts,
+            other.eur_mwh.shape,
+        ) and self.eur_mwh.tobytes() == other.eur_mwh.tobytes()
+
+
 class Forecaster(Protocol):
     """Makes a run from what is known."""
 
@@ -142,7 +178,7 @@ class Forecaster(Protocol):
 
 
 class QuarterForecaster(Forecaster, Protocol):
-    """Makes runs of hours, and a run of quarters to go with each."""
+    """Makes runs of hours, and a run of quarters and scenarios to go with each."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return the quarters of a run that `forecast` made from the same `known`: step 900 s, exactly its span.
@@ -151,18 +187,27 @@ class QuarterForecaster(Forecaster, Protocol):
         never enter the forecast for that day. Raises ValueError where `hourly` was made at another instant.
         """
 
+    def scenarios(self, known: Known, hourly: Run) -> Scenarios:
+        """Return 20 equally likely paths over the hours of a run that `forecast` made from the same `known`.
+
+        Raises ValueError where `hourly` was made at another instant.
+        """
+
 
 class RunPair(NamedTuple):
-    """A run of hours, and the run of quarters that was made with it: of the same instant and span."""
+    """A run of hours, and what was made with it, of the same instant and span: a run of quarters, and scenarios."""
 
     hours: Run
     quarters: Run
+    scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: QuarterForecaster, known: Known) -> Self | None:
-        """Forecast both from what is known; None where nothing at all is known."""
+        """Forecast all from what is known; None where nothing at all is known."""
         hours = make.forecast(known)
-        return None if hours is None else cls(hours, make.forecast_quarters(known, hours))
+        if hours is None:
+            return None
+        return cls(hours, make.forecast_quarters(known, hours), make.scenarios(known, hours))
 
     def of(self, step_s: int) -> Run:
         """Return the run of a step, 3600 or 900 s."""

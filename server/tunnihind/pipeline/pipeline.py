@@ -235,7 +235,7 @@ class Pipeline:
     async def _forecast(self, now: int) -> None:
         runs = await self._modeller.runs(now)
         if runs is not None:
-            await asyncio.to_thread(self._store.runs.add, *runs)
+            await asyncio.to_thread(self._store.runs.add_pair, runs)
             _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
 
     async def _score(self, now: int) -> None:

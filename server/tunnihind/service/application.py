@@ -56,8 +56,9 @@ def create_app(
     app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
     app[METRICS], app[PROBLEMS] = metrics, problems
     handlers = {
-        "/api/v1/forecast": routes.forecast(snapshot, problems),
+        "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
         "/api/v1/quarters": routes.quarters(snapshot, problems),
+        "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
         "/api/series": routes.series(snapshot, problems),
         "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(read_scores, clock), problems),
         "/api/v1/history": routes.history(

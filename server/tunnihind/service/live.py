@@ -137,7 +137,8 @@ async def _simulate(
     for instant in backcast_instants(int(clock.now())):
         runs = await modeller.runs(instant)
         if runs is not None:
-            await asyncio.to_thread(store.runs.add, *runs)
+            # Without their scenarios: those of the newest run are served.
+            await asyncio.to_thread(store.runs.add, runs.hours, runs.quarters)
     updater.store_changed()
     await pipeline.run(updater.store_changed)
 

@@ -120,6 +120,22 @@ def unpack_figures(packed: bytes, count: int) -> Floats:
     return np.where(figures == _NO_FIGURE, np.nan, figures)
 
 
+def pack_paths(paths: Floats) -> bytes:
+    """Pack price paths (paths, hours), rounded to hundredths, without loss. Raises ValueError for what is no price."""
+    whole = _hundredths(paths)
+    if whole is None:
+        raise ValueError("a path has a price that is none, or more than two decimals")
+    return _pack_changes(whole.ravel())
+
+
+def unpack_paths(packed: bytes, paths: int) -> Floats:
+    """Undo `pack_paths`. Raises ValueError where they are damaged, or can't be so many."""
+    prices = _unpack_changes(packed, "paths")
+    if not prices.size or prices.size % paths or not (np.abs(prices) <= _HIGHEST_PRICE).all():
+        raise ValueError(f"its paths hold {prices.size} prices, which make no {paths} paths")
+    return prices.reshape(paths, -1)
+
+
 def pack_text(text: str) -> bytes:
     """Compress a text."""
     return zlib.compress(text.encode(), _LEVEL)

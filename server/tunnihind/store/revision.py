@@ -12,7 +12,7 @@ from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
 from tunnihind.store.schema import metadata
 
-HEAD: Final = "0007"
+HEAD: Final = "0008"
 """The newest step; steps are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
 

@@ -9,13 +9,14 @@ import msgspec
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
-from tunnihind.forecast.run import Run
+from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_percentiles, pack_text, unpack_percentiles, unpack_text
 from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
+from tunnihind.store.scenarios import replace_scenarios
 from tunnihind.store.schema import runs as table
 from tunnihind.store.state import StateBook
 
@@ -37,11 +38,17 @@ class RunArchive:
         self._state = state
         self.rows = Rows(table, _row, database.damage)
 
-    def add(self, *runs: Run) -> None:
-        """Keep runs, all of them or none: those of hours and of quarters that were made together. Raises StoreError."""
+    def add_pair(self, runs: RunPair) -> None:
+        """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
+        self.add(runs.hours, runs.quarters, scenarios=runs.scenarios)
+
+    def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
+        """Keep runs, all of them or none. Scenarios given are kept in place of those kept before. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
+            if scenarios is not None:
+                replace_scenarios(connection, scenarios)
             self._state.advance(connection)
 
     def newest(self, as_of: int | None = None, *, step_s: int = HOUR_S) -> Run | None:

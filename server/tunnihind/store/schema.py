@@ -77,6 +77,16 @@ Its inputs are compressed; an older one has them as JSON text in `inputs`. One t
 neither percentiles nor inputs.
 """
 
+scenarios: Final = Table(
+    "scenarios",
+    metadata,
+    Column("made_at", BigInteger, primary_key=True, autoincrement=False),
+    Column("zone", Text, nullable=False),
+    Column("start_ts", BigInteger, nullable=False),
+    Column("paths", LargeBinary, nullable=False),
+)
+"""The price paths that go with the newest run of hours; there is one row at most."""
+
 backtest_forecasts: Final = Table(
     "backtest_forecasts",
     metadata,

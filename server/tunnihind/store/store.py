@@ -19,6 +19,7 @@ from tunnihind.store.retention import thin
 from tunnihind.store.revision import HEAD, current, is_current, require_current
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
+from tunnihind.store.scenarios import ScenarioBook
 from tunnihind.store.scores import ScoreBook
 from tunnihind.store.state import StateBook
 
@@ -43,6 +44,7 @@ class Store:
         self.prices = PriceBook(self.database, self.state)
         self.covariates = CovariateBook(self.database, self.state)
         self.runs = RunArchive(self.database, self.state)
+        self.scenarios = ScenarioBook(self.database)
         self.backtests = BacktestBook(self.database, self.state)
         self.scores = ScoreBook(self.database, self.state)
         self.quarantine = Quarantine(self.database)
@@ -68,6 +70,7 @@ class Store:
         """
         with self.database.reading() as connection:
             self.runs.rows.damaged(connection)
+            self.scenarios.rows.damaged(connection)
             self.backtests.rows.damaged(connection)
             self.scores.rows.damaged(connection)
         self.quarantine.held()

@@ -26,7 +26,7 @@ EVERY_ANSWER = {
 }
 
 FEEDS = [f"/api/feeds/{reader}" for reader in READERS]
-DATA = ["/api/v1/forecast", "/api/v1/quarters", "/api/series", *FEEDS]
+DATA = ["/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series", *FEEDS]
 RESOURCES = [*DATA, "/api/v1/history?month=2025-11", "/api/openapi.json", "/api/about", "/", "/docs"]
 
 
@@ -333,10 +333,10 @@ async def test_an_expectation_nobody_can_meet_is_a_417_problem(server: RunningSe
 async def test_a_mistake_of_ours_is_a_500_problem_without_its_traceback(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_snapshot: Snapshot, _coding: str) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(Snapshot, "forecast", fail)
+    monkeypatch.setattr("tunnihind.api.snapshot.forecast_response", fail)
     answer = await server.ask("/api/v1/forecast")
     check_problem(answer, 500)
     assert b"secret" not in answer.body

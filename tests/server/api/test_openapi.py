@@ -89,7 +89,7 @@ def test_every_example_answer_is_valid_under_its_schema(document: dict[str, Any]
         )
 
 
-@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/series"])
+@pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series"])
 def test_every_answer_of_the_price_resources_is_described(document: dict[str, Any], path: str) -> None:
     assert set(document["paths"][path]["get"]["responses"]) == {"200", "304", "400", "405", "429", "500", "503"}
     assert "404" in document["components"]["responses"]

@@ -20,6 +20,7 @@ from tests.support.sources import estonian_quotes
 from tests.support.stores import store_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.run import RunPair
 from tunnihind.forecast.scoring.backtest import NextDay
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
@@ -62,6 +63,12 @@ def wait_for_end(pid: int) -> bool:
         os.close(watch)
 
 
+def same_scenarios(runs: RunPair, others: RunPair) -> bool:
+    assert runs.scenarios is not None
+    assert others.scenarios is not None
+    return runs.scenarios.says_the_same(others.scenarios)
+
+
 async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_one(
     filled: Store, database: Path
 ) -> None:
@@ -70,10 +77,11 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
     async with process_modeller(f"sqlite:///{database}") as modeller:
         there = await modeller.runs(NOW)
         assert there is not None
-        for run, step_s in zip(there, (HOUR_S, QUARTER_S), strict=True):
+        for run, step_s in ((there.hours, HOUR_S), (there.quarters, QUARTER_S)):
             assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
             assert run.says_the_same(here.of(step_s))
+        assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
         kept = learnt_folder(filled)
@@ -87,7 +95,8 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             again = await modeller.runs(NOW)
             assert again is not None
             assert child_of(modeller) != first
-            assert all(run.says_the_same(other) for run, other in zip(again, here, strict=True))
+            assert all(again.of(step_s).says_the_same(here.of(step_s)) for step_s in (HOUR_S, QUARTER_S))
+            assert same_scenarios(again, here)
         last = child_of(modeller)
     assert wait_for_end(last)
 

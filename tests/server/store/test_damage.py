@@ -25,6 +25,7 @@ from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.situation import read_situation
+from tunnihind.store.packing import pack_paths
 from tunnihind.store.revision import is_current
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
@@ -80,6 +81,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for day in range(DAYS):
                 row = "m", NOW - day * DAY_S, HOUR_S, NOW, *day_of_ones
                 connection.exec_driver_sql("INSERT INTO backtest_forecasts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                paths = NOW - day * 3600, "ee", NOW, pack_paths(np.ones((20, 24)))
+                connection.exec_driver_sql("INSERT INTO scenarios VALUES (?, ?, ?, ?)", paths)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")

@@ -84,7 +84,7 @@ def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url
         made = [[run.made_at for run in store.runs.since(0, step_s=step_s)] for step_s in (HOUR_S, QUARTER_S)]
         assert made[0] == made[1]
         assert len(made[0]) == 3
-        store.runs.add(*plain_runs(made[0][0] + HOUR_S))
+        store.runs.add_pair(plain_runs(made[0][0] + HOUR_S))
         assert len(store.runs.since(0, step_s=QUARTER_S)) == 4
 
 

@@ -106,7 +106,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     old = NOW - (RUN_DAYS + 3) * DAY_S
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
-        store.runs.add(*runs)
+        store.runs.add_pair(runs)
     assert store.thin(NOW) > 0
     hours, quarters = store.runs.since(0), store.runs.since(0, step_s=QUARTER_S)
     assert 0 < len(hours) < len(issued_runs)

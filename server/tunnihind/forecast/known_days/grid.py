@@ -127,6 +127,6 @@ def classes_of(days: Sequence[date], country: str) -> Classes:
     return np.array([day_class(day, country) for day in days], np.intp)
 
 
-def by_hour(grid: Floats, days: Sequence[date]) -> Floats:
+def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
     """Lay a grid of shape (..., days, 24) out hour by hour, shape (..., hours), as the days have them."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

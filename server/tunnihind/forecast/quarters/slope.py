@@ -42,10 +42,15 @@ class IssuedHours:
         """Return those of no day."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
+    @property
+    def days(self) -> int:
+        """How many days there are."""
+        return int(self.p50.shape[1])
+
     def between(self, first: date, days: int) -> Floats:
         """Return those of `days` days from `first` on, (7, days, 24)."""
         rows = (first - self.first).days + np.arange(days)
-        inside = (rows >= 0) & (rows < self.p50.shape[1])
+        inside = (rows >= 0) & (rows < self.days)
         window = np.full((LEADS, days, 24), np.nan)
         window[:, inside] = self.p50[:, rows[inside]]
         return window

@@ -1,0 +1,39 @@
+"""`GET /api/v1/scenarios`: equally likely price paths over the hours of the forecast."""
+
+from tunnihind.api.answers import heading, settled_hours
+from tunnihind.api.models import ScenariosResponse
+from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.run import SCENARIOS
+from tunnihind.market import HOUR_S, consumer_price, free_until, market_price
+from tunnihind.settings import Settings
+
+
+def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
+    """Answer `GET /api/v1/scenarios` as of `now`, unix seconds.
+
+    The paths cover the hours of `/api/v1/forecast`, or all of the run where the settings serve the full horizon.
+    """
+    ts, paths = _served_paths(data, now, settings)
+    vat = settings.vat_rate
+    return ScenariosResponse(
+        **heading(data, now, settings),
+        probability=1 / SCENARIOS,
+        day_ahead=settled_hours(data, now, settings),
+        ts=ts,
+        paths=paths,
+        paths_kwh=[[consumer_price(price, vat) for price in path] for path in paths],
+    )
+
+
+def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
+    """Return the starts of the hours that are served, and the price of each on each path, EUR/MWh."""
+    scenarios = data.scenarios
+    if scenarios is None:
+        return [], []
+    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    starts = range(scenarios.start_ts, scenarios.start_ts + scenarios.eur_mwh.shape[1] * HOUR_S, HOUR_S)
+    served = [hour for hour, ts in enumerate(starts) if now < ts and (limit is None or ts <= limit)]
+    if not served:
+        return [], []
+    paths = scenarios.eur_mwh[:, served].tolist()
+    return [starts[hour] for hour in served], [[market_price(price) for price in path] for path in paths]

@@ -1,0 +1,92 @@
+"""In which order the paths come at each hour: as past forecasts were wrong together.
+
+This is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)) on the model's own errors as issued, as in
+ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
+"""
+
+from datetime import date
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.forecast.known_days.price_state import to_scale
+from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.run import LEADS, SCENARIOS
+from tunnihind.known import Floats
+from tunnihind.price_series import PriceSeries
+
+type Ranks = NDArray[np.intp]
+
+_APART_DAYS: Final = 7
+"""Days between the issues: the same weekday, and errors of which hardly any are the same."""
+_SETTLED_DAYS: Final = 2
+"""Days whose prices are settled and which a run still forecasts, at most: today and tomorrow."""
+
+_CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
+"""Shares and reaches (hours) of the correlation of two hours' errors, .45 exp(-k / 2.5) + .55 exp(-k / 34). It
+is that of the Home Assistant integration, whose `plans/saving.py` says how it was fitted."""
+_SEED: Final = 20
+
+
+def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
+    """Return the ranks (20, days, 24) of the errors of 20 past issues, None where so many are not known.
+
+    `hours` are the known prices. `days` counts the days to forecast from the newest that `issued` holds, which is 0.
+    The errors of an issue are those of the days as far from its own newest one, at the leads they were forecast at.
+    """
+    errors = _errors(issued, hours)
+    ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
+    lead = np.clip(ahead, 1, LEADS)
+    newest = np.arange(-ahead[0], errors.shape[1] - ahead[-1])
+    if not newest.size:
+        return None
+    fields = errors[lead - 1, newest[:, None] + ahead]
+    chosen = _chosen(np.flatnonzero(np.isfinite(fields).all(axis=(1, 2))))
+    if chosen is None:
+        return None
+    return ranks_of(fields[chosen][:, (ahead >= days.start) & (ahead < days.stop)])
+
+
+def modelled_ranks(hours: int) -> Ranks:
+    """Return ranks (20, hours) of errors whose correlation fades with the hours between, where too few are known."""
+    shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
+    errors = np.zeros((hours, SCENARIOS))
+    for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
+        keep = np.exp(-1 / reach_h)
+        state = shock[0]
+        for hour in range(hours):
+            state = keep * state + np.sqrt(1 - keep**2) * shock[hour] if hour else state
+            errors[hour] += np.sqrt(share) * state
+    return ranks_of(errors.T)
+
+
+def ranks_of(errors: Floats) -> Ranks:
+    """Return the place of each of the first axis among them, from 0; of equals the first has the lower one."""
+    ranks: Ranks = np.argsort(np.argsort(errors, axis=0, kind="stable"), axis=0, kind="stable")
+    return ranks
+
+
+def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
+    """Return price minus p50 as issued, (7, days, 24), asinh scale, NaN where unknown."""
+    if not issued.days:
+        return np.empty(issued.p50.shape)
+    grid = DayGrid.between(issued.first, date.fromordinal(issued.first.toordinal() + issued.days - 1))
+    actual = grid.lay_whole(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+    return to_scale(actual) - to_scale(issued.p50)
+
+
+def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
+    """Return the places of 20 of the issues, given by their day in ascending order: the newest and those before it.
+
+    They are a week apart, or as far as that many can be.
+    """
+    for apart in range(_APART_DAYS, 0, -1):
+        chosen: list[int] = []
+        for place in reversed(range(whole.size)):
+            if not chosen or whole[chosen[-1]] - whole[place] >= apart:
+                chosen.append(place)
+            if len(chosen) == SCENARIOS:
+                return chosen
+    return None

@@ -1,0 +1,42 @@
+"""The scenarios of a run: the values of each hour, put in the order in which past errors came together."""
+
+import math
+from datetime import date, timedelta
+from typing import Final
+
+import numpy as np
+
+from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.run import Run, Scenarios
+from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks
+from tunnihind.forecast.scenarios.values import values_of
+from tunnihind.market import DAY_S, HOUR_S, Limits, day_start, delivery_day
+from tunnihind.price_series import PriceSeries
+
+_LATELY_DAYS: Final = 90
+"""So many days before the first one say how low a price may be."""
+
+
+def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
+    """Return 20 equally likely paths over the hours of a run.
+
+    `hours` are the known prices, `issued` the past forecasts whose errors tell which hours are wrong together. Where
+    these are too few, errors are taken to be alike the nearer two hours are. The values of each hour are the run's own
+    (`values_of`), so no price of a delivery day has a part in the paths of that day.
+    """
+    first = delivery_day(hourly.start_ts)
+    days = days_between(first, delivery_day(hourly.end_ts - 1))
+    from_newest = (first - (issued.first + timedelta(days=issued.days - 1))).days
+    ranks = past_ranks(issued, hours, range(from_newest, from_newest + len(days)))
+    whole = modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S) if ranks is None else by_hour(ranks, days)
+    skipped = (hourly.start_ts - day_start(first)) // HOUR_S
+    values = values_of(hourly, _lowest_before(first, hours), limits)
+    paths = np.take_along_axis(values, whole[:, skipped : skipped + hourly.p50.size], axis=0)
+    return Scenarios(hourly.made_at, hourly.zone, hourly.start_ts, paths)
+
+
+def _lowest_before(day: date, hours: PriceSeries) -> float:
+    """Return the lowest known price of the days before a day, minus infinity where none is known."""
+    before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
+    return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf
