@@ -5,6 +5,10 @@
 
 /** @import { Columns, Config, Connection, Contents, Day, Failure, Hass, Label, Locale, Period, Plan, Range, Scene, Span } from "./tunnihind-card.types" */
 
+// As it starts, Home Assistant puts a registry of elements of its own in the place of the browser's. It would not know
+// a card that is defined before, and this file may come first.
+if (document.querySelector("home-assistant")) await customElements.whenDefined("home-assistant");
+
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 

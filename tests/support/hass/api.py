@@ -72,6 +72,9 @@ class HassApi:
     async def post(self, path: str, body: Json = None) -> Json:
         return await self._ask("POST", path, body)
 
+    async def delete(self, path: str) -> Json:
+        return await self._ask("DELETE", path)
+
     async def command(self, kind: str, **fields: Json) -> Json:
         """Send a command over the websocket and return its result."""
         async with self._session() as session, session.ws_connect("/api/websocket") as socket:

@@ -25,11 +25,23 @@ history:
 logger:
   default: info
 lovelace:
+  dashboards:
+    of-a-file:
+      mode: yaml
+      title: Of a file
+      filename: dashboard.yaml
 onboarding:
 recorder:
   commit_interval: 1
 system_health:
 websocket_api:
+"""
+
+_DASHBOARD = """\
+views:
+  - path: prices
+    cards:
+      - type: custom:tunnihind-card
 """
 
 
@@ -38,6 +50,7 @@ def write_configuration(folder: Path, port: int, *, discovery: bool = False) -> 
     extra = "zeroconf:\n" if discovery else ""
     (folder / "configuration.yaml").write_text(_CONFIGURATION + extra)
     (folder / "automations.yaml").write_text("[]\n")
+    (folder / "dashboard.yaml").write_text(_DASHBOARD)
     (folder / "custom_components").symlink_to(INTEGRATIONS)
     (folder / ".storage").mkdir()
     # An `http:` of the configuration file would only be on trial: it has to be confirmed on the page within minutes.

@@ -20,20 +20,31 @@ _FAR_AHEAD_MS = 10**14
 
 @asynccontextmanager
 async def owner_s_browser(
-    real_home: RealHome, *, theme: Theme = "light", size: ViewportSize = DESKTOP
+    real_home: RealHome,
+    *,
+    theme: Theme = "light",
+    size: ViewportSize = DESKTOP,
+    address: str | None = None,
 ) -> AsyncIterator[BrowserContext]:
-    """Return a browser in which the owner has logged in."""
+    """Return a browser in which the owner has logged in, at Home Assistant's own address or at another one of it."""
+    address = address or real_home.hass.process.url
     tokens = {
         "access_token": real_home.hass.token,
         "token_type": "Bearer",
         "expires_in": _FAR_AHEAD_MS // 1000,
         "expires": _FAR_AHEAD_MS,
         "refresh_token": "",
-        "hassUrl": real_home.hass.process.url,
-        "clientId": f"{real_home.hass.process.url}/",
+        "hassUrl": address,
+        "clientId": f"{address}/",
     }
     async with chromium() as browser:
-        context = await browser.new_context(viewport=size, color_scheme=theme, timezone_id="Europe/Tallinn")
+        context = await browser.new_context(
+            base_url=address,
+            viewport=size,
+            color_scheme=theme,
+            timezone_id="Europe/Tallinn",
+            ignore_https_errors=True,
+        )
         await context.add_init_script(f"localStorage.setItem('hassTokens', {json.dumps(json.dumps(tokens))})")
         yield context
 
@@ -42,7 +53,7 @@ async def owner_s_browser(
 async def opened(context: BrowserContext, real_home: RealHome, path: str) -> AsyncIterator[Page]:
     """Return a page of Home Assistant, drawn as far as it is drawn at once."""
     page = await context.new_page()
-    await page.goto(real_home.hass.process.url + path)
+    await page.goto(path)
     await page.locator("home-assistant-main").wait_for()
     yield page
     await page.close()
