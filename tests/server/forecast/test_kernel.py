@@ -7,8 +7,8 @@ RNG = np.random.default_rng(5)
 
 def test_a_fitted_kernel_follows_inputs_also_where_the_relation_is_not_linear() -> None:
     inputs = RNG.normal(size=(400, 3)).astype(np.float32)
-    target = np.repeat(np.abs(inputs[:, :1]).astype(np.float64), 24, axis=1)
-    fit = KernelFit.of(inputs[:300], np.ones(3, np.float32), target[:300], np.full(300, 0.1), 1)
+    target = np.repeat(np.maximum(inputs[:, :1], 0).astype(np.float64), 24, axis=1)
+    fit = KernelFit.of(inputs[:300], target[:300], np.full(300, 0.1), 1)
     assert fit is not None
     error = np.abs(fit.predict(inputs[300:]) - target[300:]).mean()
     assert error < 0.5 * np.abs(target[300:] - target[:300].mean()).mean()
@@ -16,6 +16,20 @@ def test_a_fitted_kernel_follows_inputs_also_where_the_relation_is_not_linear() 
 
 def test_too_few_days_are_not_fitted() -> None:
     few = MIN_KERNEL_DAYS - 1
-    assert (
-        KernelFit.of(np.ones((few, 2), np.float32), np.ones(2, np.float32), np.ones((few, 24)), np.ones(few), 1) is None
-    )
+    assert KernelFit.of(np.ones((few, 2), np.float32), np.ones((few, 24)), np.ones(few), 1) is None
+
+
+def test_columns_that_the_target_does_not_follow_hardly_count() -> None:
+    inputs = RNG.normal(size=(500, 40)).astype(np.float32)
+    target = np.repeat(np.maximum(inputs[:, :1], 0).astype(np.float64), 24, axis=1)
+    target += 0.05 * RNG.normal(size=target.shape)
+    fit = KernelFit.of(inputs[:400], target[:400], np.full(400, 0.1), 1)
+    assert fit is not None
+    assert fit.scale[0] > 5 * fit.scale[1:].max()
+
+
+def test_a_target_that_never_moves_is_forecast_as_it_is() -> None:
+    inputs = RNG.normal(size=(200, 3)).astype(np.float32)
+    fit = KernelFit.of(inputs, np.full((200, 24), 0.7), np.full(200, 0.1), 1)
+    assert fit is not None
+    np.testing.assert_allclose(fit.predict(inputs[:5]), 0.7, atol=1e-6)

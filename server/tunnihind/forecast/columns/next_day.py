@@ -24,8 +24,10 @@ _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
-_CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
+CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """Reach over hours and half-life in days of each supply curve."""
+HINGE: Final = "tightness_above"
+"""What the names of the hinges of market tightness by the hour begin with."""
 _EVENING: Final = slice(18, 24)
 
 
@@ -84,7 +86,7 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
         columns |= _linear(next_day_name(name), z[name], target)
     index, axis = _weighted(z, _TIGHTNESS), _weighted(z, _CURVE_AXIS)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
-    columns |= {f"tightness_above_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
+    columns |= {f"{HINGE}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
     columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
     columns |= {f"curve_axis_above_{n}": np.maximum(on_axis - cut, 0) for n, cut in enumerate(scale.axis)}
     there = [name for name in _CURVE_AXIS if name in z]
@@ -142,14 +144,14 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
     Nadaraya-Watson over days and hours: Gaussian in `axis`, triangular in hours, exponential in age.
     """
-    curves = np.zeros((len(target), CLOCK_HOURS, len(_CURVES)))
+    curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
         past = slice(max(0, day - _CURVE_DAYS), day)
         seen = np.isfinite(axis[past])
         if np.isfinite(axis[day]).all() and seen.any():
             base = prices.mean[7][day - 1]
             curves[row] = _curves_at(axis[day], axis[past], seen, prices.own[past], base) - base[:, None]
-    by_name = {name: curves[..., place] for place, name in enumerate(_CURVES)}
+    by_name = {name: curves[..., place] for place, name in enumerate(CURVES)}
     return {**by_name, f"{CURVE}_daily": by_name[CURVE].mean(1)}
 
 
@@ -162,9 +164,9 @@ def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, ba
     np.exp(near, out=near)
     near *= seen
     age = np.arange(len(axis))[::-1]
-    recency = np.array([0.5 ** (age / half_life) for _, half_life in _CURVES.values()], np.float32)
+    recency = np.array([0.5 ** (age / half_life) for _, half_life in CURVES.values()], np.float32)
     priced, weight = recency @ (near * y.astype(np.float32)), recency @ near
-    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in _CURVES.values()], axis=1)
+    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in CURVES.values()], axis=1)
     total = (priced * by_hour).sum(-1) + _CURVE_PRIOR * base[:, None]
     curves: Floats = total / ((weight * by_hour).sum(-1) + _CURVE_PRIOR)
     return curves

@@ -1,7 +1,9 @@
-"""Kernel ridge on whole days: 24 hours at once from a day's columns in blocks of three hours.
+"""Kernel ridge on whole days: 24 hours at once from a day's columns.
 
 The kernel is linear plus Gaussian. It sees all hours of the last days at once and interactions that the hour-wise
-ridge cannot; alone it is no better, averaged with the ridges it is worth 1 to 2 %. Single precision is enough.
+ridge cannot. How far apart two days are is measured in units that are learnt: a column counts as much as a linear fit
+of all hours leans on it (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole, Pandit,
+Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is enough.
 """
 
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
-from tunnihind.forecast.columns.next_day import CURVE
+from tunnihind.forecast.columns.next_day import CURVE, CURVES, HINGE
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import ColumnNames, Rows
 from tunnihind.forecast.columns.weather import TARGET_HOURS
@@ -28,44 +30,44 @@ _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
 """The diagonal of the kernel matrix is `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / a day's weight."""
 _SHARPNESS: Final = 1.5
+_SCALE_STEPS: Final = 2
+_SCALE_NOISE: Final = 2.0
+"""How much stronger the penalty is of the linear fits from which the columns' scale is learnt."""
+_LEAST_SCALE: Final = 0.1
+"""Of the mean scale: what a column counts at least, since it may matter in a way that is not linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
 _FLAT: Final = 1e-3
-_GROUP_SCALE: Final = {OWN: 2.0, CALENDAR: 2.0, WEATHER: 1.5, NEIGHBOURS: 1.0, NEXT_DAY: 3.0}
 _HOURLY: Final = {
     OWN: ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN),
     NEIGHBOURS: ("lv_price", "fi_price"),
 }
-"""Hourly columns that the kernel reads in blocks; of most groups it reads all daily ones too."""
+"""Hourly columns that the kernel reads; of most groups it reads all daily ones too."""
 _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
-def day_rows(rows: Rows) -> tuple[Singles, Singles]:
-    """Return what the kernel reads of days, (n, k), and the scale of each (k,).
+def day_rows(rows: Rows, lead: int) -> Singles:
+    """Return what the kernel reads of days, (n, k): daily columns, and hourly ones hour by hour for the first lead.
 
-    Hourly columns come by blocks of three hours, daily ones as they are. A group weighs alike however many it has.
+    For the other leads hourly ones come in blocks of three hours, which does as well there and is cheaper.
     """
-    parts: list[Floats] = []
-    scales: list[Floats] = []
-    for group, scale in _GROUP_SCALE.items():
-        of_group = _parts_of(group, rows)
-        width = sum(part.shape[1] for part in of_group)
-        parts += of_group
-        scales.append(np.full(width, scale / np.sqrt(max(width, 1))))
-    return np.concatenate(parts, axis=1).astype(np.float32), np.concatenate(scales).astype(np.float32)
+    block = 1 if lead == 1 else _BLOCK_HOURS
+    groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
+    parts = [part for group in groups for part in _parts_of(group, rows, block)]
+    return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
-def _parts_of(group: str, rows: Rows) -> list[Floats]:
+def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
     """Return what the kernel reads of a group of columns, each part (n, k)."""
     names = rows.names
     if not names.of(group):
         return []
     if group == WEATHER:
-        return [part for driver in _drivers(names) for part in _weather_parts(driver, rows)]
+        return [part for driver in _drivers(names) for part in _weather_parts(driver, rows, block)]
     if group == NEXT_DAY:
-        return _next_day_parts(rows)
-    return [*(_blocks(rows.hourly(name)) for name in _HOURLY.get(group, ())), rows.daily(names.daily_of(group))]
+        return _next_day_parts(rows, block)
+    return [*(_blocks(rows.hourly(name), block) for name in _HOURLY.get(group, ())), rows.daily(names.daily_of(group))]
 
 
 def _drivers(names: ColumnNames) -> list[str]:
@@ -73,27 +75,28 @@ def _drivers(names: ColumnNames) -> list[str]:
     return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
 
 
-def _weather_parts(driver: str, rows: Rows) -> list[Floats]:
+def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
     daily = [name for name in rows.names.daily_of(WEATHER) if name.startswith(f"{driver}_")]
-    return [_blocks(rows.hourly(f"{driver}{TARGET_HOURS}")), rows.daily(daily)]
+    return [_blocks(rows.hourly(f"{driver}{TARGET_HOURS}"), block), rows.daily(daily)]
 
 
-def _next_day_parts(rows: Rows) -> list[Floats]:
-    """Return of the first lead each driver by blocks and by day, and the supply curve; of the second all there is."""
+def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
+    """Return of the first lead each driver by hour and by day, the supply curves and hinges; of the second all."""
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
         return [rows.daily(names.daily_of(NEXT_DAY))]
     drivers = [name.removesuffix("_daily_change") for name in names.of(NEXT_DAY) if name.endswith("_daily_change")]
     return [
-        *(_blocks(rows.hourly(driver)) for driver in drivers),
+        *(_blocks(rows.hourly(driver), block) for driver in drivers),
         *(rows.daily(f"{driver}{ending}" for ending in _NEXT_DAY_ENDINGS) for driver in drivers),
-        _blocks(rows.hourly(CURVE)),
+        *(_blocks(rows.hourly(curve), block) for curve in CURVES),
+        *(_blocks(rows.hourly(name), _BLOCK_HOURS) for name in names.of(NEXT_DAY) if name.startswith(HINGE)),
     ]
 
 
-def _blocks(hourly: Floats) -> Floats:
-    """Return means of three hours, (n, 24) -> (n, 8)."""
-    means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // _BLOCK_HOURS, _BLOCK_HOURS).mean(axis=2)
+def _blocks(hourly: Floats, block: int) -> Floats:
+    """Return means of blocks of hours, (n, 24) -> (n, 24 / block)."""
+    means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
 
 
@@ -110,7 +113,7 @@ class KernelFit:
     level: Singles
 
     @classmethod
-    def of(cls, days: Singles, scale: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
+    def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
         """Fit consecutive `days` (n, k), the newest last, to targets (n, 24), asinh scale; None with too few of them.
 
         Days of a large past `error` (n,) weigh less.
@@ -125,17 +128,21 @@ class KernelFit:
         mean = share @ days
         sd = np.sqrt(np.maximum(share @ days**2 - mean**2, 0))
         sd = np.where(sd < _FLAT, np.float32(1e6), sd)
-        rows = _standard(days, mean, sd, scale)
+        level = share @ target
+        target -= level
+        noise = np.float32(_NOISE * (1 + _NOISE_GROWTH * (lead - 1)))
+        z = _standard(days, mean, sd)
+        scale = _column_scale(z, weight, target, noise)
+        rows = z * scale
         norms = (rows * rows).sum(axis=1)
         matrix = _kernel(rows, rows, norms, norms, norms.mean())
         diagonal = np.arange(len(rows))
-        matrix[diagonal, diagonal] += np.float32(_NOISE * (1 + _NOISE_GROWTH * (lead - 1))) / weight
-        level = share @ target
-        return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target - level), level)
+        matrix[diagonal, diagonal] += noise / weight
+        return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
         """Return the forecast of days, (n, k) -> (n, 24), asinh scale."""
-        x = _standard(days, self.mean, self.sd, self.scale)
+        x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
 
@@ -146,9 +153,30 @@ def _weights(error: Floats, age: NDArray[np.intp]) -> Singles:
     return weights.astype(np.float32)
 
 
-def _standard(days: Singles, mean: Singles, sd: Singles, scale: Singles) -> Singles:
-    standard: Singles = np.clip((days - mean) / sd, -_Z_CLIP, _Z_CLIP) * scale
+def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
+    standard: Singles = np.clip((days - mean) / sd, -_Z_CLIP, _Z_CLIP)
     return standard
+
+
+def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
+    """Return how much each column counts, (k,): the size over all hours of its coefficients in a linear kernel's fit.
+
+    Each step fits anew with the scale of the step before, so that what matters little comes to matter less.
+    """
+    weighted = (z * weight[:, None]).T
+    gram, cross = weighted @ z, weighted @ target
+    scale = np.ones(len(gram), np.float32)
+    for _ in range(_SCALE_STEPS):
+        unit = scale**2 @ gram.diagonal() / weight.sum()
+        if unit == 0:  # a target that never moves
+            return np.ones_like(scale)
+        system = gram * (scale[:, None] * (scale / unit))
+        diagonal = np.arange(len(system))
+        system[diagonal, diagonal] += _SCALE_NOISE * noise
+        coefficients = np.linalg.solve(system, cross * (scale / unit)[:, None]) * scale[:, None]
+        size = np.sqrt((coefficients**2).mean(axis=1))
+        scale = size + _LEAST_SCALE * size.mean()
+    return scale if scale.any() else np.ones_like(scale)
 
 
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:

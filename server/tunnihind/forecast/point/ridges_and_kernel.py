@@ -25,7 +25,7 @@ from tunnihind.known import Floats
 
 _FEW_DAYS: Final = 60
 """Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""
-_KERNEL_SHARE: Final = (0.5, 0.38, 0.35, 0.35, 0.35, 0.35, 0.35)
+_KERNEL_SHARE: Final = (0.65, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 """By lead."""
 
 
@@ -52,7 +52,7 @@ class RidgesAndKernelFit:
         combined = linear
         if models.kernel is not None:
             share = _KERNEL_SHARE[lead - 1]
-            by_kernel = np.clip(models.kernel.predict(day_rows(rows)[0]), rows.low, rows.high)
+            by_kernel = np.clip(models.kernel.predict(day_rows(rows, lead)), rows.low, rows.high)
             combined = (1 - share) * linear + share * by_kernel
         trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_DAYS - _FEW_DAYS), 0.5, 1.0))
         return np.stack([trust * combined + (1 - trust) * week, linear])
@@ -74,7 +74,6 @@ class _LeadState:
 
     names: ColumnNames
     moments: Moments
-    scale: Singles
     blocks: list[_Block] = field(default_factory=list)
 
     @classmethod
@@ -82,10 +81,10 @@ class _LeadState:
         """Begin with columns as those of `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
-        return cls(rows.names, Moments.empty(width, half_life), day_rows(rows)[1])
+        return cls(rows.names, Moments.empty(width, half_life))
 
     def copy(self) -> _LeadState:
-        return _LeadState(self.names, deepcopy(self.moments), self.scale, list(self.blocks))
+        return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
     def keep(self, block: _Block) -> None:
         """Add days, and drop those that the kernel looks back to no more."""
@@ -99,7 +98,7 @@ class _LeadState:
             for name in ("rows", "price", "error", "has_next_day")
         )
         first = self._first_to_fit(has_next_day)
-        return KernelFit.of(rows[first:], self.scale, price[first:], error[first:], lead)
+        return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Leave out the days without covariates of the next day once there are enough with them."""
@@ -125,7 +124,7 @@ class RidgesAndKernel:
         combined, linear = predicted[0], predicted[-1]
         state.moments.absorb(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
         error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
-        state.keep(_Block(day_rows(rows)[0], price, error, rows.has_next_day))
+        state.keep(_Block(day_rows(rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit leads in order, the ridges of each drawn toward those before; kernels only where it is to be thorough."""
