@@ -47,7 +47,7 @@ const TEXTS = {
   later: ["Later", "Hilisemad"],
   chart: [
     "Electricity prices. Left and right arrow keys go from period to period.",
-    "Elektrihinnad. Vasak ja parem nool liiguvad ühelt ajalt teisele.",
+    "Elektrihinnad. Liigu vasaku ja parema noolega.",
   ],
   summary: [
     "{day}: lowest {least} at {leastAt}, highest {most} at {mostAt}, {unit}.",
@@ -55,19 +55,13 @@ const TEXTS = {
   ],
   none: ["No price for this time yet", "Selle aja hind ei ole veel teada"],
   loading: ["Loading prices …", "Hindade laadimine …"],
-  empty: [
-    "No prices yet. The server has just started or can't reach its sources. They will appear here.",
-    "Hindu veel ei ole. Server alles käivitus või ei saa allikatega ühendust. Hinnad ilmuvad siia ise.",
-  ],
+  empty: ["No prices yet. They will appear here by themselves.", "Hindu veel ei ole. Need ilmuvad siia ise."],
   ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas."],
   retrying: [
-    "The Tunnihind server doesn't answer. Prices will appear here as soon as it does.",
-    "Tunnihinna server ei vasta. Hinnad ilmuvad siia kohe, kui ta vastab.",
+    "The Tunnihind server doesn't answer. Prices will appear here once it does.",
+    "Tunnihinna server ei vasta. Kui ta vastab, ilmuvad hinnad siia.",
   ],
-  stopped: [
-    "Tunnihind is turned off or could not start. See Settings → Devices & services.",
-    "Tunnihind on välja lülitatud või ei saanud käivituda. Vaata Seaded → Seadmed ja teenused.",
-  ],
+  stopped: ["Tunnihind is turned off or could not start.", "Tunnihind on välja lülitatud või ei saanud käivituda."],
   removed: [
     "This Tunnihind server has been removed. Choose another one in the card's settings.",
     "See Tunnihinna server on eemaldatud. Vali kaardi seadetes teine.",
@@ -157,7 +151,7 @@ export class Wording {
 
   /** A price of EUR/kWh in the unit that people read. @param {number} eurKwh */
   amount(eurKwh) {
-    return this.isCents ? Math.round(eurKwh * 1e8) / 1e6 : eurKwh;
+    return this.isCents ? eurKwh * 100 : eurKwh;
   }
 
   /** @param {number} amount in the unit that people read @param {number} decimals */
@@ -308,7 +302,7 @@ export function daysOf(from, to, wording) {
 }
 
 /**
- * Leaves out labels of one line that would touch an earlier one.
+ * Leaves out labels that would touch an earlier one.
  * @template {{at: number, width: number}} Label  `at` is the middle
  * @param {Label[]} labels @param {number} gap
  */
@@ -329,14 +323,14 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 /** There are five levels, and a sixth way to draw periods of which the level is not known. */
 const LEVELS = [0, 1, 2, 3, 4, 5];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
-const TICKS_PX = 30;
+const [TICKS_PX, MOST_TICKS] = [30, 7];
 /** Bars as wide as this have a gap between them, and round tops. */
 const WIDE_BAR_PX = 5;
 /** Below the first height there are only bars, below the second one no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 const bars = (/** @type {string} */ when) => LEVELS.map((level) => `<path class="${when} bar level${level}"/>`).join("");
-const PICTURE = `<svg aria-hidden="true"><clipPath><rect y="0"/></clipPath><g class="clipped"><path class="ahead"/>
+const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/></clipPath><g clip-path="url(#plot)"><path class="ahead"/>
 <path class="midnights"/><path class="pointed"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}
 <path class="median"/><path class="selling"/><path class="zero"/><path class="links"/><path class="strips"/>
 <path class="present"/><path class="dots"/></g><g class="prices"></g><g class="hours"></g><g class="days"></g>
@@ -344,18 +338,12 @@ const PICTURE = `<svg aria-hidden="true"><clipPath><rect y="0"/></clipPath><g cl
 
 /** Draws prices into a picture of fixed parts: however many periods there are, only the paths get longer. */
 class Drawing {
-  static count = 0;
-
   /** @param {HTMLElement} place */
   constructor(place) {
     this.place = place;
     place.innerHTML = PICTURE;
-    const found = (/** @type {string} */ parts) => [...place.querySelectorAll(parts)];
     /** @type {Record<string, Element>} */
-    this.parts = Object.fromEntries(found("[class], rect").map((part) => [part.getAttribute("class") ?? "clip", part]));
-    const id = `tunnihind-plot-${++Drawing.count}`;
-    found("clipPath")[0].id = id;
-    this.parts.clipped.setAttribute("clip-path", `url(#${id})`);
+    this.parts = Object.fromEntries([...place.querySelectorAll("[class]")].map((part) => [part.getAttribute("class"), part]));
     this.pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
     /** @type {Record<string, number>} */
     this.widths = {};
@@ -396,7 +384,7 @@ class Drawing {
     const [seen, sold] = [scene.periods, scene.selling].map((periods) => inView(periods, scene.view));
     const isLow = height < LOW_PX;
     const hasHours = height >= MIDDLE_PX;
-    const lanes = isLow ? [] : scene.plans.slice(0, Math.floor((height * 0.3) / LANE_PX));
+    const lanes = !hasHours ? [] : scene.plans.slice(0, Math.floor((height * 0.3) / LANE_PX));
     const top = isLow ? 2 : BAND_PX;
     const below = height - (isLow ? 2 : DAYS_PX + (hasHours ? HOURS_PX : 0));
     const bottom = below - lanes.length * LANE_PX;
@@ -424,7 +412,7 @@ class Drawing {
     const room = bottom - top - (isLow ? 0 : MARK_PX) - (least < 0 ? 4 : 0);
     const perAmount = Math.max(room, 10) / (most - least);
     if (least < 0) least -= 4 / perAmount;
-    const { ticks, decimals } = priceTicks(least, least + (bottom - top) / perAmount, (bottom - top) / TICKS_PX);
+    const { ticks, decimals } = priceTicks(least, least + (bottom - top) / perAmount, Math.min((bottom - top) / TICKS_PX, MOST_TICKS));
     const labels = ticks.map((tick) => wording.number(tick, decimals));
     const left = isLow ? 0 : Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8;
     const right = size.width - (isLow ? 0 : 4);
@@ -848,10 +836,12 @@ const STYLE = `
 ha-card { height: 100%; box-sizing: border-box; display: flex; flex-direction: column; overflow: hidden; position: relative;
   padding: 12px 16px 8px; gap: 2px; color: var(--ink); font-size: 14px; line-height: 20px; }
 h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 24px); line-height: 1.3; overflow-wrap: anywhere; }
-.mode { align-self: start; font-size: 12px; line-height: 18px; padding: 0 8px; border-radius: 9px; border: 1px dashed var(--soft); }
+.readout { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; }
+.mode { order: 1; font-size: 12px; line-height: 18px; padding: 0 8px; border-radius: 9px; border: 1px dashed var(--soft); }
 .readout, text { font-variant-numeric: tabular-nums; }
 .when, .unit, .parts, .legend, .message, button { color: var(--soft); }
 .price, .parts, .legend, .foot { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; }
+.readout > .price, .readout > .parts { order: 2; flex-basis: 100%; column-gap: 8px; }
 .amount { font-size: 32px; line-height: 38px; }
 .level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
 .level::before { content: ""; width: 10px; height: 10px; border-radius: 50%; background: var(--level); forced-color-adjust: none; }
@@ -859,7 +849,7 @@ h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 
 .parts div { display: flex; gap: 4px; } dd { margin: 0; color: var(--ink); } dt { order: 1; }
 .note { margin: 2px 0; padding: 6px 10px; border-radius: 8px; font-size: 13px; line-height: 18px;
   background: color-mix(in srgb, var(--level3) 16%, transparent); border-inline-start: 3px solid var(--level3); }
-.chart { flex: 1 1 210px; min-height: 0; position: relative; touch-action: pan-y; cursor: crosshair; user-select: none;
+.chart { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; cursor: crosshair; user-select: none;
   direction: ltr; margin: 0 -4px; border-radius: 6px; }
 .chart:focus { outline: none; }
 .chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
@@ -893,7 +883,8 @@ button:disabled { opacity: .38; cursor: default; background: none; }
 .message svg { width: 40px; } .message path { fill: var(--level2); }
 .summary { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .compact { padding: 8px 12px; } .compact .parts, .compact .foot, .tiny .when, .tiny h2 { display: none; }
-.compact .amount { font-size: 26px; line-height: 30px; }
+.compact .mode:not([hidden]) + .when { display: none; }
+.compact .readout .price { order: 0; flex: none; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${level}); }`).join(" ")}
 @media (forced-colors: active) {
   :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
@@ -903,8 +894,8 @@ ${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${lev
 
 const icon = (/** @type {string} */ path) => `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}"/></svg>`;
 const PARTS = `<style>${STYLE}</style><ha-card>
-<h2 class="title"></h2><div class="mode"></div>
-<div class="readout"><div class="when"></div>
+<h2 class="title"></h2>
+<div class="readout"><div class="mode"></div><div class="when"></div>
 <div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
 <dl class="parts"></dl></div>
 <div class="note" role="status"></div>
@@ -941,7 +932,8 @@ export function checkConfig(config, say) {
   }
 }
 
-class TunnihindCard extends HTMLElement {
+/** @param {typeof HTMLElement} Base */
+const cardOn = (Base) => class extends Base {
   constructor() {
     super();
     /** @type {Config | null} */
@@ -1062,7 +1054,7 @@ class TunnihindCard extends HTMLElement {
     asked.catch((failure) => {
       if (asked !== this.subscription) return;
       this.hear(this.contents, failure);
-      if (failure.code !== "unauthorized") this.retry = setTimeout(this.onReady, RETRY_MS);
+      this.retry = setTimeout(this.onReady, RETRY_MS);
     });
   }
 
@@ -1106,7 +1098,7 @@ class TunnihindCard extends HTMLElement {
     const message = this.message();
     parts.title.hidden = !config.title;
     write(parts.title, config.title ?? "");
-    for (const name of ["readout", "chart", "foot", "note", "mode", "summary"]) parts[name].hidden = message !== "";
+    for (const name of ["readout", "chart", "foot", "note", "summary"]) parts[name].hidden = message !== "";
     parts.message.hidden = message === "";
     write(parts.said, message);
     if (message) return;
@@ -1228,11 +1220,12 @@ class TunnihindCard extends HTMLElement {
     this.chart.drawing.measure();
     this.chart.redraw();
   }
-}
+};
 
-if (!customElements.get("tunnihind-card")) {
-  customElements.define("tunnihind-card", TunnihindCard);
-  const say = textsIn(pageLanguage() || navigator.language);
-  const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (window));
-  (page.customCards ??= []).push({ type: "tunnihind-card", name: say("name"), description: say("description"), preview: true });
-}
+const say = textsIn(pageLanguage() || navigator.language);
+const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (window));
+(page.customCards ??= []).push({ type: "tunnihind-card", name: say("name"), description: say("description"), preview: true });
+// While Home Assistant starts, it replaces the registry of elements. A card that is defined earlier would be forgotten.
+customElements.whenDefined("home-assistant").then(() => {
+  if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
+});
