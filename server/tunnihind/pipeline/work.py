@@ -4,6 +4,7 @@ Work comes through stdin; its outcome, and what it logs, go through stdout. Mess
 Only the server, which starts this process, is at the other end. Once it is gone, this process ends too.
 """
 
+import gc
 import logging
 import os
 import pickle
@@ -93,7 +94,12 @@ def _done(pickled: bytes) -> Outcome:
 
 
 def _settle_in(niceness: int) -> None:
-    """Lower the priority, and leave Ctrl-C to the server."""
+    """Lower the priority, leave Ctrl-C to the server, and look for no garbage.
+
+    What a forecast makes goes without that; looking at each of the many thousands of rows that are read takes a quarter
+    of the time of reading them.
+    """
+    gc.disable()
     if hasattr(os, "nice"):
         os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -5,22 +5,30 @@ another model (Previous Runs, and forecasts of no known run), each run that come
 So the forecast always has one weather for a day, and never none that it had before.
 """
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
 
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.packing import SCALED_BYTES, SINGLE_BYTES, pack_covariate, pack_issue, unpack_covariate
+from tunnihind.store.packing import (
+    SCALED_BYTES,
+    SINGLE_BYTES,
+    pack_covariate,
+    pack_issue,
+    unpack_covariate,
+    unpack_covariates,
+)
 from tunnihind.store.retention import lasting
-from tunnihind.store.rows import EARLIEST, Cells, Hour, Instant, Rows
+from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import covariates as table
 from tunnihind.store.state import StateBook
 
@@ -79,12 +87,14 @@ class CovariateBook:
         if since_ts is not None:
             rolling = (table.c.lead_s > 0) & (table.c.issued_ts + _span_s() > since_ts)
             where = [(table.c.issued_ts >= since_ts) | rolling]
-        order = table.c.name, table.c.issued_ts, table.c.lead_s.desc()
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
-            for name, series in self._rows.read(connection, *where, order_by=order):
+            for name, series in self._rows.read_in_bulk(connection, _all_series, *where):
                 found[name].append(series)
-        return CovariateArchive({name: _before_runs(name, issues) for name, issues in found.items()})
+        # Sorted here: a database would carry all of the values along.
+        for issues in found.values():
+            issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
+        return CovariateArchive({name: _before_runs(name, found[name]) for name in sorted(found)})
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.
@@ -141,6 +151,30 @@ def _series(cells: Cells) -> tuple[str, IssuedSeries]:
     if (np.abs(values) > _HIGHEST).any():
         raise ValueError("its values are no values of hours")
     return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s, row.run_ts)
+
+
+def _all_series(rows: Sequence[Row[Any]]) -> list[tuple[str, IssuedSeries]]:
+    """Return what `_series` does of many rows. Raises ValueError, TypeError, OverflowError where any is damaged."""
+    names, leads, issued, starts, packed, scales, runs = zip(*rows, strict=True)
+    if {*map(type, names)} != {str} or {*map(type, packed)} != {bytes}:
+        raise TypeError("a name or a series is none")
+    _require(leads, 0, _LONGEST_LEAD_S)
+    _require(issued, EARLIEST, LATEST)
+    _require(starts, FIRST_HOUR, END_HOUR - 1)
+    _require([scale for scale in scales if scale is not None], -_FINEST_SCALE, _FINEST_SCALE)
+    _require([run for run in runs if run is not None], EARLIEST, LATEST)
+    values = unpack_covariates(packed, scales)
+    if (np.abs(np.concatenate(values)) > _HIGHEST).any():
+        raise ValueError("its values are no values of hours")
+    series = map(IssuedSeries, issued, starts, values, leads, runs, strict=True)
+    return list(zip(names, series, strict=True))
+
+
+def _require(values: Sequence[int], lowest: int, highest: int) -> None:
+    """Raise ValueError, TypeError or OverflowError where a value is no whole number between two others."""
+    numbers = np.frombuffer(array("q", values), np.int64)
+    if numbers.size and not lowest <= numbers.min() <= numbers.max() <= highest:
+        raise ValueError("a number is out of range")
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:

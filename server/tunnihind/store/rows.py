@@ -8,13 +8,13 @@ import logging
 import re
 import reprlib
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, literal, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, literal, select, type_coerce
 from sqlalchemy.types import NullType
 
 _LOG: Final = logging.getLogger(__name__)
@@ -40,6 +40,7 @@ type Cells = Mapping[str, Any]
 """A row's values as the database has them, by column."""
 
 _AT: Final = re.compile(r"at `\$\.(\w+)")
+_MANY: Final = 4000
 _MOST_NAMED: Final = 20
 """So many rows of a table are named in the log; a broken disk may have damaged all."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
@@ -105,6 +106,25 @@ class Rows[Found]:
     ) -> Iterator[Found]:
         """Yield what the rows stand for; damaged ones are noted and left out."""
         yield from self._read(connection, where, order_by)
+
+    def read_in_bulk(
+        self,
+        connection: Connection,
+        make_all: Callable[[Sequence[Row[Any]]], Sequence[Found]],
+        *where: ColumnElement[bool],
+    ) -> Iterator[Found]:
+        """Yield what `read` does in any order, made many rows at a time.
+
+        Where `make_all` raises ValueError, OverflowError or TypeError because one of them is damaged, they are made one
+        by one. Their cells are in the order of the table's columns.
+        """
+        with connection.execute(self._query.where(*where)) as result:
+            for rows in result.partitions(_MANY):
+                try:
+                    yield from make_all(rows)
+                except ValueError, OverflowError, TypeError:
+                    found = (self._sound(dict(zip(self._columns, row, strict=True))) for row in rows)
+                    yield from (one for one in found if one is not None)
 
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()

@@ -12,9 +12,11 @@ from tunnihind.known import Floats
 from tunnihind.store.packing import (
     HUNDREDTHS,
     pack_covariate,
+    pack_issue,
     pack_percentiles,
     pack_prices,
     unpack_covariate,
+    unpack_covariates,
     unpack_percentiles,
 )
 
@@ -34,6 +36,35 @@ def there_and_back(values: list[float]) -> tuple[NDArray[np.float32], NDArray[np
 def test_covariates_come_back_without_loss(values: list[float]) -> None:
     before, after, _ = there_and_back(values)
     np.testing.assert_array_equal(after, before)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(-400, 400).map(lambda tenths: tenths / 10) | st.just(NAN), max_size=4)
+            | st.lists(st.floats(width=32), max_size=3),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_many_covariates_unpacked_at_once_are_what_each_is_alone(given_series: list[tuple[list[float], bool]]) -> None:
+    packed, scales = [], []
+    for values, at_once in given_series:
+        content, scale = (pack_issue if at_once else pack_covariate)(np.array(values, np.float32))
+        packed.append(content)
+        scales.append(scale)
+    alone = [unpack_covariate(content, scale) for content, scale in zip(packed, scales, strict=True)]
+    together = unpack_covariates(packed, scales)
+    assert [(one.dtype, one.tobytes()) for one in together] == [(one.dtype, one.tobytes()) for one in alone]
+
+
+@pytest.mark.parametrize(("wrong", "scale"), [(b"abc", 1), (b"abc", -1), (zlib.compress(b"abc"), -1), (b"ab", 0)])
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_a_damaged_series_among_many_is_noticed(wrong: bytes, scale: int, times: int) -> None:
+    whole, whole_scale = pack_issue(np.ones(3, np.float32))
+    with pytest.raises(ValueError, match=r"."):
+        unpack_covariates([whole, *[wrong] * times], [whole_scale, *[scale] * times])
 
 
 @pytest.mark.parametrize(
