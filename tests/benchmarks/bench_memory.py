@@ -1,0 +1,189 @@
+"""What a server takes over simulated hours: memory between hourly runs and at its peak, and processor time.
+
+    OPENBLAS_NUM_THREADS=1 PYTHONPATH=. uv run --no-sync python tests/benchmarks/bench_memory.py [--hours 8]
+
+A real `tunnihind serve` runs on a database with six years of prices of four zones and a year of weather of 14 points by
+3 variables, with a clock that is moved on hour by hour (libfaketime). Nothing is fetched. Memory is the proportional
+set size of the server and all of its children (`smaps_rollup`). Processor time is that of all of them, ended ones
+included; the last column is arithmetic: what it would be on a machine a quarter as fast, about a Raspberry Pi.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final, Self
+
+import click
+
+from tests.benchmarks.bench_forecast import LAST, fill, weather
+from tests.support.processes import UNREACHABLE_URL
+from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.windy_market import WindyMarket, archive_of
+from tunnihind.market import HOUR_S, iso_utc
+
+YEARS: Final = 6
+PORT: Final = 18_712
+SLOWER: Final = 4
+PATIENCE_S: Final = 900.0
+CALM_S: Final = 12.0
+"""With no process but the server for so long, nothing is left to do: the pipeline looks for work every ten seconds."""
+COMMAND: Final = Path(sys.executable).with_name("tunnihind")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was taken from one moment to another."""
+
+    processor_s: float
+    peak_mb: float
+    steady_mb: float
+    seconds: float
+
+
+class Watch:
+    """Watches a server and its children."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.peak_mb = 0.0
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def children(self) -> list[int]:
+        """Return the processes that the server has started and that live."""
+        return [
+            int(pid) for task in Path(f"/proc/{self.pid}/task").iterdir() for pid in _read(task / "children").split()
+        ]
+
+    def pss_mb(self) -> float:
+        """Return the memory of all of them."""
+        return sum(_pss_mb(pid) for pid in (self.pid, *self.children()))
+
+    def processor_s(self) -> float:
+        """Return the processor time of the server and all that it has ever started."""
+        ticks = sum(sum(_ticks(pid)[:4]) for pid in (self.pid, *self.children()))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def until_calm(self, done: Callable[[], bool]) -> Spent:
+        """Wait until something is done and nothing more is going on."""
+        began, spent = time.monotonic(), self.processor_s()
+        self.peak_mb, busy = 0.0, time.monotonic()
+        while time.monotonic() - began < PATIENCE_S:
+            if self.children() or not done():
+                busy = time.monotonic()
+            if time.monotonic() - busy > CALM_S:
+                return Spent(self.processor_s() - spent, self.peak_mb, self.pss_mb(), busy - began)
+            time.sleep(0.1)
+        raise SystemExit("the server does not get done with its work")
+
+    def _look(self) -> None:
+        while not self._is_over.wait(0.03):
+            self.peak_mb = max(self.peak_mb, self.pss_mb())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""  # it has ended
+
+
+def _pss_mb(pid: int) -> float:
+    found = [
+        line.split()[1] for line in _read(Path(f"/proc/{pid}/smaps_rollup")).splitlines() if line.startswith("Pss:")
+    ]
+    return int(found[0]) / 1024 if found else 0.0
+
+
+def _ticks(pid: int) -> list[int]:
+    """Return utime, stime, cutime and cstime, the latter two of children that have ended."""
+    return [int(value) for value in _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[11:15]]
+
+
+@contextmanager
+def server(database: Path, clock: ShiftedClock, log: Path) -> Iterator[Watch]:
+    """Run a server and watch it."""
+    arguments = ["--database-url", f"sqlite:///{database}", "--host", "127.0.0.1", "--port", str(PORT), "--no-announce"]
+    sources = ["--no-weather", "--elering-url", UNREACHABLE_URL, "--history-start", str(LAST.year)]
+    environment = os.environ | clock.environment
+    with log.open("ab") as stream:
+        process = subprocess.Popen([COMMAND, "serve", *arguments, *sources], stderr=stream, env=environment)
+    try:
+        with Watch(process.pid) as watch:
+            yield watch
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def runs(database: Path) -> int:
+    """Return how many runs of hours there are."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        found: int = connection.execute("SELECT count(*) FROM runs WHERE step_s = 3600").fetchone()[0]
+        return found
+
+
+def measured(database: Path, clock: ShiftedClock, hours: int, log: Path) -> Iterator[tuple[str, Spent]]:
+    """Yield what was done and what it took."""
+    with server(database, clock, log) as watch:
+        yield "first start, first run, scores of 90 days", watch.until_calm(lambda: runs(database) >= 1)
+        for _ in range(hours):
+            more = partial(_more_runs, database, runs(database))
+            clock.jump(HOUR_S)
+            yield f"an hour later, {iso_utc(int(clock.now()))}", watch.until_calm(more)
+    more = partial(_more_runs, database, runs(database))
+    clock.jump(HOUR_S)
+    with server(database, clock, log) as watch:
+        yield "restarted an hour later, first run", watch.until_calm(more)
+
+
+def _more_runs(database: Path, before: int) -> bool:
+    return runs(database) > before
+
+
+@click.command(help=__doc__)
+@click.option("--hours", default=8, show_default=True)
+@click.option("--at", default="05:30", show_default=True, help="UTC, of the day before the last one with prices.")
+def main(hours: int, at: str) -> None:
+    """Fill a database, run a server on it, and print a table."""
+    faketime = library()
+    if faketime is None:
+        raise click.ClickException("libfaketime is not installed")
+    first = date(LAST.year - YEARS, LAST.month, LAST.day)
+    with tempfile.TemporaryDirectory() as folder:
+        database, clock = Path(folder) / "tunnihind.db", ShiftedClock(faketime, Path(folder) / "clock")
+        market = WindyMarket.of(first, (LAST - first).days + 1)
+        fill(f"sqlite:///{database}", archive_of(first, LAST, market.prices), weather())
+        clock.set(f"{LAST - timedelta(days=1)}T{at}:00+00:00")
+        click.echo(f"{'':<44}{'CPU s':>8}{'peak MB':>9}{'then MB':>9}{'seconds':>9}{f'CPU s, {SLOWER}x slower':>20}")
+        for what, spent in measured(database, clock, hours, Path(folder) / "log"):
+            numbers = f"{spent.processor_s:8.2f}{spent.peak_mb:9.0f}{spent.steady_mb:9.0f}{spent.seconds:9.1f}"
+            click.echo(f"{what:<44}{numbers}{SLOWER * spent.processor_s:20.1f}")
+        kept = sorted(Path(f"{database}-learnt").glob("*"))
+        size = sum(path.stat().st_size for path in kept) / 1e6
+        click.echo(
+            f"{len(kept)} files of what was learnt, {size:.0f} MB; the database {database.stat().st_size / 1e6:.0f} MB"
+        )
+        click.echo((Path(folder) / "log").read_text(), err=True)
+
+
+if __name__ == "__main__":
+    main()
