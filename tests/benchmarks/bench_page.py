@@ -28,7 +28,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
-PATHS: Final = ("", "?period=quarter", "?embed=1", "docs")
+PATHS: Final = ("", "?period=quarter", "?embed=1", "accuracy", "docs")
 CHARTS: Final = ("?span=week", "?span=week&period=quarter")
 DRAG_STEPS: Final = 200
 PHONE: Final = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}

@@ -1,4 +1,4 @@
-"""Both pages by the rules of WCAG 2.2 AA, as axe-core knows them."""
+"""All pages by the rules of WCAG 2.2 AA, as axe-core knows them."""
 
 import pytest
 from playwright.async_api import Browser, Page
@@ -26,7 +26,7 @@ async def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", "/?period=quarter&vat=none", "/?embed=1&lang=et", "/docs"])
+@pytest.mark.parametrize("path", ["/", "/?period=quarter&vat=none", "/?embed=1&lang=et", "/accuracy", "/docs"])
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
     server = await serve(sample_views.negative())
     for size in (DESKTOP, PHONE):
@@ -37,8 +37,11 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
             assert await findings(page) == []
 
 
-@pytest.mark.parametrize("view", [ServedData("empty"), sample_views.stale()])
-async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: ServedData) -> None:
+@pytest.mark.parametrize("path", ["/", "/accuracy"])
+@pytest.mark.parametrize(
+    "view", [ServedData("empty"), sample_views.stale(), sample_views.before_the_first_scores()], ids=lambda v: v.version
+)
+async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serve, view: ServedData, path: str) -> None:
     server = await serve(view)
     async with open_page(browser, address_of(server)) as seen:
-        assert await findings(await seen.show()) == []
+        assert await findings(await seen.show(path)) == []

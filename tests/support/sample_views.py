@@ -10,7 +10,8 @@ import numpy as np
 from tests.support.api_server import HOUR
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.live_scores import WindowScores
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
+from tunnihind.forecast.scoring.live_scores import Months, MonthScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
@@ -51,7 +52,29 @@ def scores(mae: float, coverage: float) -> Scores:
     )
 
 
-BY_DAYS_AHEAD = {lead: scores(24 + 2 * lead, 0.82 - lead / 100) for lead in range(1, 8)}
+def window(days: int, month: int = 3) -> WindowScores:
+    """Return how forecasts did over some days: worse the more days ahead, and worse in winter than in summer."""
+    harder = 1 + 0.3 * sin(month / 12 * 6.2832 + 1.5708)
+    plans = {
+        lead: {
+            hours: PlanScores(days, 46.0 - 3 * hours - lead, 39.0 - 3 * hours, 41.5 - 3 * hours, 55.0 - 3 * hours)
+            for hours in PLAN_HOURS
+        }
+        for lead in range(1, 8)
+    }
+    return WindowScores(
+        days=days,
+        by_days_ahead={lead: scores((24 + 2 * lead) * harder, 0.82 - lead / 100) for lead in range(1, 8)},
+        overall=scores(31, 0.79),
+        seven_day_mean_mae={lead: (38.0 + lead) * harder for lead in range(1, 8)},
+        decisions=Decisions(plans, PlanScores(days - 6, 63.6, 44.6, 58.1, 77.3)),
+    )
+
+
+def before_the_first_scores(now: int = HOUR + 612) -> ServedData:
+    """Return an ordinary view of a server that has scored no forecast of its own yet."""
+    months = tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(9, 13))
+    return replace(ordinary(now), accuracy=(), months=Months(backtest=months))
 
 
 def settled(first: int, last: int) -> PriceSeries:
@@ -114,7 +137,8 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
             run=run(now),
             last_refresh=hour,
-            accuracy=tuple(WindowScores(days, BY_DAYS_AHEAD, scores(31, 0.79)) for days in (7, 30, 90)),
+            accuracy=tuple(window(days) for days in (7, 30, 90)),
+            months=Months(issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))),
         )
     )
 

@@ -22,7 +22,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import DashboardPage, ReferencePage, page_handler
+from tunnihind.web.pages import AccuracyPage, DashboardPage, ReferencePage, page_handler
 
 NAME: Final = "Tunnihind"
 
@@ -68,6 +68,7 @@ def create_app(
         "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
         **_documents(settings, instance_id, mode),
         "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),
+        "/accuracy": page_handler(AccuracyPage(settings, snapshot, mode)),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }
     if settings.metrics:

@@ -22,6 +22,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "tz": ("tallinn", "utc"),
     "theme": ("auto", "light", "dark"),
     "score": ("30", "7", "90"),
+    "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
 """The values of each parameter, its default first. An empty one tells that the reader hasn't chosen: what was chosen
@@ -39,6 +40,7 @@ class PageOptions:
     tz: Literal["tallinn", "utc"] = "tallinn"
     theme: Literal["auto", "light", "dark"] = "auto"
     score: Literal["30", "7", "90"] = "30"
+    ahead: Literal["1", "2", "3", "4", "5", "6", "7"] = "1"
     embed: Literal["0", "1"] = "0"
 
     @property

@@ -1,6 +1,7 @@
-"""The pages: the dashboard at `/` and the API's reference at `/docs`; complete without a script."""
+"""The pages: the dashboard, the accuracy of the forecast, and the API's reference; complete without a script."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
+from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
 from tunnihind.web.recipes import recipes
@@ -111,6 +113,7 @@ class DashboardPage:
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
         """Return the page in a coding. Raises StoreError before there is data."""
+        options = replace(options, ahead="1")
         now = int(self._clock.now())
         key = (self._snapshot.data.version, now // _MINUTE_S)
         if key != self._key:
@@ -144,6 +147,29 @@ class DashboardPage:
                 template, self._settings, options, self._mode, summary=summary, show=summary.display
             )
         return self._pages[options]
+
+
+class AccuracyPage:
+    """How good the forecasts were by month, made when the data change for each set of options that is asked for."""
+
+    def __init__(self, settings: Settings, snapshot: Snapshot, mode: Mode) -> None:
+        self._settings = settings
+        self._snapshot = snapshot
+        self._mode = mode
+        self._version = ""
+        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
+
+    def __call__(self, options: PageOptions, coding: Coding) -> Representation:
+        """Return the page in a coding. Raises StoreError before there is data."""
+        options = PageOptions(lang=options.lang, theme=options.theme, ahead=options.ahead)
+        if self._snapshot.data.version != self._version:
+            self._version = self._snapshot.data.version
+            self._ready.clear()
+        if (options, coding) not in self._ready:
+            summary = summarise_accuracy(self._snapshot.data, options, texts_in(options.lang))
+            html = _render("accuracy.html", self._settings, options, self._mode, summary=summary)
+            self._ready[options, coding] = _represent(html, coding, _FIVE_MINUTES)
+        return self._ready[options, coding]
 
 
 def _represent(html: bytes, coding: Coding, caching: str) -> Representation:

@@ -14,6 +14,7 @@ from tunnihind.api.server_models import Mode
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour, free_until, late_from
 from tunnihind.settings import Settings
+from tunnihind.web.accuracy import DAY_PLAN_HOURS
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
@@ -67,7 +68,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything on the dashboard that the server works out; it is empty when nothing at all is known."""
+    """Everything on the dashboard that the server works out; it is empty when nothing at all is known.
+
+    `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead.
+    """
 
     display: Display
     is_empty: bool
@@ -84,6 +88,7 @@ class Summary:
     grid: tuple[GridRow, ...]
     table: tuple[tuple[date, tuple[PricedPeriod, ...]], ...]
     score: AccuracyWindow | None
+    caught: Mapping[int, float]
     drawing: Drawing | None
 
 
@@ -103,6 +108,7 @@ def summarise(
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     tomorrow = today + timedelta(days=1)
+    score = _score(data, now, options)
     return Summary(
         display=display,
         is_empty=not periods,
@@ -124,7 +130,8 @@ def summarise(
         freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
-        score=_score(data, now, options),
+        score=score,
+        caught=_caught(score) if score else {},
         drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
     )
 
@@ -205,3 +212,13 @@ def _score(data: ServedData, now: int, options: PageOptions) -> AccuracyWindow |
     windows: Sequence[AccuracyWindow] = [w for w in accuracy_response(data, now).windows if w.overall.n]
     wanted = [window for window in windows if window.days == int(options.score)]
     return (wanted or [*windows])[-1] if windows else None
+
+
+def _caught(window: AccuracyWindow) -> Mapping[int, float]:
+    """Return which share of the possible saving the cheapest hours of a day caught, by days ahead, where known."""
+    return {
+        ahead.days_ahead: plans.share
+        for ahead in window.decisions.by_days_ahead
+        for plans in ahead.plans
+        if plans.hours == DAY_PLAN_HOURS and plans.share is not None
+    }

@@ -40,7 +40,7 @@ class Texts:
 
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""
-        return f"{self.number(share * 100, 0)}\N{NO-BREAK SPACE}%"
+        return f"{self.number(share * 100, 0)}%"
 
     def long_date(self, day: date) -> str:
         """Write a day with its weekday and month in full."""
@@ -54,6 +54,10 @@ class Texts:
         """Write a day with its short weekday and month."""
         weekday = self._table["weekdaysShort"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self._month(day)[:3], number=day.month)
+
+    def short_month(self, day: date) -> str:
+        """Write a day's month in short, with its year."""
+        return self("shortMonth", month=self._month(day)[:3], number=day.month, year=day.year)
 
     def _month(self, day: date) -> str:
         name: str = self._table["months"][day.month - 1]

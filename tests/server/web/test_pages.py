@@ -19,7 +19,15 @@ from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 
-EVERY_PAGE = ["/", "/docs", "/?embed=1", "/?lang=et&unit=mwh&tz=utc&theme=dark&score=7", "/docs?lang=et"]
+EVERY_PAGE = [
+    "/",
+    "/docs",
+    "/accuracy",
+    "/?embed=1",
+    "/?lang=et&unit=mwh&tz=utc&theme=dark&score=7",
+    "/docs?lang=et",
+    "/accuracy?lang=et&ahead=7",
+]
 
 
 class Outline(HTMLParser):

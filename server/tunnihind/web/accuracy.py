@@ -1,0 +1,225 @@
+"""What the page of accuracy says: how the forecasts of each month did, beside the naive ones; pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import ceil, floor, isnan, log10
+from typing import Final
+
+from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.scoring.decisions import (
+    BOILER_HOURS,
+    NO_PLANS,
+    PlanScores,
+    boiler_eur_a_year,
+)
+from tunnihind.forecast.scoring.live_scores import MonthScores, WindowScores
+from tunnihind.web.drawing import Tick
+from tunnihind.web.options import PageOptions
+from tunnihind.web.texts import Texts
+
+DAY_PLAN_HOURS: Final = 4
+TARGET_COVERAGE: Final = 0.8
+
+_MONTH_DAYS: Final = 30
+_SIZE: Final = 1000
+_BARS_SHARE: Final = 0.72
+"""Of a month's width, what its bars take."""
+_LEAST_MONTHS: Final = 4
+"""There is room for so many months at least, so that the bars of one month don't fill the chart."""
+_MOST_LABELS: Final = 4
+_TICKS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trio:
+    """A figure of the forecast and of both naive ones; NaN where it is unknown."""
+
+    forecast: float
+    seven_day_mean: float
+    baseline: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.forecast, self.seven_day_mean, self.baseline))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How forecasts of one number of days ahead did over `days` delivery days.
+
+    Errors are in EUR/MWh, shares are fractions, the boiler's savings EUR a year without VAT.
+    """
+
+    days: int
+    error: Trio
+    share: Trio
+    coverage: float
+    boiler: Trio
+    boiler_ideal: float
+
+    @classmethod
+    def of(cls, scores: WindowScores, ahead: int) -> Figures:
+        """Pick those of a number of days ahead."""
+        hourly = scores.by_days_ahead[ahead]
+        plans = scores.decisions.by_days_ahead.get(ahead, {})
+        boiler = plans.get(BOILER_HOURS, NO_PLANS)
+        saved = (boiler_eur_a_year(one) for one in (boiler.forecast, boiler.seven_day_mean, boiler.baseline))
+        return cls(
+            days=scores.days,
+            error=Trio(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
+            share=_shares(plans.get(DAY_PLAN_HOURS, NO_PLANS)),
+            coverage=hourly.coverage80,
+            boiler=Trio(*saved),
+            boiler_ideal=boiler_eur_a_year(boiler.ideal),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A month's figures and its first day."""
+
+    first: date
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar in thousandths of the plot's width and height, y downwards; `series` is its place among a month's."""
+
+    series: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label under the plot, in percent of its width."""
+
+    at: float
+    width: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Bars by month; `target` is the height of a line, in thousandths."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    ticks: tuple[Tick, ...]
+    labels: tuple[Label, ...]
+    target: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracySummary:
+    """Everything on the page that the server works out; `months` are the newest first.
+
+    `is_backtest` tells that no forecast of the server has been scored yet, and that these are the model's of past days.
+    """
+
+    ahead: int
+    is_backtest: bool
+    months: tuple[Month, ...]
+    window: Figures | None
+    week: Trio | None
+    charts: tuple[BarChart, ...]
+    years: tuple[int, ...]
+
+
+def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
+    """Work the page out. The backtest is shown, one day ahead, until forecasts of the server's own are scored."""
+    is_backtest = not data.months.issued
+    ahead = 1 if is_backtest else int(options.ahead)
+    scored = data.months.backtest if is_backtest else data.months.issued
+    months = [_month(month, ahead) for month in scored if month.scores.by_days_ahead[ahead].n]
+    window = None if is_backtest else _window(data.accuracy, ahead)
+    week = None if window is None else _shares(window.decisions.week)
+    return AccuracySummary(
+        ahead=ahead,
+        is_backtest=is_backtest and bool(months),
+        months=tuple(reversed(months)),
+        window=None if window is None else Figures.of(window, ahead),
+        week=None if week is None or isnan(week.forecast) else week,
+        charts=tuple(_charts(months, texts)) if months else (),
+        years=() if is_backtest else tuple(sorted({int(month.month[:4]) for month in scored}, reverse=True)),
+    )
+
+
+def _month(month: MonthScores, ahead: int) -> Month:
+    return Month(date.fromisoformat(f"{month.month}-01"), Figures.of(month.scores, ahead))
+
+
+def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
+    """Return the shortest window that has a month of days, or else the longest with any."""
+    scored = [window for window in windows if window.by_days_ahead[ahead].n]
+    return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
+
+
+def _shares(plans: PlanScores) -> Trio:
+    return Trio(plans.share, plans.seven_day_mean_share, plans.baseline_share)
+
+
+def _charts(months: Sequence[Month], texts: Texts) -> Iterator[BarChart]:
+    def euros(error: float) -> str:
+        return texts.number(error, 0)
+
+    labels = tuple(_labels([month.first for month in months], texts))
+    shares = [tuple(month.figures.share) for month in months]
+    if not all(isnan(share) for of_month in shares for share in of_month):
+        yield _chart("saving", shares, 1.0, texts.percent, labels)
+    yield _chart("error", errors := [tuple(month.figures.error) for month in months], _top(errors), euros, labels)
+    covered = [(month.figures.coverage,) for month in months]
+    yield _chart("range", covered, 1.0, texts.percent, labels, target=TARGET_COVERAGE)
+
+
+def _chart(
+    name: str,
+    months: Sequence[tuple[float, ...]],
+    top: float,
+    write: Callable[[float], str],
+    labels: tuple[Label, ...],
+    *,
+    target: float | None = None,
+) -> BarChart:
+    slot = _SIZE / max(len(months), _LEAST_MONTHS)
+    return BarChart(
+        name=name,
+        bars=tuple(_bars(months, slot, top)),
+        ticks=tuple(Tick(round(100 * (1 - i / _TICKS), 2), write(top * i / _TICKS)) for i in range(_TICKS + 1)),
+        labels=labels,
+        target=None if target is None else round(_SIZE * (1 - target / top), 1),
+    )
+
+
+def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
+    """Yield the bars that are known; what is below zero has no height, the table says how far."""
+    for number, values in enumerate(months):
+        width = slot * _BARS_SHARE / len(values)
+        for series, value in enumerate(values):
+            if isnan(value):
+                continue
+            height = round(_SIZE * min(max(value / top, 0.0), 1.0), 1)
+            left = slot * (number + (1 - _BARS_SHARE) / 2) + series * width
+            yield Bar(series, round(left, 1), round(_SIZE - height, 1), round(width * 0.92, 1), height)
+
+
+def _top(months: Sequence[tuple[float, ...]]) -> float:
+    """Return the top of an axis for errors: a round number that five steps divide."""
+    highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
+    if highest <= 0:
+        return 1.0
+    magnitude = 10.0 ** floor(log10(highest / _TICKS))
+    step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= highest)
+    return step * _TICKS
+
+
+def _labels(months: Sequence[date], texts: Texts) -> Iterator[Label]:
+    """Yield the names of the months, or of every second or third of them, so that they have room."""
+    slot = 100 / max(len(months), _LEAST_MONTHS)
+    every = ceil(len(months) / _MOST_LABELS)
+    for number in range(0, len(months), every):
+        at = slot * (number + (1 - _BARS_SHARE) / 2)
+        yield Label(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))

@@ -1,0 +1,134 @@
+"""The page of accuracy: what it works out, and what it says where little has been scored."""
+
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+from math import isnan
+
+import pytest
+
+from tests.support import sample_views
+from tests.support.api_server import Serve
+from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScores, WindowScores, windows
+from tunnihind.web.accuracy import AccuracySummary, summarise_accuracy
+from tunnihind.web.options import PageOptions
+from tunnihind.web.texts import texts_in
+
+
+def summary_of(data: ServedData, **options: str) -> AccuracySummary:
+    chosen = PageOptions.read(options)
+    return summarise_accuracy(data, chosen, texts_in(chosen.lang))
+
+
+def with_months(count: int) -> ServedData:
+    months = [f"{2024 + n // 12}-{n % 12 + 1:02}" for n in range(count)]
+    issued = tuple(MonthScores(month, sample_views.window(30)) for month in months)
+    return replace(sample_views.ordinary(), months=Months(issued=issued))
+
+
+def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() -> None:
+    summary = summary_of(sample_views.ordinary(), ahead="7")
+    assert [month.first for month in summary.months] == [date(2025, month, 1) for month in range(12, 0, -1)]
+    scores = sample_views.window(30, 12)
+    newest = summary.months[0].figures
+    assert newest.error.forecast == scores.by_days_ahead[7].mae
+    assert newest.error.baseline == scores.by_days_ahead[7].baseline_mae
+    assert newest.error.seven_day_mean == scores.seven_day_mean_mae[7]
+    assert newest.share.forecast == scores.decisions.by_days_ahead[7][4].share
+    assert newest.boiler.forecast == pytest.approx(scores.decisions.by_days_ahead[7][3].forecast * 9 * 365 / 1000)
+    assert summary.years == (2025,)
+    assert summary.window is not None
+    assert summary.window.days == 30
+
+
+@pytest.mark.parametrize("count", [1, 5, 24])
+def test_bars_and_labels_stay_within_the_plot(count: int) -> None:
+    summary = summary_of(with_months(count))
+    assert [chart.name for chart in summary.charts] == ["saving", "error", "range"]
+    for chart in summary.charts:
+        assert len(chart.bars) == count * (1 if chart.name == "range" else 3)
+        assert len(chart.labels) <= 4
+        for bar in chart.bars:
+            assert 0 <= bar.x < bar.x + bar.width <= 1000
+            assert 0 <= bar.y <= bar.y + bar.height <= 1000.1
+        for label in chart.labels:
+            assert 0 <= label.at < label.at + label.width <= 100.01
+        # In order from left to right, and none over another.
+        edges = [(bar.x, bar.x + bar.width) for bar in chart.bars]
+        assert all(end <= start for (_, end), (start, _) in pairwise(edges))
+    assert summary.charts[2].target == 200.0
+
+
+def test_the_errors_axis_ends_at_a_round_number_above_all_bars() -> None:
+    [_, errors, _] = summary_of(sample_views.ordinary()).charts
+    assert [tick.label for tick in errors.ticks] == ["0", "20", "40", "60", "80", "100"]
+    assert [tick.at for tick in errors.ticks] == [100, 80, 60, 40, 20, 0]
+
+
+def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
+    window = sample_views.window(30)
+    plans = {
+        lead: {hours: replace(plan, forecast=-5.0) for hours, plan in of_lead.items()}
+        for lead, of_lead in window.decisions.by_days_ahead.items()
+    }
+    worse = replace(window, decisions=replace(window.decisions, by_days_ahead=plans))
+    summary = summary_of(ServedData("1", months=Months(issued=(MonthScores("2025-01", worse),))))
+    assert summary.charts[0].bars[0].height == 0
+    assert summary.months[0].figures.share.forecast < 0
+
+
+def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
+    summary = summary_of(sample_views.before_the_first_scores(), ahead="5")
+    assert (summary.is_backtest, summary.ahead, summary.window, summary.years) == (True, 1, None, ())
+    assert len(summary.months) == 4
+
+
+def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
+    nothing = WindowScores.of(3, [])
+    scored = Months(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
+    summary = summary_of(ServedData("1", months=scored))
+    assert [month.first.month for month in summary.months] == [2]
+    only = summary_of(ServedData("1", months=Months(issued=(MonthScores("2025-01", nothing),))))
+    assert (only.months, only.charts, only.is_backtest) == ((), (), False)
+
+
+def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
+    old = replace(sample_views.window(30), seven_day_mean_mae={}, decisions=WindowScores.of(0, []).decisions)
+    summary = summary_of(replace(sample_views.ordinary(), accuracy=(old,)))
+    assert summary.window is not None
+    assert isnan(summary.window.share.forecast)
+    assert summary.week is None
+
+
+def test_an_empty_server_has_nothing_to_show() -> None:
+    summary = summary_of(ServedData("empty"))
+    assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ((), (), None, False)
+    assert windows([], None) == ()
+    assert Months() == NO_MONTHS
+
+
+@pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%")])
+async def test_the_page_shows_figures_charts_and_where_the_data_is(serve: Serve, lang: str, percent: str) -> None:
+    server = await serve(sample_views.ordinary())
+    html = (await server.ask(f"/accuracy?lang={lang}")).body.decode()
+    assert percent in html
+    assert html.count('role="img"') == 3
+    assert 'href="api/v1/accuracy?format=csv"' in html
+    assert 'href="api/v1/accuracy?format=csv&amp;year=2025"' in html
+    assert "nan" not in html
+    assert ">inf" not in html
+
+
+async def test_the_page_says_that_it_shows_a_backtest(serve: Serve) -> None:
+    html = (await (await serve(sample_views.before_the_first_scores())).ask("/accuracy")).body.decode()
+    assert "No forecast of this server has been scored yet" in html
+    assert html.count('role="img"') == 3
+    assert "ahead=2" not in html
+
+
+async def test_the_dashboard_shows_what_plans_caught_and_links_to_the_page(serve: Serve) -> None:
+    html = (await (await serve(sample_views.ordinary())).ask("/?lang=en")).body.decode()
+    share = sample_views.window(30).decisions.by_days_ahead[1][4].share
+    assert f"<strong>{share:.0%}</strong> of the possible saving caught" in html
+    assert '<a href="accuracy?lang=en">By month, and in plain words</a>' in html
