@@ -18,6 +18,8 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _QUARTERS_PER_HOUR: Final = HOUR_S // QUARTER_S
+_RUNS_THAT_COUNT: Final = 4
+"""A day has so many runs; at least one of them is a long one."""
 
 
 class KnownPrice(NamedTuple):
@@ -131,6 +133,22 @@ class CovariateArchive:
         """Return what had been issued at `instant`."""
         seen = {name: tuple(_issued_until(instant, issues)) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
+
+    def newest_runs(self, names: Iterable[str]) -> list[int]:
+        """Return the initialisations of the weather model's runs that are the newest for their hours, newest first.
+
+        A short run leaves its last days to the one before it.
+        """
+        found: set[int] = set()
+        for name in names:
+            until = 0
+            runs = (issue for issue in self.series.get(name, ()) if issue.run_ts is not None)
+            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_RUNS_THAT_COUNT]:
+                end_ts = issue.start_ts + issue.values.size * HOUR_S
+                if end_ts > until and issue.run_ts is not None:
+                    found.add(issue.run_ts)
+                    until = end_ts
+        return sorted(found, reverse=True)
 
 
 def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[IssuedSeries]:

@@ -46,6 +46,8 @@ def origin(run: Run) -> Iterator[str]:
     for covariate in inputs.get("covariates", ()):
         reach = f"{covariate['reachH']:g} h ahead{', imputed' if covariate['imputed'] else ''}"
         yield f"  covariate   {covariate['name']}, {covariate['ageH']:g} h old, {reach}"
+    if inputs.get("weatherRuns"):
+        yield f"  weather     of the runs of {', '.join(inputs['weatherRuns'])}"
     if inputs.get("ignored"):
         yield f"  left out    {', '.join(inputs['ignored'])}"
     yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"

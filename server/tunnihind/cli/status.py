@@ -9,6 +9,7 @@ from typing import Any
 
 from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.quarantine import Quarantined
@@ -30,6 +31,7 @@ class Status:
     forecast_tier: str | None
     forecast_inputs: Mapping[str, Any] | None
     covariates: Mapping[str, int]
+    history: Mapping[str, DaysFilled]
     sources: Sequence[SourceHealth]
     quarantine: Sequence[Quarantined]
     pipeline: Holder | None
@@ -54,6 +56,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         forecast_tier=None if run is None else run.tier,
         forecast_inputs=None if run is None else run.inputs,
         covariates=store.covariates.newest_issues(now),
+        history={} if is_past else days_progress(store.state),
         sources=() if is_past else tuple(store.health.all().values()),
         quarantine=tuple(case for case in store.quarantine.held() if case.first_seen_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
@@ -78,6 +81,8 @@ def describe(status: Status) -> Iterator[str]:
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
     yield f"forecast    {_forecast(status)}"
     yield f"covariates  {_covariates(status)}"
+    for name, filled in status.history.items():
+        yield f"history     {name}: {_history(filled, status.now)}"
     yield f"pipeline    {_pipeline(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
@@ -135,6 +140,15 @@ def _covariates(status: Status) -> str:
     unknown = unknown_names(status.covariates)
     unused = f"; not used by the forecast: {', '.join(unknown)}" if unknown else ""
     return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
+
+
+def _history(filled: DaysFilled, now: int) -> str:
+    text = f"weather of {filled.done} of {filled.total} days is here"
+    if filled.lacking:
+        text += f", that of {filled.lacking} can't be had"
+    if filled.goes_on_at > now:
+        text += f"; the rest goes on at {_local(filled.goes_on_at)} Estonian time"
+    return text
 
 
 def _pipeline(status: Status) -> str:

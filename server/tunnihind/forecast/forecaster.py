@@ -33,6 +33,7 @@ from tunnihind.market import (
     day_start,
     delivery_day,
     floor_hour,
+    iso_utc,
 )
 
 SHORT_HISTORY: Final = "short-history"
@@ -228,6 +229,7 @@ class TieredForecaster:
                 for one in days.covariates
                 if one.name in used
             ],
+            "weatherRuns": [iso_utc(run_ts) for run_ts in known.covariates.newest_runs(used)],
             "staleDays": days.stale_days if columns.weather else 0,
             "ignored": [*days.ignored, *sorted({one.name for one in days.covariates} - used)],
         }

@@ -6,6 +6,7 @@ can't be had is asked for again after a day, three and nine days, and then no mo
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -34,6 +35,7 @@ _PART_DAYS: Final = 31
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
+_PROGRESS: Final = "days filled in"
 _MOST_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
 """A run that is not there is asked for so often, again after this pause, which triples each time."""
@@ -58,6 +60,42 @@ def first_part(source: CovariateSource, history_start: date) -> date:
     """Return the first day of the first month or day (UTC) that is wanted and that the source has."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
+
+
+@dataclass(frozen=True, slots=True)
+class DaysFilled:
+    """How far the days of a source are filled in: of `total` days `done` are here, and `lacking` can't be had.
+
+    It goes on at `goes_on_at`, 0 where nothing is left.
+    """
+
+    done: int
+    lacking: int
+    total: int
+    goes_on_at: int
+
+
+def days_progress(state: StateBook) -> dict[str, DaysFilled]:
+    """Return how far the back-fill of each source is that gives a run for each day. Raises StoreError."""
+    found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
+    return found or {}
+
+
+def note_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
+    """Note how far the days of a source are filled in, and return it. Raises StoreError."""
+    days = filled(state, days_filled(source.name)).keys()
+    done, vain = len(days), len(lacking(state, source.name).keys() - days)
+    total = (
+        datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date() - first_part(source, history_start)
+    ).days + 1
+    left = missing_parts(state, source, history_start, now)
+    progress = DaysFilled(
+        done, vain, max(total, done + vain), max(now, next_part_at(state, source, now)) if left else 0
+    )
+    known = days_progress(state)
+    if known.get(source.name) != progress:
+        state.write(_PROGRESS, {name: asdict(one) for name, one in (known | {source.name: progress}).items()})
+    return progress
 
 
 def part_end(source: CovariateSource, part: date) -> date:

@@ -16,12 +16,11 @@ from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
     days_filled,
-    filled,
     first_part,
     months_filled,
-    next_part_at,
     note_filled,
     note_lacking,
+    note_progress,
     parts_of_year,
     refill_damaged,
 )
@@ -207,7 +206,10 @@ class Pipeline:
             case Job.PRICES:
                 await self._fetch(price_window(situation, now))
             case Job.COVARIATES:
-                await self._covariates.ingest(self._covariate_sources[task.source])
+                source = self._covariate_sources[task.source]
+                await self._covariates.ingest(source)
+                if source.back_fill.by == "day":
+                    await asyncio.to_thread(note_progress, self._store.state, source, self._history_start, now)
             case Job.FORECAST:
                 await self._forecast(now)
             case Job.HELD_DAYS:
@@ -285,7 +287,7 @@ class Pipeline:
             raise
         self._put_off.pop((source.name, part), None)
         if source.back_fill.by == "day":
-            await asyncio.to_thread(self._note_day, source, part, now, there=there, left=len(missing) - 1)
+            await asyncio.to_thread(self._note_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
         else:
             await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(part), now)
@@ -293,21 +295,21 @@ class Pipeline:
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
-    def _note_day(self, source: CovariateSource, day: date, now: int, *, there: bool, left: int) -> None:
+    def _note_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Note that a day was asked for, and whether enough has come for another forecast."""
         state = self._store.state
         if there:
             note_filled(state, days_filled(source.name), str(day), now)
         else:
             note_lacking(state, source.name, day, now)
-        done = len(filled(state, days_filled(source.name)))
-        pause_end = next_part_at(state, source, now)
-        if pause_end > now and left:
+        progress = note_progress(state, source, self._history_start, now)
+        pauses = progress.goes_on_at > now
+        if pauses:
             _LOG.info(
-                "%s: %d days are filled in, back to %s; to stay within its limits, it goes on at %s",
-                *(source.name, done, day, iso_utc(pause_end)),
+                "%s: %d of %d days of weather are here, back to %s; to keep within its limits, the rest goes on at %s",
+                *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
-        if done == MIN_ISSUE_DAYS or not left or pause_end > now:
+        if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
             state.write(FILLED_UP, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:

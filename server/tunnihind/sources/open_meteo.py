@@ -104,6 +104,8 @@ class OpenMeteo:
         self._points = points
         self._given_run: int | None = None
         self._stitched_at: int | None = None
+        self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
+        """As how many calls the service counts a request for a run."""
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
@@ -143,7 +145,7 @@ class OpenMeteo:
             except RunMissing as error:
                 _LOG.info("%s; it is left out", error)
                 found = {}
-            await self._clock.sleep(self._calls() * 60.0 / _CALLS_PER_MINUTE)
+            await self._clock.sleep(self.calls_a_run * 60.0 / _CALLS_PER_MINUTE)
             if now < run_ts + _PARTS_UNTIL_S and not _is_whole(found, run_ts):
                 continue
             for name, issue in _as_issued(found, run_ts + KNOWN_AFTER_S).items():
@@ -236,10 +238,6 @@ class OpenMeteo:
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
         return series
-
-    def _calls(self) -> int:
-        """Return as how many calls the service counts a request for a run."""
-        return len(self._points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
 
 
 def newest_known_run(now: float) -> int:

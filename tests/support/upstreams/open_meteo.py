@@ -29,8 +29,9 @@ class FakeOpenMeteo(FakeUpstream):
     """Open-Meteo, serving what `weather` says. In place of three hosts it has three addresses.
 
     A run is there `published_after_s` after its initialisation by the clock `now`, unless it is among `missing`; one in
-    `reaches` ends so many hours after its initialisation. Runs have hourly steps to 90 hours, 3-hourly ones to 144 and
-    6-hourly ones to 360; those of 06 and 18 UTC end at 144. The hours between are interpolated.
+    `reaches` ends so many hours after its initialisation. `asked_at` notes when which run was asked for. Runs have
+    hourly steps to 90 hours, 3-hourly ones to 144 and 6-hourly ones to 360; those of 06 and 18 UTC end at 144. The
+    hours between are interpolated.
     """
 
     def __init__(self, weather: Weather = plain_weather, *, now: Callable[[], float] | None = None) -> None:
@@ -38,6 +39,7 @@ class FakeOpenMeteo(FakeUpstream):
         self.weather = weather
         self.missing: set[int] = set()
         self.reaches: dict[int, int] = {}
+        self.asked_at: list[tuple[float, int]] = []
         self.published_after_s = 5 * HOUR_S + 45 * 60
         self._now = now
 
@@ -59,6 +61,8 @@ class FakeOpenMeteo(FakeUpstream):
         columns = query["hourly"].split(",")
         reason = _refusal(api, query, columns)
         run_ts = None if reason or api == "forecast" else _instant(query["run"])
+        if run_ts is not None and self._now is not None:
+            self.asked_at.append((self._now(), run_ts))
         if run_ts is not None and not self._is_there(run_ts):
             run = f"{datetime.fromtimestamp(run_ts, UTC):%Y-%m-%dT%H:%MZ}"
             reason = f"The requested model run is not available. Model: {query['models']}, run: {run}"

@@ -1,0 +1,312 @@
+"""The back-fill of weather, run by run over the wire: at a pace, over restarts, around what is missing or broken."""
+
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from aiohttp import ClientSession, web
+
+from tests.support.clocks import JumpingClock, StillClock, local
+from tests.support.pipelines import RecordingObserver, StubModeller, live, pipeline_of
+from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.upstreams import FakeOpenMeteo
+from tunnihind.errors import StoreError
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.known import IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S, utc_midnight
+from tunnihind.pipeline.back_fill import days_progress
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
+from tunnihind.sources.weather_points import POINTS
+from tunnihind.store.store import Store
+
+NOW = local("2025-02-10 20:10")
+TODAY = date(2025, 2, 10)
+NAME = f"wind_speed_100m@{POINTS[0].name}"
+CALLS = len(POINTS)
+"""As so many calls the service counts a run of all points; here only one point is asked for, to be quick."""
+FEW = replace(OpenMeteo.back_fill, an_hour=17, a_day=34)
+"""A tenth of the days, to be quick."""
+
+
+class Pace(StillClock):
+    """The same clock, for the source: it sleeps exactly as long as it is asked to."""
+
+    def __init__(self, clock: JumpingClock) -> None:
+        super().__init__(clock.instant)
+        self._clock = clock
+
+    def now(self) -> float:
+        return self._clock.instant
+
+    async def sleep(self, seconds: float) -> None:
+        self._clock.instant += seconds
+
+
+@pytest.fixture
+def clock() -> JumpingClock:
+    return JumpingClock(NOW, nap_s=300, work_s=0.01)
+
+
+@pytest.fixture
+async def server(clock: JumpingClock) -> AsyncIterator[FakeOpenMeteo]:
+    async with FakeOpenMeteo(lambda *_: 5.0, now=lambda: clock.instant) as fake:
+        yield fake
+
+
+@pytest.fixture
+def source(session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock) -> OpenMeteo:
+    return source_of(session, server, clock)
+
+
+def source_of(session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock) -> OpenMeteo:
+    source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:1], clock=Pace(clock))
+    # The pace is for 14 points; here each request has one.
+    source.calls_a_run = CALLS
+    source.back_fill = FEW
+    return source
+
+
+def pipeline_from(
+    source: OpenMeteo,
+    store: Store,
+    clock: JumpingClock,
+    since: date,
+    *,
+    modeller: StubModeller | None = None,
+    observer: RecordingObserver | None = None,
+) -> Pipeline:
+    prices = ScriptedPrices(estonian_quotes(TODAY - timedelta(2), TODAY), clock=clock)
+    return pipeline_of(
+        store, clock, prices=[prices], weather=[source], modeller=modeller, history_start=since, observer=observer
+    )
+
+
+def kept(store: Store) -> dict[date, IssuedSeries]:
+    """Return the first run of each day that is kept, by day; each only once."""
+    issues = store.covariates.archive().series.get(NAME, ())
+    runs = [issue for issue in issues if issue.run_ts is not None and issue.run_ts % DAY_S == 0]
+    assert len({issue.run_ts for issue in runs}) == len(runs)
+    return {day_of(issue.run_ts or 0): issue for issue in runs}
+
+
+def day_of(ts: float) -> date:
+    return datetime.fromtimestamp(ts, UTC).date()
+
+
+def days_back(first: date, last: date) -> Iterator[date]:
+    while last >= first:
+        yield last
+        last -= timedelta(1)
+
+
+def asked_days(server: FakeOpenMeteo) -> list[date]:
+    """Return the days whose first run was asked for, in order."""
+    return [day_of(run_ts) for _, run_ts in server.asked_at if run_ts % DAY_S == 0]
+
+
+async def test_the_days_that_a_covariate_needs_are_there_within_minutes(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock
+) -> None:
+    source.back_fill = OpenMeteo.back_fill
+    since = TODAY - timedelta(MIN_ISSUE_DAYS - 1)
+    await pipeline_from(source, store, clock, since).catch_up()
+    assert asked_days(server) == list(days_back(since, TODAY))
+    assert set(kept(store)) == set(days_back(since, TODAY))
+    asked = [at for at, _ in server.asked_at]
+    assert asked[-1] - asked[0] < 3 * 60
+    assert 250 < MIN_ISSUE_DAYS * CALLS / ((asked[-1] - asked[0]) / 60) < 350
+
+
+def test_the_pace_is_half_of_what_the_free_service_allows() -> None:
+    assert 0.45 * 5_000 < OpenMeteo.back_fill.an_hour * CALLS < 0.5 * 5_000
+    assert 0.45 * 10_000 < OpenMeteo.back_fill.a_day * CALLS < 0.5 * 10_000
+
+
+async def test_the_rest_comes_by_the_limits_of_an_hour_and_of_a_day(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock
+) -> None:
+    since = TODAY - timedelta(39)
+    clock.nap_s = 1200
+    await live(pipeline_from(source, store, clock, since), clock, NOW + 26 * HOUR_S)
+    assert [day for day in asked_days(server) if day <= TODAY] == list(days_back(since, TODAY))
+    assert set(kept(store)) == set(days_back(since, TODAY + timedelta(1)))
+    at = sorted(ts for ts, run_ts in server.asked_at if run_ts % DAY_S == 0 and day_of(run_ts) <= TODAY)
+    for span_s, most in [(HOUR_S, FEW.an_hour), (DAY_S, FEW.a_day)]:
+        assert max(sum(start <= ts < start + span_s for ts in at) for start in at) == most
+
+
+async def test_history_is_known_six_hours_after_its_runs_and_live_when_it_came(
+    store: Store, source: OpenMeteo, clock: JumpingClock
+) -> None:
+    await pipeline_from(source, store, clock, TODAY - timedelta(5)).catch_up()
+    for day, issue in kept(store).items():
+        assert issue.issued_ts == utc_midnight(day) + KNOWN_AFTER_S
+    (newest,) = [
+        issue for issue in store.covariates.archive().series[NAME] if issue.run_ts == NOW // DAY_S * DAY_S + 12 * HOUR_S
+    ]
+    assert newest.issued_ts >= NOW
+    before = store.covariates.archive().as_of(NOW - 1).series[NAME]
+    assert max(issue.run_ts or 0 for issue in before) == utc_midnight(TODAY)
+
+
+@pytest.mark.parametrize("restart_after_min", [1, 7])
+async def test_restarts_cost_nothing_and_hurry_nothing(
+    store: Store, session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock, restart_after_min: int
+) -> None:
+    since = TODAY - timedelta(24)
+    clock.nap_s = 60
+    for _ in range(12):
+        pipeline = pipeline_from(source_of(session, server, clock), store, clock, since)
+        await live(pipeline, clock, clock.instant + restart_after_min * 60)
+    counts = Counter(asked_days(server))
+    assert max(counts.values()) == 1
+    within_first_hour = [ts for ts, run_ts in server.asked_at if ts < NOW + HOUR_S and run_ts % DAY_S == 0]
+    assert len(within_first_hour) <= FEW.an_hour
+    assert list(counts) == list(days_back(min(counts), TODAY))
+
+
+async def test_a_run_that_is_missing_is_left_out_remembered_and_asked_for_a_few_times_only(
+    store: Store, session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock
+) -> None:
+    since, gap = TODAY - timedelta(9), [TODAY - timedelta(4), TODAY - timedelta(5)]
+    server.missing |= {utc_midnight(day) for day in gap}
+    clock.nap_s = 6 * HOUR_S
+    for _ in range(3):
+        pipeline = pipeline_from(source_of(session, server, clock), store, clock, since)
+        await live(pipeline, clock, clock.instant + 7 * DAY_S)
+    assert set(days_back(since, TODAY)) - set(kept(store)) == set(gap)
+    counts = Counter(asked_days(server))
+    assert {counts[day] for day in gap} == {4}
+    assert {counts[day] for day in days_back(since, TODAY) if day not in gap} == {1}
+    progress = days_progress(store.state)["open-meteo"]
+    assert (progress.lacking, progress.goes_on_at) == (2, 0)
+
+
+async def test_a_run_that_comes_late_to_the_archive_is_taken_in(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock
+) -> None:
+    late = TODAY - timedelta(4)
+    server.missing.add(utc_midnight(late))
+    pipeline = pipeline_from(source, store, clock, TODAY - timedelta(9))
+    await pipeline.catch_up()
+    assert late not in kept(store)
+    server.missing.clear()
+    clock.instant += DAY_S + HOUR_S
+    await pipeline.catch_up()
+    assert late in kept(store)
+    assert days_progress(store.state)["open-meteo"].lacking == 0
+
+
+class Garbled(FakeOpenMeteo):
+    """Has one run whose answer can't be read."""
+
+    bad_run = "2025-02-05T00:00"
+
+    def answer(self, path: str, query: Mapping[str, str]) -> web.Response:
+        if query.get("run") == self.bad_run:
+            return super().answer(path, {**query, "latitude": "1,2", "longitude": "1,2"})
+        return super().answer(path, query)
+
+
+async def test_a_run_whose_answer_makes_no_sense_does_not_stop_the_rest_nor_is_it_asked_for_ever(
+    store: Store, session: ClientSession, clock: JumpingClock
+) -> None:
+    since, bad = TODAY - timedelta(9), date(2025, 2, 5)
+    clock.nap_s = 60
+    async with Garbled(lambda *_: 5.0, now=lambda: clock.instant) as server:
+        pipeline = pipeline_from(source_of(session, server, clock), store, clock, since)
+        await live(pipeline, clock, NOW + 2 * HOUR_S)
+        assert set(days_back(since, TODAY)) - set(kept(store)) == {bad}
+        clock.nap_s = 12 * HOUR_S
+        await live(pipeline, clock, NOW + 20 * DAY_S)
+    assert 3 <= Counter(asked_days(server))[bad] <= 8
+
+
+@pytest.mark.parametrize(("limit", "pause_s"), [("Minutely", 60), ("Hourly", 50 * 60), ("Daily", 2 * HOUR_S)])
+async def test_over_a_limit_the_back_fill_waits_and_goes_on_where_it_was(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, limit: str, pause_s: int
+) -> None:
+    clock.nap_s = 30
+    observer = RecordingObserver()
+    pipeline = pipeline_from(source, store, clock, TODAY - timedelta(9), observer=observer)
+    for _ in range(8):
+        await pipeline.step()
+    done = len(kept(store))
+    assert 0 < done < 10
+    server.say(f'{{"error":true,"reason":"{limit} API request limit exceeded."}}'.encode(), status=429)
+    await live(pipeline, clock, NOW + 5 * HOUR_S)
+    assert set(kept(store)) == set(days_back(TODAY - timedelta(9), TODAY))
+    at = [ts for ts, _ in server.asked_at]
+    assert max(late - early for early, late in pairwise(at)) >= 0.9 * min(pause_s, 50 * 60)
+    assert max(Counter(asked_days(server)).values()) == 1
+
+
+async def test_a_full_disk_loses_no_run(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refill, failures = store.covariates.refill, [True, True]
+
+    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], now: int) -> int:
+        if failures:
+            failures.pop()
+            raise StoreError("database or disk is full")
+        return refill(series, now)
+
+    monkeypatch.setattr(store.covariates, "refill", sometimes_full)
+    clock.nap_s = 30
+    await live(pipeline_from(source, store, clock, TODAY - timedelta(9)), clock, NOW + HOUR_S)
+    assert set(kept(store)) == set(days_back(TODAY - timedelta(9), TODAY))
+
+
+@pytest.mark.parametrize("jump_s", [-3 * DAY_S, -HOUR_S, 2 * DAY_S])
+async def test_a_clock_that_jumps_asks_for_no_run_twice(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, jump_s: int
+) -> None:
+    pipeline = pipeline_from(source, store, clock, TODAY - timedelta(19))
+    for _ in range(10):
+        await pipeline.step()
+    clock.instant += jump_s
+    await live(pipeline, clock, clock.instant + HOUR_S)
+    clock.instant = max(clock.instant, NOW + HOUR_S)
+    await live(pipeline, clock, clock.instant + HOUR_S)
+    assert set(days_back(TODAY - timedelta(19), TODAY)) <= set(kept(store))
+    asked_again = [day for day, times in Counter(asked_days(server)).items() if times > 1]
+    # Live runs that a clock set back asks for once more are not kept twice.
+    assert len(asked_again) <= 2
+
+
+async def test_days_of_a_stop_are_made_up_for(
+    store: Store, session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock
+) -> None:
+    since = TODAY - timedelta(3)
+    await pipeline_from(source_of(session, server, clock), store, clock, since).catch_up()
+    clock.instant += 5 * DAY_S
+    await pipeline_from(source_of(session, server, clock), store, clock, since).catch_up()
+    assert set(kept(store)) == set(days_back(since, TODAY + timedelta(5)))
+
+
+async def test_enough_weather_is_followed_by_a_forecast_at_once(
+    store: Store, source: OpenMeteo, clock: JumpingClock
+) -> None:
+    modeller = StubModeller()
+    source.back_fill = OpenMeteo.back_fill
+    await live(pipeline_from(source, store, clock, TODAY - timedelta(59), modeller=modeller), clock, NOW + 10 * 60)
+    made_with_enough = [at for at in modeller.made_at if NOW + 60 < at < NOW + 10 * 60]
+    assert made_with_enough
+
+
+async def test_the_log_says_how_far_it_is_and_when_it_goes_on(
+    store: Store, source: OpenMeteo, clock: JumpingClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tunnihind.pipeline.pipeline")
+    observer = RecordingObserver()
+    pipeline = pipeline_from(source, store, clock, TODAY - timedelta(29), observer=observer)
+    await pipeline.catch_up()
+    (told,) = [message for message in caplog.messages if "keep within its limits" in message]
+    assert told.startswith("open-meteo: 17 of 30 days of weather are here, back to 2025-01-25; ")
+    assert [one for one in observer.filled if one[0] == "open-meteo"][-1] == ("open-meteo", 17, 30)
