@@ -5,10 +5,6 @@
 
 /** @import { Columns, Config, Connection, Contents, Day, Failure, Hass, Label, Locale, Period, Plan, Range, Scene, Span } from "./tunnihind-card.types" */
 
-// As it starts, Home Assistant puts a registry of elements of its own in the place of the browser's. It would not know
-// a card that is defined before, and this file may come first.
-if (document.querySelector("home-assistant")) await customElements.whenDefined("home-assistant");
-
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 
@@ -1224,7 +1220,18 @@ const cardOn = (Base) => class extends Base {
 
 const say = textsIn(pageLanguage() || navigator.language);
 const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (window));
-(page.customCards ??= []).push({ type: "tunnihind-card", name: say("name"), description: say("description"), preview: true });
+(page.customCards ??= []).push({
+  type: "tunnihind-card",
+  name: say("name"),
+  description: say("description"),
+  documentationURL: "https://github.com/tunnihind/tunnihind/blob/main/docs/home-assistant.md#the-card",
+  preview: true,
+  getEntitySuggestion: (/** @type {any} */ { entities, devices }, /** @type {string} */ id) => {
+    const { platform, device_id: device } = entities[id] ?? {};
+    const entry_id = devices[device]?.primary_config_entry;
+    return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
+  },
+});
 // While Home Assistant starts, it replaces the registry of elements. A card that is defined earlier would be forgotten.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,66 @@ async def test_the_card_works_over_https_with_the_server_s_port_closed(real_home
     async with away_from_home(real_home, tmp_path) as context, opened(context, real_home, FROM_A_FILE) as page:
         await card_on(page).get_by_text(price).first.wait_for()
         assert page.url.startswith("https://")
+
+
+async def test_the_card_is_picked_with_a_preview_set_up_by_its_form_and_saved(real_home: RealHome) -> None:
+    path = await make_dashboard(real_home, "picked-here")
+    price = await in_cents(real_home)
+    async with owner_s_browser(real_home) as context, opened(context, real_home, f"{path}?edit=1") as page:
+        await page.get_by_role("button", name="Add card").first.click()
+        await page.get_by_text("By card").click()
+        await page.get_by_role("textbox").last.fill("Tunnihind")
+        offered = page.locator(".card", has=card_on(page))
+        await offered.get_by_text(price).first.wait_for()
+        await offered.locator(".overlay").click()
+        form = page.locator("hui-dialog-edit-card")
+        await form.locator("ha-selector-text input").fill("My price")
+        await form.locator("ha-selector-boolean").first.locator("ha-switch").click()
+        await card_on(page).get_by_text("My price").wait_for()
+        await page.get_by_role("button", name="Save").click()
+        await form.wait_for(state="hidden")
+    config = await real_home.hass.command("lovelace/config", url_path="picked-here")
+    [card] = config["views"][0]["sections"][0]["cards"]
+    assert card == {"type": "custom:tunnihind-card", "title": "My price", "show_plans": False}
+
+
+async def test_the_card_is_suggested_for_the_integration_s_entities_and_no_others(real_home: RealHome) -> None:
+    path = await make_dashboard(real_home, "suggested-here")
+    entry_id = (await real_home.entry())["entry_id"]
+    ours = await real_home.entity("current_price")
+    ask = """(id) => {
+      const home = document.querySelector("home-assistant").hass;
+      return window.customCards.find((card) => card.type === "tunnihind-card").getEntitySuggestion(home, id);
+    }"""
+    async with owner_s_browser(real_home) as context, opened(context, real_home, path) as page:
+        await page.wait_for_function("window.customCards?.length && document.querySelector('home-assistant').hass")
+        assert await page.evaluate(ask, ours) == {"config": {"type": "custom:tunnihind-card", "entry_id": entry_id}}
+        assert await page.evaluate(ask, "person.mari") is None
+        assert await page.evaluate(ask, "sensor.gone") is None
+
+
+@asynccontextmanager
+async def language_of_the_owner(real_home: RealHome, language: str) -> AsyncIterator[None]:
+    """Let the owner have chosen a language, and English afterwards."""
+    for_owner = partial(real_home.hass.command, "frontend/set_user_data", key="language")
+    await for_owner(value={"language": language})
+    try:
+        yield
+    finally:
+        await for_owner(value={"language": "en"})
+
+
+@pytest.mark.parametrize(("language", "label"), [("en", "Show plans"), ("et", "Näita plaane")])
+async def test_the_form_speaks_the_language_of_who_fills_it_in(real_home: RealHome, language: str, label: str) -> None:
+    path = await make_dashboard(real_home, f"form-in-{language}", {"type": "custom:tunnihind-card"})
+    async with (
+        language_of_the_owner(real_home, language),
+        owner_s_browser(real_home) as context,
+        opened(context, real_home, f"{path}?edit=1") as page,
+    ):
+        await card_on(page).wait_for()
+        await page.locator("hui-card-edit-mode .control").first.dispatch_event("click")
+        await page.locator("hui-dialog-edit-card").get_by_text(label).first.wait_for()
 
 
 async def test_the_card_is_there_after_a_restart(real_home: RealHome) -> None:
