@@ -17,6 +17,8 @@ _LAST_INSTANT: Final = 4_102_444_800  # the year 2100
 # The credit is an attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _PRICE_DECIMALS: Final = 2
+_SAVING_DAYS: Final = 30
+_SAVING_HOURS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,24 @@ class Backtest:
     baseline_mae: float
     skill: float
     horizon_h: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What plans by the server's forecasts would have saved over some `days`, as fractions of the possible saving.
+
+    `share` is of plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices,
+    `week` of plans that took four hours of the coming week, None before a week is over. `boiler_eur` is what a boiler
+    of 3 kW saves in the three cheapest hours of each day of a year, EUR without VAT, and `ideal_boiler_eur` what it
+    could save.
+    """
+
+    days: int
+    share: float
+    baseline: float
+    week: float | None
+    boiler_eur: float
+    ideal_boiler_eur: float
 
 
 class Mode(StrEnum):
@@ -160,6 +180,25 @@ def settled_from(document: object) -> dict[int, float]:
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
 
+def saving_from(document: object) -> Saving | None:
+    """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
+
+    None where nothing has been scored yet, or by a server that does not score plans.
+    """
+    windows = _checked(_ACCURACY, document)["windows"]
+    window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
+    decisions = None if window is None else _checked(_DECISIONS, window["decisions"])
+    ahead = next((ahead for ahead in decisions["byDaysAhead"] if ahead["daysAhead"] == 1), None) if decisions else None
+    plans = next((plans for plans in ahead["plans"] if plans["hours"] == _SAVING_HOURS), None) if ahead else None
+    if decisions is None or ahead is None or plans is None:
+        return None
+    figures = plans["share"], plans["baselineShare"], ahead["boilerEurAYear"], ahead["idealBoilerEurAYear"]
+    if None in figures:
+        return None
+    share, baseline, boiler_eur, ideal_boiler_eur = figures
+    return Saving(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
+
+
 def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _PRICE_DECIMALS)
 
@@ -269,6 +308,13 @@ _SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
 _HISTORY: Final = _record(
     {"zone": "EE", "currency": "EUR", "prices": [_record({"ts": _quarter_start, "eurMwh": _price})]}
 )
+_FIGURE: Final = vol.Any(None, _number)
+_PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
+_AHEAD: Final = _record(
+    {"daysAhead": _integer, "plans": [_PLANS], "boilerEurAYear": _FIGURE, "idealBoilerEurAYear": _FIGURE}
+)
+_DECISIONS: Final = _record({"byDaysAhead": [_AHEAD], "week": _PLANS})
+_ACCURACY: Final = _record({"windows": [_record({"days": _integer})]})
 
 
 def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:

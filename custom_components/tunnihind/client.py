@@ -18,9 +18,11 @@ from .answers import (
     ForecastAnswer,
     ForeignDocument,
     Malformed,
+    Saving,
     about_from,
     forecast_from,
     past_prices_from,
+    saving_from,
     settled_from,
 )
 from .errors import CannotConnect, InvalidResponse, NoPastPrices, NotTunnihind, RateLimited, RedirectLoop
@@ -41,7 +43,7 @@ _HISTORY_DAYS: Final = "2"
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 # People paste addresses from the documentation or the browser, with one of these paths.
 _OWN_PATHS: Final = re.compile(
-    r"(/+(api/(v1/(forecast|quarters|history|accuracy)|series|about|openapi\.json)|docs))*/*$"
+    r"(/+(api/(v1/(forecast|quarters|history|accuracy)|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
 
 
@@ -110,6 +112,17 @@ class Client:
         if step_s == HOUR_S:
             return self._read(settled_from, body)
         return self._read(partial(forecast_from, step_s=step_s), body).settled
+
+    async def saving(self) -> Saving | None:
+        """Return what plans by the server's forecasts would have saved; None where it does not say.
+
+        Raises CannotConnect and InvalidResponse.
+        """
+        try:
+            _, body = await self._get("api/v1/accuracy")
+            return self._read(saving_from, body)
+        except NotTunnihind:
+            return None
 
     async def settled_in(self, month: date, step_s: int) -> dict[int, float]:
         """Return the settled prices of the Estonian month that begins on that day, as far as the server has them.

@@ -15,7 +15,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
-from .answers import About, ForecastAnswer, Mode
+from .answers import About, ForecastAnswer, Mode, Saving
 from .client import POLL_S, Client, pause_s, without_password
 from .clock import EntryClock, QuarterTimer, home_now
 from .const import (
@@ -124,6 +124,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self._client.settled_in, step_s=step_s)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
+
+    async def async_saving(self) -> Saving | None:
+        """Ask what plans by the server's forecasts would have saved. Raises TunnihindError."""
+        return await self._client.saving()
 
     @property
     def contact(self) -> Contact:

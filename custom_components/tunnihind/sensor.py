@@ -1,5 +1,7 @@
 """Sets up the sensors: prices, the data they come from, and plans."""
 
+from datetime import timedelta
+
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -9,8 +11,11 @@ from .data_sensor import DATA_SENSORS, DataSensor
 from .entity import on_every_plan, while_selling
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price
+from .saving_sensor import SavingSensor
 
 PARALLEL_UPDATES = 0
+# Of the one sensor that asks for itself.
+SCAN_INTERVAL = timedelta(hours=1)
 
 
 async def async_setup_entry(
@@ -36,5 +41,6 @@ async def async_setup_entry(
     descriptions = (*PRICE_SENSORS, next_price(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
+    async_add_entities([SavingSensor(coordinator)])
     while_selling(entry, add_selling)
     on_every_plan(entry, add_plan)

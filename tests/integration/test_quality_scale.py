@@ -55,7 +55,7 @@ ENABLED: Final = {
 }
 DIAGNOSTIC: Final = {
     *("settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error"),
-    *("forecast_skill", "data_problem"),
+    *("forecast_skill", "forecast_saving", "data_problem"),
 }
 INSTANTS: Final = {"settled_until", "forecast_made_at", "data_refreshed", "window_start", "window_end"}
 

@@ -11,6 +11,7 @@ FORECAST: Final = "/api/v1/forecast"
 QUARTERS: Final = "/api/v1/quarters"
 ABOUT: Final = "/api/about"
 SERIES: Final = "/api/series"
+ACCURACY: Final = "/api/v1/accuracy"
 _PASSED_ON: Final = ("ETag", "Content-Type", "Retry-After")
 
 type Instead = Callable[[web.Request], web.StreamResponse | None]

@@ -197,3 +197,64 @@ async def test_a_calendar_without_windows_is_empty(make_home: MakeHome) -> None:
 async def _own_answer(home: Home) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((await home.server.ask(paths.FORECAST)).body)
     return document
+
+
+def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON document
+    """Return what a server says of its forecasts' accuracy."""
+    four = {"hours": 4, "n": 29, "share": 0.838, "baselineShare": 0.7112, **plans}
+    three = {"hours": 3, "n": 29, "share": 0.836, "baselineShare": 0.702}
+    ahead = {"daysAhead": 1, "plans": [three, four], "boilerEurAYear": 152.6, "idealBoilerEurAYear": 182.6}
+    week = {"hours": 4, "n": 24, "share": 0.823, "baselineShare": 0.577}
+    windows = [{"days": days, "decisions": {"byDaysAhead": [ahead], "week": week}} for days in (7, 30, 90)]
+    return {"windows": windows}
+
+
+async def test_the_saving_caught_is_what_the_server_has_scored(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    proxy.answer(paths.ACCURACY, data=accuracy())
+    await proxied_home.add()
+    assert paths.ACCURACY not in {asked.path for asked in proxy.asked}  # nobody has enabled the sensor
+    await enable_all(hass, proxied_home)
+    saving = proxied_home.state("sensor", "forecast_saving")
+    assert (saving.state, saving.attributes["unit_of_measurement"]) == ("83.8", "%")
+    told = ("days", "last_weeks_prices", "within_a_week", "boiler_euros_a_year", "boiler_euros_possible")
+    assert [saving.attributes[name] for name in told] == [29, 71.1, 82.3, 152.6, 182.6]
+
+
+async def test_the_saving_is_asked_for_once_an_hour_and_outlives_a_failure(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    proxy.answer(paths.ACCURACY, data=accuracy())
+    await proxied_home.add()
+    await enable_all(hass, proxied_home)
+    proxy.asked.clear()
+    await proxied_home.at(proxied_home.now + 3700)
+    assert [asked.path for asked in proxy.asked].count(paths.ACCURACY) == 1
+    proxy.answer(paths.ACCURACY, status=503)
+    await proxied_home.at(proxied_home.now + 3700)
+    assert proxied_home.value("forecast_saving") == "83.8"
+    proxy.answer(paths.ACCURACY, data=accuracy(share=0.9))
+    await proxied_home.at(proxied_home.now + 3700)
+    assert proxied_home.value("forecast_saving") == "90.0"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": 404},
+        {"data": {"windows": []}},
+        {"data": {"windows": [{"days": 30}]}},
+        {"data": accuracy(share=None, baselineShare=None)},
+        {"data": accuracy(share="much")},
+        {"data": []},
+    ],
+    ids=["older server", "nothing scored", "no decisions", "no plans", "a text", "a list"],
+)
+async def test_a_server_that_has_scored_no_plans_leaves_the_saving_unknown(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, answer: dict[str, Any]
+) -> None:
+    proxy.answer(paths.ACCURACY, **answer)
+    await proxied_home.add()
+    await enable_all(hass, proxied_home)
+    assert proxied_home.value("forecast_saving") == "unknown"

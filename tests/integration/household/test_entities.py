@@ -23,7 +23,7 @@ HUB = {
 }  # fmt: skip
 ON_DEMAND = {
     "current_price_cents", "price_list", "price_rank", "forecast_made_at", "data_refreshed", "forecast_error",
-    "forecast_baseline_error", "forecast_skill",
+    "forecast_baseline_error", "forecast_skill", "forecast_saving",
 }  # fmt: skip
 PLAN = {
     "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance", "status"},
@@ -32,7 +32,7 @@ PLAN = {
 PLAN_ON_DEMAND = {"window_forecast_share"}
 DIAGNOSTIC = {
     "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
-    "forecast_skill", "data_problem",
+    "forecast_skill", "forecast_saving", "data_problem",
 }  # fmt: skip
 LISTS = {"raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
 
