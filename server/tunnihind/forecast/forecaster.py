@@ -153,10 +153,11 @@ class TieredForecaster:
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
-        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages)
+        era = era_start(newest)
+        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages, era)
         if days is None or days.newest < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
             return None
-        era_row = days.grid.index(era_start(newest))
+        era_row = days.grid.index(era)
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:

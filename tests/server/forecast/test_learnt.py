@@ -19,6 +19,7 @@ from tunnihind.forecast.point.model import Fit, Learning, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.learner import Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import Learnt
+from tunnihind.forecast.replay.replay import era_start
 from tunnihind.forecast.run import LEAD_DAYS
 from tunnihind.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.market import DAY_S, ESTONIA, day_end, day_start
@@ -57,7 +58,7 @@ def archive() -> Archive:
 def columns_of(known: Known) -> LeadColumns:
     newest = known.prices.of("ee").newest_day
     assert newest is not None
-    days = KnownDays.of(known, ESTONIA, FIRST, newest, VintageCache())
+    days = KnownDays.of(known, ESTONIA, FIRST, newest, VintageCache(), era_start(newest))
     assert days is not None
     return LeadColumns.of(days, days.lag, days.newest - 40)
 

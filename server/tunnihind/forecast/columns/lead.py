@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, second_day_columns, usable
+from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, second_day_columns
 from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_columns
 from tunnihind.forecast.columns.table import DayRows, Group, Rows
 from tunnihind.forecast.columns.weather import anomalies, weather_columns
@@ -64,15 +64,10 @@ class LeadColumns:
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
         """Return the columns of models whose newest settled day is `lag` days past the day of issue.
 
-        A driver that is not known for the first day to forecast is left out: a model that leans on it would go astray.
         The scale of the next day's drivers is fitted up to `scale_row`.
         """
-        weather = {
-            name: values for name, values in days.drivers.far.items() if np.isfinite(values[days.today, 2]).any()
-        }
-        target = days.today + 1
-        next_day = {n: v for n, v in days.drivers.near.items() if lag == 0 and np.isfinite(v[target]).all()}
-        next_day = next_day if usable(frozenset(next_day)) else {}
+        weather = days.drivers.far
+        next_day = days.drivers.near if lag == 0 else {}
         return cls(
             grid=days.grid,
             prices=days.prices,

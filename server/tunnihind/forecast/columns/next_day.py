@@ -21,6 +21,7 @@ CURVE: Final = "supply_curve_12h"
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
+"""Where neither is known, the curves take the tightness of what is."""
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
@@ -46,11 +47,11 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Fit the scale to series (days, 24) of which a Baltic residual load is one."""
+        """Fit the scale to series (days, 24) of which a residual load is one."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
-        index, axis = _weighted(standard, _TIGHTNESS), _weighted(standard, _CURVE_AXIS)
+        index, axis = _weighted(standard, _TIGHTNESS), _curve_axis(standard)
         known = np.isfinite(index).all(axis=1)
         return cls(
             centre,
@@ -63,11 +64,6 @@ class NextDayScale:
     def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the drivers in standard units."""
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
-
-
-def usable(names: frozenset[str]) -> bool:
-    """Tell whether drivers of these names are enough for the columns: the Baltic residual load is their axis."""
-    return "residual_baltic" in names
 
 
 def next_day_name(driver: str) -> str:
@@ -84,7 +80,7 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
     columns: Columns = {}
     for name in sorted(z):
         columns |= _linear(next_day_name(name), z[name], target)
-    index, axis = _weighted(z, _TIGHTNESS), _weighted(z, _CURVE_AXIS)
+    index, axis = _weighted(z, _TIGHTNESS), _curve_axis(z)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
     columns |= {f"{HINGE}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
     columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
@@ -115,9 +111,15 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the drivers that are there."""
-    total: Floats = np.sum([weight * standard[name] for name, weight in weights.items() if name in standard], axis=0)
+    """Return the weighted sum of the drivers that are there, the heaviest of which counts once."""
+    there = {name: weight for name, weight in weights.items() if name in standard}
+    heaviest = max(there.values())
+    total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)
     return total
+
+
+def _curve_axis(standard: Mapping[str, Floats]) -> Floats:
+    return _weighted(standard, _CURVE_AXIS if standard.keys() & _CURVE_AXIS.keys() else _TIGHTNESS)
 
 
 def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:

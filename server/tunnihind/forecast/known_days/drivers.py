@@ -2,6 +2,7 @@
 
 Forecasts that reach several days (`far`) become one driver per region: its residual load, load - wind - solar, of the
 parts that are there. Those that reach the next day only (`near`) become residual loads, and the Baltic wind and solar.
+A part that is not known for the first day to forecast is done without, now and in the past: the rest still helps.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ MIN_ISSUE_DAYS: Final = 45
 FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
 NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
+_KINDS: Final = ("load", "wind", "solar")
+_USUAL_DAYS: Final = 14
+"""Over so many days the mean of an hour stands for a part that is not known."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -35,18 +39,45 @@ class Drivers:
     members: Mapping[str, tuple[str, ...]]
 
 
-def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles]) -> Drivers:
-    """Combine the vintages of covariates that the model can read; names that mean nothing to it are passed over."""
-    next_day = {part.key: part for part in _parts(near)}
+def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
+    """Combine the vintages of covariates that the model can read; names that mean nothing to it are passed over.
+
+    `today` is the row of the day of issue. What is fitted to the past is fitted up to row `fit_row`, which moves
+    seldom, so that days once taken in stay as they are.
+    """
+    next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     week = {part.key: part for part in _parts(far)}
-    far_drivers = _far_drivers(week, next_day)
-    near_drivers = _near_drivers(next_day)
+    live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
+    live_week = {key: part for key, part in week.items() if np.isfinite(part.values[today, 2]).any()}
+    far_drivers = _far_drivers(live_week, next_day, fit_row)
+    near_drivers = _near_drivers(live_next_day)
     both = far_drivers | near_drivers
     return Drivers(
         far={name: values for name, (_, values) in far_drivers.items()},
         near={name: values for name, (_, values) in near_drivers.items()},
         members={name: tuple(member for part in parts for member in part.members) for name, (parts, _) in both.items()},
     )
+
+
+def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
+    """Leave out the weather of zones whose megawatts are known for the day `target`: it says the same less well."""
+    meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
+    measured = {
+        (meaning.zone, meaning.kind)
+        for name, meaning in meanings.items()
+        if not meaning.is_weather and _is_usable(near[name]) and np.isfinite(near[name][target]).all()
+    }
+    return {
+        name: near[name]
+        for name, meaning in meanings.items()
+        if not meaning.is_weather or (meaning.zone, meaning.kind) not in measured
+    }
+
+
+def _is_usable(values: Singles) -> bool:
+    """Tell whether enough issue days hold a covariate."""
+    known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
+    return int(known.sum()) >= MIN_ISSUE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +93,14 @@ class _Part:
 def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
     groups: dict[tuple[str, str], dict[str, Quantity]] = {}
     for name in sorted(covariates):
-        known_days = np.isfinite(covariates[name]).reshape(len(covariates[name]), -1).any(axis=1).sum()
-        if (meaning := quantity(name)) is not None and known_days >= MIN_ISSUE_DAYS:
+        if (meaning := quantity(name)) is not None and _is_usable(covariates[name]):
             groups.setdefault((meaning.region, meaning.kind), {})[name] = meaning
     parts: list[_Part] = []
     for key, meanings in groups.items():
         values = [in_units(meaning, covariates[name]) for name, meaning in meanings.items()]
         is_weather = all(meaning.is_weather for meaning in meanings.values())
+        if not is_weather:
+            values = _in_gigawatts(key, list(meanings.values()), values)
         if key[1] == "load" and not is_weather:
             values = [_without_typing_errors(one) for one in values]
         parts.append(_Part(key, joined(values, total=not is_weather), tuple(meanings), is_weather))
@@ -116,55 +148,92 @@ def _without_typing_errors(load: Singles) -> Singles:
     return np.clip(load, low, (1 + _LOAD_BAND) * middle).astype(np.float32)
 
 
+def _in_gigawatts(key: tuple[str, str], meanings: list[Quantity], values: list[Singles]) -> list[Singles]:
+    """Return members in GW where some are of weather: together these stand for the region's nominal figure."""
+    points = sum(meaning.is_weather for meaning in meanings)
+    gain = np.float32(NOMINAL_GW.get(key, 1.0) / max(points, 1))
+    return [one * gain if meaning.is_weather else one for meaning, one in zip(meanings, values, strict=True)]
+
+
 def _far_drivers(
-    week: Mapping[tuple[str, str], _Part], next_day: Mapping[tuple[str, str], _Part]
+    week: Mapping[tuple[str, str], _Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int
 ) -> dict[str, tuple[list[_Part], Floats]]:
     drivers: dict[str, tuple[list[_Part], Floats]] = {}
     for region in dict.fromkeys(region for region, _ in week):
-        parts = [week[region, kind] for kind in ("load", "wind", "solar") if (region, kind) in week]
+        parts = [week[region, kind] for kind in _KINDS if (region, kind) in week]
         if len(parts) == 1:
             drivers[f"{parts[0].key[1]}_{region}"] = parts, parts[0].values
         else:
-            signed = [_gigawatts(part, next_day.get(part.key)) for part in parts]
-            drivers[f"residual_{region}"] = parts, _residual(parts, signed)
+            gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
+            usual = [usual_hours(values[:, 2])[:, None] for values in gigawatts]
+            drivers[f"residual_{region}"] = parts, _residual(parts, gigawatts, usual)
     return drivers
-
-
-def _residual(parts: list[_Part], gigawatts: list[Floats]) -> Floats:
-    signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
-    signed = [sign * values for sign, values in zip(signs, gigawatts, strict=True)]
-    residual: Floats = np.sum(signed, axis=0, dtype=np.float64)
-    return residual
-
-
-def _gigawatts(part: _Part, measured: _Part | None) -> Floats:
-    """Return a quantity in GW; weather by its regression on the next day's known GW, by the nominal figure else."""
-    if not part.is_weather:
-        return part.values
-    gain = None
-    if measured is not None and not measured.is_weather:
-        day_ahead = part.values[:-1, 2]  # for the day after each issue
-        gain = _slope(day_ahead, measured.values[1 : 1 + len(day_ahead)])
-    return part.values * (NOMINAL_GW.get(part.key, 1.0) if gain is None else gain)
-
-
-def _slope(weather: Floats, gigawatts: Floats) -> float | None:
-    """Return by how much GW rise with a unit of weather, None with too few hours or the wrong sign."""
-    both = np.isfinite(weather) & np.isfinite(gigawatts)
-    if both.sum() < FEW_PAIRS:
-        return None
-    x, y = weather[both] - weather[both].mean(), gigawatts[both] - gigawatts[both].mean()
-    slope = float(x @ y / max(float(x @ x), 1e-9))
-    return slope if slope > 0 else None
 
 
 def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, tuple[list[_Part], Floats]]:
     drivers: dict[str, tuple[list[_Part], Floats]] = {}
     for region in NEAR_REGIONS:
-        if (region, "load") in parts:
-            there = [parts[region, kind] for kind in ("load", "wind", "solar") if (region, kind) in parts]
-            drivers[f"residual_{region}"] = there, _residual(there, [part.values for part in there])
+        there = [parts[region, kind] for kind in _KINDS if (region, kind) in parts]
+        if there:
+            gigawatts = [part.values * _nominal(part) for part in there]
+            drivers[f"residual_{region}"] = there, _residual(there, gigawatts, [usual_hours(one) for one in gigawatts])
     for kind in ("wind", "solar"):
-        if ("baltic", kind) in parts:
+        if ("baltic", kind) in parts and len(drivers["residual_baltic"][0]) > 1:
             drivers[f"{kind}_baltic"] = [parts["baltic", kind]], parts["baltic", kind].values
     return drivers
+
+
+def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
+    """Return load - wind - solar of the parts that are there; one that is missing for an hour counts as usual."""
+    known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
+    signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
+    whole = (np.where(np.isfinite(values), values, other) for values, other in zip(gigawatts, usual, strict=True))
+    residual = np.sum([sign * values for sign, values in zip(signs, whole, strict=True)], axis=0, dtype=np.float64)
+    return np.where(known, residual, np.nan)
+
+
+def usual_hours(days: Floats) -> Floats:
+    """Return what is usual for each clock hour, (days, 24): its mean over the 14 days up to each, where any is known.
+
+    Else that of the last days that had one; before the first, the mean of the first `MIN_ISSUE_DAYS` that are known,
+    which no later day changes.
+    """
+    there = np.isfinite(days)
+    total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
+    begun = np.argmax(count >= MIN_ISSUE_DAYS, axis=0)
+    clock = np.arange(days.shape[1])
+    first = total[begun, clock] / np.maximum(count[begun, clock], 1)
+    total[_USUAL_DAYS:] = total[_USUAL_DAYS:] - total[:-_USUAL_DAYS]
+    count[_USUAL_DAYS:] = count[_USUAL_DAYS:] - count[:-_USUAL_DAYS]
+    mean = total / np.maximum(count, 1)
+    newest = np.maximum.accumulate(np.where(count > 0, np.arange(len(days))[:, None], -1), axis=0)
+    usual: Floats = np.where(newest >= 0, mean[np.maximum(newest, 0), clock], first)
+    return usual
+
+
+def _nominal(part: _Part) -> float:
+    return NOMINAL_GW.get(part.key, 1.0) if part.is_weather else 1.0
+
+
+def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
+    """Return a quantity in GW; weather by its regression on the next day's known GW, by the nominal figure else."""
+    gain = None
+    if part.is_weather and measured is not None and not measured.is_weather:
+        day_ahead = part.values[:-1, 2]  # for the day after each issue
+        gain = _slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
+    return part.values * (_nominal(part) if gain is None else gain)
+
+
+def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
+    """Return by how much GW rise with a unit of weather, None with too few hours or the wrong sign.
+
+    Of the days up to `fit_row`, or to where there are enough hours.
+    """
+    both = np.isfinite(weather) & np.isfinite(gigawatts)
+    enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)
+    if not enough.size:
+        return None
+    both[max(fit_row, int(enough[0])) + 1 :] = False
+    x, y = weather[both] - weather[both].mean(), gigawatts[both] - gigawatts[both].mean()
+    slope = float(x @ y / max(float(x @ x), 1e-9))
+    return slope if slope > 0 else None

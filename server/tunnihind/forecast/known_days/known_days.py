@@ -61,10 +61,13 @@ class KnownDays:
     ignored: tuple[str, ...]
 
     @classmethod
-    def of(cls, known: Known, market: Market, first: date, newest: date, vintages: VintageCache) -> KnownDays | None:
+    def of(
+        cls, known: Known, market: Market, first: date, newest: date, vintages: VintageCache, fit_until: date
+    ) -> KnownDays | None:
         """Lay out what is known from the day `first` on; None where that leaves no day before today.
 
-        `newest` is the newest delivery day whose prices are all known. `vintages` saves work between two calls.
+        `newest` is the newest delivery day whose prices are all known. `vintages` saves work between two calls. What
+        is fitted to the past of covariates is fitted up to the day `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -72,7 +75,7 @@ class KnownDays:
             return None
         grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
         seen = _read_covariates(known, grid, grid.index(today), vintages)
-        drivers = make_drivers(seen.far, seen.near)
+        drivers = make_drivers(seen.far, seen.near, grid.index(today), grid.index(fit_until))
         used = {member for members in drivers.members.values() for member in members}
         return cls(
             grid=grid,

@@ -60,9 +60,14 @@ being SE3 and SE4. Only the proportions within a region matter to the model."""
 class Quantity(NamedTuple):
     """`kind` is load, wind or solar; `is_weather` where it stands for it without being in MW."""
 
-    region: str
+    zone: str
     kind: str
     is_weather: bool
+
+    @property
+    def region(self) -> str:
+        """The region of the power system that the zone belongs to."""
+        return REGIONS[self.zone]
 
 
 def quantity(name: str) -> Quantity | None:
@@ -73,8 +78,7 @@ def quantity(name: str) -> Quantity | None:
         zone, kind, is_weather = found["zone"], WEATHER[found["variable"]], True
     else:
         return None
-    region = REGIONS.get(zone)
-    return None if region is None else Quantity(region, kind, is_weather)
+    return Quantity(zone, kind, is_weather) if zone in REGIONS else None
 
 
 def unknown_names(names: Iterable[str]) -> list[str]:
