@@ -8,7 +8,7 @@ from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.saving import Saving, saving_of
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
-from custom_components.tunnihind.plans.solver import first_quarter
+from custom_components.tunnihind.plans.solver import Piece, first_quarter
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.timelines import DAY_S
@@ -30,10 +30,19 @@ _BOUNDS: Sequence[dict[str, object]] = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a window was said to save, and what it then saved, EUR/kWh."""
+    """What a window was said to save, and what it then saved, EUR/kWh, against starting `at_once`."""
 
+    pieces: tuple[Piece, ...]
+    at_once: int
     saving: Saving
     realised: float
+
+    def on(self, prices: Timeline) -> float:
+        """Return what it saves if prices come so, EUR/kWh. Raises ValueError where one is missing."""
+        saving = saving_of(prices, self.pieces, self.at_once)
+        if saving is None:
+            raise ValueError("an hour that the saving rests on has no price")
+        return saving.expected
 
     @property
     def inside(self) -> bool:
@@ -55,9 +64,10 @@ def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
         decision = decide(plan, timeline, now)
         if not isinstance(decision, Decision) or decision.saving is None or decision.saving.low == decision.saving.high:
             continue
-        came = saving_of(truth, decision.pieces, first_quarter(max(now, decision.span.opens)))
+        at_once = first_quarter(max(now, decision.span.opens))
+        came = saving_of(truth, decision.pieces, at_once)
         if came is not None:
-            yield Judged(decision.saving, came.expected)
+            yield Judged(decision.pieces, at_once, decision.saving, came.expected)
 
 
 def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, float, float]], now: int) -> Timeline:
@@ -79,6 +89,11 @@ def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, flo
 def as_came(prices: Mapping[int, float]) -> Timeline:
     """Return what the hours came to cost."""
     return Timeline(HOUR_S, (_hour(start, price) for start, price in prices.items()))
+
+
+def as_on_path(known: Timeline, path: Mapping[int, float]) -> Timeline:
+    """Return what hours cost if those that aren't settled come as on a path, EUR/kWh."""
+    return as_came({hour.start: hour.price if hour.settled else path[hour.start] for hour in known.periods})
 
 
 def share_inside(savings: Iterable[Judged]) -> float:
