@@ -10,7 +10,7 @@ take some ten minutes of processor.
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +20,10 @@ import numpy as np
 
 from tunnihind.forecast.run import Run
 from tunnihind.known import Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.entsoe_forecasts import deadline
+from tunnihind.sources.open_meteo import RUN_EVERY_S
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
 from tunnihind.store.quarantine import Quarantined
@@ -32,12 +33,14 @@ FIRST: Final = date(2026, 1, 1)
 RUN_HOURS: Final = 8 * 24 + 12
 """7 delivery days past the newest settled one, which is today's for half of the time and tomorrow's for the other."""
 WEATHER_EVERY_H: Final = 3
-WEATHER_HOURS: Final = 240
-LEADS: Final = range(1, 8)
 
 NAMES: Final = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
 DECIMALS: Final = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
 """With how many Open-Meteo tells each variable."""
+STEP: Final = {"wind_speed_100m": 0.5, "temperature_2m": 0.5, "shortwave_radiation": 30.0}
+"""By how much each goes up or down from one hour to the next."""
+MIDDLE: Final = {"wind_speed_100m": 10.0, "temperature_2m": 5.0, "shortwave_radiation": 0.0}
+LOWEST: Final = {"wind_speed_100m": 0.0, "temperature_2m": -60.0, "shortwave_radiation": 0.0}
 ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
 LARGEST_MW: Final = {"fi": 15_000, "se3": 14_000, "pl": 28_000}
 """What made-up load, wind and solar power reach; 2,000 in the other zones."""
@@ -104,21 +107,14 @@ def inputs() -> dict[str, Any]:
 
 
 def add_weather(store: Store, day: date) -> None:
-    """A forecast of ten days every three hours."""
-    for issued_ts in range(day_start(day), day_end(day), WEATHER_EVERY_H * HOUR_S):
-        store.covariates.add({name: [_weather(name, issued_ts, issued_ts, WEATHER_HOURS, 0)] for name in NAMES})
+    """The four runs of a day, each when it counts as known."""
+    for run_ts in range(utc_midnight(day), utc_midnight(day) + DAY_S, RUN_EVERY_S):
+        store.covariates.add({name: [_run(name, run_ts)] for name in NAMES})
 
 
-def add_previous_runs(store: Store, day: date) -> None:
-    """A month of what had been forecast 1 to 7 days ahead, on the month's first day."""
-    if day.day > 1:
-        return
-    start_ts = int(datetime(day.year, day.month, 1, tzinfo=UTC).timestamp())
-    hours = ((day + timedelta(days=31)).replace(day=1) - day).days * 24
-    leads = [lead * DAY_S for lead in LEADS]
-    store.covariates.add(
-        {name: [_weather(name, start_ts - lead, start_ts, hours, lead) for lead in leads] for name in NAMES}
-    )
+def add_first_runs(store: Store, day: date) -> None:
+    """The first run of a past day, as the back-fill brings it."""
+    store.covariates.refill({name: [_run(name, utc_midnight(day))] for name in NAMES}, day_end(day))
 
 
 def add_entsoe(store: Store, day: date) -> None:
@@ -141,9 +137,21 @@ def add_held_days(store: Store, day: date) -> None:
         store.quarantine.put(Quarantined("elering", zone, day, "zeros", "24 hours are 0.00", quotes, seen, seen))
 
 
-def _weather(name: str, issued_ts: int, start_ts: int, hours: int, lead_s: int) -> IssuedSeries:
-    values = np.round(RANDOM.uniform(0, 40, hours), DECIMALS[name.partition("@")[0]])
-    return IssuedSeries(issued_ts, start_ts, values.astype(np.float32), lead_s)
+def _run(name: str, run_ts: int) -> IssuedSeries:
+    """Return a run as the service gives it: hourly steps, then 3- and 6-hourly ones, the hours between interpolated.
+
+    Values wander from step to step about as much as those of real forecasts.
+    """
+    last = 240 if run_ts % (12 * HOUR_S) == 0 else 144
+    steps = np.array([*range(90), *range(90, 144, 3), *range(144, last + 1, 6)])
+    variable, hours = name.partition("@")[0], np.arange(last)
+    change = RANDOM.normal(0, STEP[variable] * np.sqrt(np.diff(steps, prepend=-1)))
+    values = np.interp(hours, steps, MIDDLE[variable] + np.cumsum(change))
+    if variable == "shortwave_radiation":
+        sun = np.clip(np.sin((hours % 24 - 4) / 16 * np.pi), 0, None)
+        values = np.where(hours % 24 < 20, sun * (300 + values), 0.0)
+    values = np.round(np.clip(values, LOWEST[variable], None), DECIMALS[variable])
+    return IssuedSeries(run_ts + RUN_EVERY_S, run_ts, values.astype(np.float32), run_ts=run_ts)
 
 
 def _megawatts(name: str, issued_ts: int, first: date, last: date) -> IssuedSeries:
@@ -158,12 +166,16 @@ KINDS: Final[dict[str, Fill]] = {
     "prices, 4 zones in quarters": add_prices,
     "forecast runs of hours": add_runs,
     "forecast runs of quarters": partial(add_runs, step_s=QUARTER_S),
-    "weather, 42 series every 3 h": add_weather,
-    "Previous Runs, when back-filled": add_previous_runs,
+    "weather, 4 runs a day of 42 series": add_weather,
     "ENTSO-E, 21 series every 3 h": add_entsoe,
-    "ENTSO-E, when back-filled": add_entsoe_archive,
     "quarantine, all days held": add_held_days,
 }
+
+ONCE: Final[dict[str, Fill]] = {
+    "weather, a run a day": add_first_runs,
+    "ENTSO-E's archive": add_entsoe_archive,
+}
+"""What the back-fill brings of a past year, once."""
 
 
 def used_mb(store: Store) -> float:
@@ -192,15 +204,18 @@ def measure(fill: Fill, years: int) -> list[float]:
 @click.command()
 @click.option("--years", default=2, type=click.IntRange(2), help="Years to fill.")
 def main(years: int) -> None:
-    """Print a table: MB that the first year takes, and each further one."""
-    click.echo(f"{'':32}{'first year':>12}{'each further':>14}")
+    """Print a table: MB that the first year takes, each further one, and a past one that is filled in."""
+    click.echo(f"{'':36}{'first year':>12}{'each further':>14}")
     first, further = 0.0, 0.0
     for kind, fill in KINDS.items():
         sizes = measure(fill, years)
         growth = (sizes[-1] - sizes[1]) / (years - 1)
         first, further = first + sizes[1] - sizes[0], further + growth
-        click.echo(f"{kind:32}{sizes[1] - sizes[0]:9.1f} MB{growth:11.1f} MB")
-    click.echo(f"{'all':32}{first:9.1f} MB{further:11.1f} MB")
+        click.echo(f"{kind:36}{sizes[1] - sizes[0]:9.1f} MB{growth:11.1f} MB")
+    click.echo(f"{'all':36}{first:9.1f} MB{further:11.1f} MB")
+    for kind, fill in ONCE.items():
+        sizes = measure(fill, 1)
+        click.echo(f"{f'once for a past year: {kind}':48}{sizes[1] - sizes[0]:8.1f} MB")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Covariates as they were issued.
 
-A run of a weather model is kept once: as it was first known. Where an older version of the server kept weather of
-another model (Previous Runs, and forecasts of no known run), each run that comes replaces what was issued on its day.
-So the forecast always has one weather for a day, and never none that it had before.
+A run of a weather model is kept once: as it was first known. An older version of the server kept weather of another
+model (Previous Runs, and forecasts of no known run). It serves until there are enough runs to learn from. From then on
+the runs take its place, each on its own day. So the forecast never has less weather than before.
 """
 
 from array import array
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
 
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
@@ -74,9 +75,9 @@ class CovariateBook:
         added = 0
         for name, given in series.items():
             issues = _without_known_runs(connection, name, given)
-            if older_until is not None:
-                _replace_older_model(connection, name, issues, older_until)
             added += _add(connection, name, issues, self._rows)
+            if older_until is not None and any(issue.run_ts is not None for issue in issues):
+                _replace_older_model(connection, name, older_until)
         if added:
             self._state.stored_covariates(connection)
         return added
@@ -89,12 +90,13 @@ class CovariateBook:
             where = [(table.c.issued_ts >= since_ts) | rolling]
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
+            older_until: int | None = self._state.read_within(connection, OLDER_MODEL_UNTIL, Instant)
             for name, series in self._rows.read_in_bulk(connection, _all_series, *where):
                 found[name].append(series)
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
             issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
-        return CovariateArchive({name: _before_runs(name, found[name]) for name in sorted(found)})
+        return CovariateArchive({name: _of_one_model(name, found[name], older_until) for name in sorted(found)})
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.
@@ -193,25 +195,36 @@ def _ends(instants: Iterable[int]) -> tuple[int, int]:
     return min(instants), max(instants)
 
 
-def _replace_older_model(connection: Connection, name: str, issues: Iterable[IssuedSeries], until: int) -> None:
-    """Delete what an older model said on the days whose runs have come. What it said before stays."""
-    is_older = (table.c.name == name) & table.c.run_ts.is_(None)
-    for run in issues:
-        if run.run_ts is None or run.issued_ts > until:
-            continue
-        that_day = table.c.issued_ts.between(run.issued_ts, min(run.issued_ts + DAY_S - 1, until))
-        connection.execute(delete(table).where(is_older, table.c.lead_s == 0, that_day))
-        # Runs come from the newest on: those of all later days are here.
-        connection.execute(delete(table).where(is_older, table.c.lead_s > 0, table.c.issued_ts >= run.issued_ts))
+def _replace_older_model(connection: Connection, name: str, until: int) -> None:
+    """Delete what an older model said since the first run, once there are enough runs. What it said before stays."""
+    is_of_name = table.c.name == name
+    days, first = connection.execute(
+        select(func.count((table.c.run_ts // DAY_S).distinct()), func.min(table.c.issued_ts)).where(
+            is_of_name, table.c.run_ts.is_not(None)
+        )
+    ).one()
+    if days < MIN_ISSUE_DAYS:
+        return
+    is_older = is_of_name & table.c.run_ts.is_(None) & (table.c.issued_ts >= first)
+    connection.execute(delete(table).where(is_older, (table.c.lead_s > 0) | (table.c.issued_ts <= until)))
 
 
-def _before_runs(name: str, issues: Sequence[IssuedSeries]) -> tuple[IssuedSeries, ...]:
-    """Return the issues, with Previous Runs cut off where whole runs begin: these are of an older model."""
-    first_run = min((issue.issued_ts for issue in issues if issue.run_ts is not None), default=None)
-    if first_run is None or all(issue.lead_s == 0 for issue in issues):
+def _of_one_model(name: str, issues: Sequence[IssuedSeries], older_until: int | None) -> tuple[IssuedSeries, ...]:
+    """Return the issues without those that would mix two weather models in one forecast.
+
+    Until there are enough runs to learn from, an older model's weather is used alone, for as long as it is fresh. Then
+    its Previous Runs end where the runs begin.
+    """
+    runs = [issue for issue in issues if issue.run_ts is not None]
+    rolling = tuple(issue for issue in issues if issue.lead_s)
+    if older_until is None or not runs:
         return tuple(issues)
-    before = CovariateArchive({name: tuple(issue for issue in issues if issue.lead_s)}).as_of(first_run - 1)
-    known = {(issue.lead_s, issue.issued_ts): issue for issue in before.series.get(name, ())}
+    days = len({issue.run_ts // DAY_S for issue in runs if issue.run_ts is not None})
+    if days < MIN_ISSUE_DAYS and max(run.issued_ts for run in runs) < older_until + DAY_S:
+        return tuple(issue for issue in issues if issue.run_ts is None)
+    first_run = min(run.issued_ts for run in runs)
+    before = CovariateArchive({name: rolling}).as_of(first_run - 1).series.get(name, ())
+    known = {(issue.lead_s, issue.issued_ts): issue for issue in before}
     return tuple(
         found
         for issue in issues
