@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.run import LEAD_DAYS, Run
-from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, day_scores, live_scores, months, morning_runs, windows
+from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, WindowScores, day_scores, months, morning_runs, windows
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.price_series import PriceSeries
@@ -38,6 +38,10 @@ def morning(day: date) -> int:
 
 def every_morning(p50: float) -> list[Run]:
     return [run(morning(FIRST + timedelta(days=n)), p50) for n in range(111)]
+
+
+def live_scores(runs: list[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
+    return windows(day_scores(runs, truth), truth.newest_day)
 
 
 def test_each_window_and_distance_is_scored_on_whole_delivery_days() -> None:

@@ -140,11 +140,6 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
     )
 
 
-def live_scores(runs: Iterable[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
-    """Score runs as issued over each of `WINDOWS_DAYS`; nothing where no price is settled."""
-    return windows(day_scores(runs, truth), truth.newest_day)
-
-
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
     """Return for each delivery day of issue its last run made before the auction for the next day closed."""
     last: dict[date, Run] = {}
