@@ -323,9 +323,10 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "How good the forecasts were",
             "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
             "each day the last run made before the day-ahead auction counts. `decisions` says what plans by these "
-            "forecasts would have saved: nothing else tells as well what a forecast is worth. With `format=csv` the "
-            "answer is a table with a row for each day of issue and number of days ahead, kept for ever: "
-            f"{_TABLE_COLUMNS} Other parameters are ignored.",
+            "forecasts would have saved: nothing else tells as well what a forecast is worth. Other parameters than "
+            "`format` and `year` are ignored.\n\n"
+            "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
+            f"for ever. {_TABLE_COLUMNS}",
             answers=_cached(
                 _content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW))
                 | {CSV: {"schema": {"type": "string"}, "example": table([EXAMPLE_DAY]).decode()}}

@@ -79,14 +79,14 @@ class Answer:
 class Operation:
     """One resource, with the answers of its own and the statuses of those problems that it shares with others.
 
-    `example_path` has the parameters that have to be given.
+    `example_path` has the parameters that have to be given; `description` is in paragraphs.
     """
 
     name: str
     path: str
     example_path: str
     summary: str
-    description: Markup
+    description: tuple[Markup, ...]
     parameters: tuple[Parameter, ...]
     answers: tuple[Answer, ...]
     problems: tuple[str, ...]
@@ -172,7 +172,7 @@ def _operation(path: str, operation: Node, components: Node, say: Translate) -> 
         path=path,
         example_path=path + ("?" if required else "") + "&".join(required),
         summary=say(operation["summary"]),
-        description=inline(say(operation["description"])),
+        description=tuple(inline(paragraph) for paragraph in say(operation["description"]).split("\n\n")),
         parameters=tuple(_parameter(parameter, say) for parameter in parameters),
         answers=tuple(_answers(operation["responses"], components["responses"], say)),
         problems=tuple(status for status, given in operation["responses"].items() if _is_shared_problem(status, given)),
