@@ -83,7 +83,12 @@ def test_every_example_is_tried_here() -> None:
     tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS}
     others = [block for block in BLOCKS if block.get("alias") not in tried]
     assert AUTOMATIONS.keys() == tried
-    assert [block.get("type", "script") for block in others] == ["script", "iframe", "custom:apexcharts-card"]
+    assert [block.get("type", "script") for block in others] == [
+        "custom:tunnihind-card",
+        "script",
+        "iframe",
+        "custom:apexcharts-card",
+    ]
 
 
 async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_home: MakeHome) -> None:
@@ -199,7 +204,7 @@ async def test_the_pump_starts_after_a_restart_too(make_home: MakeHome, starts: 
     assert calls == switched("switch.pump", turn_on=max(starts, EVENING))
 
 
-async def test_the_card_shows_the_small_view(make_home: MakeHome) -> None:
+async def test_the_frame_shows_the_small_view(make_home: MakeHome) -> None:
     home = await make_home()
     [card] = [block for block in BLOCKS if block.get("type") == "iframe"]
     address = urlsplit(card["url"])

@@ -225,6 +225,20 @@ def test_every_reason_for_leaving_out_an_hour_is_told(language: str) -> None:
 
 
 @both_languages
+def test_every_option_of_the_card_is_in_its_table_and_in_the_example(language: str) -> None:
+    types = (INTEGRATION / "frontend/tunnihind-card.types.d.ts").read_text()
+    fields = re.findall(r"(\w+)\?:", types.partition("interface Config {")[2].partition("}")[0])
+    section = documents.section("The card", language)
+    [table] = documents.tables(section)
+    assert sorted(code for row in table for code in documents.codes(row[0])) == sorted(fields)
+    [example] = [yaml.safe_load(block) for block in documents.blocks("yaml", language) if "tunnihind-card" in block]
+    assert example.keys() - {"type"} == set(fields) - {"entry_id", "entity"}
+    [ranges] = re.findall(r"type Range = ([^;]+);", types)
+    [row] = [row for row in table if row[0] == "`range`"]
+    assert {f'"{code}"' for code in documents.codes(row[1])} == set(ranges.split(" | "))
+
+
+@both_languages
 def test_every_name_in_the_integrations_domain_is_one_of_its_own(language: str) -> None:
     said = texts(language)
     own = {f"{DOMAIN}.{name}" for kind in ("triggers", "conditions", "services") for name in said[kind]}

@@ -29,6 +29,7 @@ lovelace:
     of-a-file:
       mode: yaml
       title: Of a file
+      show_in_sidebar: false
       filename: dashboard.yaml
 onboarding:
 recorder:

@@ -2,7 +2,7 @@
 
 python -m tests.support.hass.screenshots FOLDER
 
-Those named `home-assistant.png` and `home-assistant-quarters.png` are for docs/home-assistant.md.
+Those named `home-assistant.png`, `home-assistant-week.png` and `home-assistant-quarters.png` are for the guides.
 """
 
 import asyncio
@@ -23,8 +23,9 @@ from tunnihind.market import ESTONIA, HOUR_S, clock_midnight
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 
-# As far down as the chart reaches.
-DOCS_SIZE: ViewportSize = {"width": 1280, "height": 935}
+# As far down as the tiles reach.
+DOCS_SIZE: ViewportSize = {"width": 1280, "height": 850}
+WEEK_SIZE: ViewportSize = {"width": 760, "height": 520}
 # Icons and lists are drawn one after the other; there is no last one to wait for.
 _REST_MS = 5000
 HISTORY_SIZE: ViewportSize = {"width": 1280, "height": 520}
@@ -40,38 +41,65 @@ async def pages_of(real_home: RealHome) -> dict[str, str]:
     }
 
 
+async def pay_fees(real_home: RealHome) -> None:
+    """Fill in the form of what the household pays, so that the card has all parts of the price to show."""
+    figures = {
+        "supply": {"vat_percent": 24, "margin": 0.5, "fees_include_vat": False},
+        "network": {
+            "network_day": 3.69,
+            "network_night": 2.1,
+            "day_rate_starts": "07:00:00",
+            "day_rate_ends": "22:00:00",
+            "weekends_at_night_rate": True,
+            "holidays_at_night_rate": True,
+        },
+        "levies": {"excise": 0.307, "renewable": 0.84},
+    }
+    entry_id = (await real_home.entry())["entry_id"]
+    outcome = await real_home.hass.flow(entry_id, {"next_step_id": "prices"}, figures, kind="options/flow")
+    assert outcome["type"] == "create_entry", outcome
+
+
 async def make_dashboard(real_home: RealHome) -> None:
-    """Make a dashboard of what Home Assistant's own cards show of the integration, and of the server's small view."""
+    """Make a dashboard of the card and of what Home Assistant's own cards show, and one of the card alone."""
     await real_home.hass.command(
         "lovelace/dashboards/create", url_path="tunnihind-home", title="Electricity", mode="storage", icon="mdi:flash"
     )
     registry = await real_home.hass.command("config/entity_registry/list")
     ours = [each for each in registry if each["platform"] == "tunnihind" and each["disabled_by"] is None]
     by_key = {each["translation_key"]: each["entity_id"] for each in ours}
-    config = dashboard(by_key, real_home.server.url)
+    config = dashboard(by_key)
     await real_home.hass.command("lovelace/config/save", url_path="tunnihind-home", config=config)
 
 
-def dashboard(entities: dict[str, str], server_url: str) -> Json:
+def dashboard(entities: dict[str, str]) -> Json:
     """Return a dashboard over the entities, by their translation keys."""
     tiles = ("current_price", "next_price", "price_level", "cheap_hour", "tomorrow_known", "data_problem")
-    days = ("average_today", "lowest_today", "highest_today", "average_tomorrow", "lowest_tomorrow", "highest_tomorrow")
     plan = ("window", "window_start", "window_end", "window_average", "window_saving", "window_chance")
     sections = [
-        {"type": "grid", "cards": [heading("Now"), *({"type": "tile", "entity": entities[key]} for key in tiles)]},
+        {"type": "grid", "column_span": 2, "cards": [price_card(grid_options={"columns": "full", "rows": 6})]},
+        {"type": "grid", "cards": [heading("Now"), *(tile(entities[key]) for key in tiles)]},
         {"type": "grid", "cards": [heading("Plan"), entity_list(entities[key] for key in plan)]},
-        {"type": "grid", "column_span": 2, "cards": [heading("Prices and forecast"), small_view(server_url)]},
-        {"type": "grid", "cards": [heading("Today and tomorrow"), entity_list(entities[key] for key in days)]},
     ]
-    return {"views": [{"path": "prices", "title": "Prices", "type": "sections", "sections": sections}]}
+    return {
+        "views": [
+            {"path": "prices", "title": "Prices", "type": "sections", "max_columns": 2, "sections": sections},
+            {"path": "week", "title": "Week", "type": "panel", "cards": [price_card(range="week")]},
+        ]
+    }
+
+
+def price_card(**options: Json) -> Json:
+    return {"type": "custom:tunnihind-card", **options}
+
+
+def tile(entity_id: str) -> Json:
+    """Return a tile that is named without its device, whose name they all share."""
+    return {"type": "tile", "entity": entity_id, "name": {"type": "entity"}}
 
 
 def heading(text: str) -> Json:
     return {"type": "heading", "heading": text}
-
-
-def small_view(server_url: str) -> Json:
-    return {"type": "iframe", "url": f"{server_url}/?embed=1", "grid_options": {"columns": "full", "rows": 7}}
 
 
 def entity_list(entities: Iterable[str]) -> Json:
@@ -87,6 +115,8 @@ async def take(real_home: RealHome, folder: Path) -> None:
                 await picture(context, real_home, path, folder / f"{name}-{theme}.png")
     async with owner_s_browser(real_home, size=DOCS_SIZE) as context:
         await picture(context, real_home, pages["dashboard"], folder / "home-assistant.png")
+    async with owner_s_browser(real_home, size=WEEK_SIZE, theme="dark") as context:
+        await picture(context, real_home, "/tunnihind-home/week", folder / "home-assistant-week.png")
     async with owner_s_browser(real_home, size=PHONE) as context:
         await picture(context, real_home, pages["dashboard"], folder / "dashboard-phone.png")
 
@@ -103,6 +133,7 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
     assert found is not None, "needs Debian's package libfaketime"
     async with RealHome.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as real_home:
         await real_home.add_plan("Dishwasher", 2, deadline="07:00:00")
+        await pay_fees(real_home)
         await make_dashboard(real_home)
         await take(real_home, folder)
 
