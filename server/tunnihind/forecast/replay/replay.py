@@ -34,9 +34,10 @@ _THOROUGH_STEP_DAYS: Final = 20
 """Between them refits of the past need not be thorough."""
 _KEPT_REFITS: Final = 2
 """The days of an unfinished step, and today's and tomorrow's forecasts without their own prices, go on from these."""
-_KEPT_LEARNERS: Final = 3 * _KEPT_REFITS
+_KEPT_REPLAYED: Final = 2
+"""Up to the newest day and up to the one before."""
+_KEPT_STATES: Final = 3
 """Before the auction, after it, and without weather."""
-_KEPT_REPLAYED: Final = 8
 
 
 def era_start(newest: date) -> date:
@@ -76,12 +77,12 @@ class Replays:
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
         """Replay a model. What it has learnt is kept in this object, and by the `keeper` for later processes."""
         self._model = model
-        self._learners = _Kept(Learner, model, keeper, most=_KEPT_LEARNERS)
+        self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
         """Return the learner of the first `leads` as it stands after row `through`."""
-        names = [_name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
+        names = [_Name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
             replayed = _finished(self._continued(columns, era_row, through, leads), columns, through, leads)
@@ -92,7 +93,7 @@ class Replays:
         """Return the learner at its last refit on or before row `through`; not to be changed."""
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
-        names = (_name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
+        names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
         found = self._learners.first(names)
         learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found.copy()
         blocks = RowBlocks(columns, through)
@@ -102,33 +103,54 @@ class Replays:
             learner.learn(blocks, row)
             learner.refit(thorough=_is_thorough(row, era_row))
             if row in last:
-                self._learners.keep(_name("learner", columns, era_row, row, tuple(learner.records)), learner.copy())
+                name = _Name("learner", columns, era_row, row, tuple(learner.records))
+                self._learners.keep(name, learner.copy())
         return learner
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What something was learnt from: it differs whenever anything does that the result rests on."""
+
+    kind: str
+    columns: LeadColumns
+    era_row: int
+    through: int
+    leads: tuple[int, ...]
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What stays the same while days are added."""
+        return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
+
+    def __str__(self) -> str:
+        digest = self.columns.digest_until(self.through)
+        return f"{self.kind}-{self.era_row}-{self.through}-{len(self.leads)}-{digest}"
+
+
 class _Kept[Part]:
-    """The last parts by name; those of earlier processes are made again from what the keeper has."""
+    """The last parts of each state by name; those of earlier processes are made again from what the keeper has."""
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
         self._part = part
         self._model = model
         self._keeper = keeper
         self._most = most
-        self._here: OrderedDict[str, Part] = OrderedDict()
+        self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
-    def first(self, names: Iterable[str]) -> Part | None:
+    def first(self, names: Iterable[_Name]) -> Part | None:
         """Return the first of some names that there is."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
-    def keep(self, name: str, part: Part) -> None:
+    def keep(self, name: _Name, part: Part) -> None:
         """Keep a part, which is not to be changed from now on."""
         self._hold(name, part)
         if self._keeper is not None:
-            self._keeper.keep(name, Learnt.by(part))
+            self._keeper.keep(str(name), Learnt.by(part))
 
-    def _find(self, name: str) -> Part | None:
-        part = self._here.get(name)
-        if part is None and self._keeper is not None and (learnt := self._keeper.find(name)) is not None:
+    def _find(self, name: _Name) -> Part | None:
+        part = self._states.get(name.state, {}).get(str(name))
+        if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
             part = self._made_again(learnt)
         if part is not None:
             self._hold(name, part)
@@ -141,16 +163,18 @@ class _Kept[Part]:
             return learnt.made_again(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
 
-    def _hold(self, name: str, part: Part) -> None:
-        self._here[name] = part
-        self._here.move_to_end(name)
-        while len(self._here) > self._most:
-            self._here.popitem(last=False)
+    def _hold(self, name: _Name, part: Part) -> None:
+        of_state = self._states.setdefault(name.state, OrderedDict())
+        of_state[str(name)] = part
+        of_state.move_to_end(str(name))
+        self._states.move_to_end(name.state)
+        _trim(of_state, self._most)
+        _trim(self._states, _KEPT_STATES)
 
 
-def _name(kind: str, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> str:
-    """Return a name that differs whenever anything differs that what is learnt up to row `through` rests on."""
-    return f"{kind}-{era_row}-{through}-{len(leads)}-{columns.digest_until(through)}"
+def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
