@@ -149,7 +149,8 @@ class _Kept[Part]:
             self._keeper.keep(str(name), Learnt.by(part))
 
     def _find(self, name: _Name) -> Part | None:
-        part = self._states.get(name.state, {}).get(str(name))
+        of_state = self._states.get(name.state)
+        part = None if of_state is None else of_state.get(str(name))
         if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
             part = self._made_again(learnt)
         if part is not None:
