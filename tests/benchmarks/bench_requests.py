@@ -26,6 +26,7 @@ import numpy as np
 import uvloop
 from aiohttp import web
 
+from tests.support.pipelines import scenarios_with
 from tunnihind.api.feeds import READERS, Feed
 from tunnihind.api.http import CODINGS, Coding, Representation
 from tunnihind.api.served_data import Percentiles, ServedData
@@ -63,6 +64,7 @@ def largest_view() -> ServedData:
     """Return a view with the most there can be: 35 settled hours ahead, 14 days back, 9 days forecast; all quarters."""
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
     quarters = PriceSeries("ee", QUARTER_S, past.start, -1234.56 + np.arange(4 * (len(past) + 34)) * 37 % 401 / 7)
+    run = _run(HOUR_S)
     return ServedData(
         version="benchmark",
         settled=quarters.hourly(),
@@ -72,7 +74,8 @@ def largest_view() -> ServedData:
             ts: Percentiles(-1234.56, -1200.11 + ts // QUARTER_S % 97 / 8, -1111.78)
             for ts in range(past.start, past.stop, QUARTER_S)
         },
-        run=_run(HOUR_S),
+        run=run,
+        scenarios=scenarios_with(run),
         quarter_run=_run(QUARTER_S),
         last_refresh=HOUR - 700,
     )
@@ -231,6 +234,7 @@ def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]
         QUARTERS: partial(snapshot.quarters, 0),
         f"{QUARTERS}?days=1": partial(snapshot.quarters, 1),
         f"{QUARTERS}?days=14": partial(snapshot.quarters, 14),
+        "/api/v1/scenarios": snapshot.scenarios,
         "/api/series?days=14": partial(snapshot.series, 14),
         **{
             f"/api/feeds/{reader}{'?resolution=60m' if step_s == HOUR_S else ''}": partial(
