@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
 """Goes up with every change in how the files are written, or in what they hold."""
-MOST_FILES: Final = 14
+MOST_FILES: Final = 10
 """The longest unused ones are deleted. Learners at two refits, and what was issued up to yesterday and up to today, are
 in use, both before the auction and after it. The rest is to spare for a second server."""
 
