@@ -22,6 +22,15 @@ async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage
     assert shown.startswith(json.dumps(served, indent=2, ensure_ascii=False)[:2000])
 
 
+async def test_trying_a_table_shows_its_rows(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/docs")
+    section = page.locator("#getAccuracy")
+    await section.get_by_role("combobox").select_option("csv")
+    await section.get_by_role("button", name="Try it").click()
+    await expect(section.locator("[data-status]")).to_contain_text("text/csv")
+    await expect(section.locator("[data-body]")).to_contain_text("issuedOn,deliveryDay,daysAhead")
+
+
 async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/docs")
     section = page.locator("#getSeries")

@@ -20,7 +20,9 @@ async function show(box) {
     const text = await answer.text();
     const fields = ["content-type", "etag", "cache-control"].map((name) => `${name}: ${answer.headers.get(name)}`);
     status.textContent = `${answer.status} ${answer.statusText} · ${fields.join(" · ")}`;
-    body.textContent = JSON.stringify(JSON.parse(text), null, 2).slice(0, SHOWN_CHARACTERS);
+    const isJson = (answer.headers.get("content-type") ?? "").includes("json");
+    const shown = isJson ? JSON.stringify(JSON.parse(text), null, 2) : text;
+    body.textContent = shown.slice(0, SHOWN_CHARACTERS);
   } catch (error) {
     status.textContent = data.texts.failed.replace("{reason}", String(error));
     body.textContent = "";
