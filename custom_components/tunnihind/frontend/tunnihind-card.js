@@ -1,6 +1,6 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// One file, as it is delivered: no library, no build step. The prices come from custom_components/tunnihind/card.
+// One file, without libraries, as delivered. The prices come from custom_components/tunnihind/card.
 // Instants are unix seconds by the entry's clock, prices EUR/kWh, lengths CSS pixels.
 
 /** @import { Columns, Config, Connection, Contents, Day, Failure, Hass, Label, Locale, Period, Plan, Range, Scene, Span } from "./tunnihind-card.types" */
@@ -53,18 +53,11 @@ const TEXTS = {
   loading: ["Loading prices …", "Hindade laadimine …"],
   empty: ["No prices yet. They will appear here by themselves.", "Hindu veel ei ole. Need ilmuvad siia ise."],
   ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas."],
-  retrying: [
-    "The Tunnihind server doesn't answer. Prices will appear here once it does.",
-    "Tunnihinna server ei vasta. Kui ta vastab, ilmuvad hinnad siia.",
-  ],
+  retrying: ["The Tunnihind server doesn't answer. Still trying.", "Tunnihinna server ei vasta. Proovin edasi."],
   stopped: ["Tunnihind is turned off or could not start.", "Tunnihind on välja lülitatud või ei saanud käivituda."],
-  removed: [
-    "This Tunnihind server has been removed. Choose another one in the card's settings.",
-    "See Tunnihinna server on eemaldatud. Vali kaardi seadetes teine.",
-  ],
   missing: [
-    "There is no such Tunnihind server. Add one under Settings → Devices & services.",
-    "Sellist Tunnihinna serverit ei ole. Lisa see: Seaded → Seadmed ja teenused.",
+    "This Tunnihind server isn't there any more. Choose another one in the card's settings.",
+    "Seda Tunnihinna serverit enam ei ole. Vali kaardi seadetes teine.",
   ],
   unauthorized: [
     "You may not see these prices. Ask an administrator.",
@@ -80,12 +73,9 @@ const TEXTS = {
     "Ühendus serveriga katkes: {time}. Näed viimati saadud hindu.",
   ],
   stale: ["The forecast has not been updated since {time}.", "Prognoos on viimati uuendatud: {time}."],
-  late: [
-    "Tomorrow's prices are late. The forecast is shown until they come.",
-    "Homsed hinnad hilinevad. Seni näed prognoosi.",
-  ],
+  late: ["Tomorrow's prices are late. Here is the forecast.", "Homsed hinnad hilinevad. Seni näed prognoosi."],
   demo: ["Demo: simulated prices", "Demo: väljamõeldud hinnad"],
-  rehearsal: ["Rehearsal: prices of {day}", "Proov: {day} hinnad"],
+  rehearsal: ["Rehearsal: prices of {day}", "Proov: {day}"],
   "form.entry_id": ["Server, if there are several", "Server, kui neid on mitu"],
   "form.title": ["Title", "Pealkiri"],
   "form.range": ["Shows at first", "Näitab alguses"],
@@ -108,12 +98,12 @@ const TEXTS = {
 const textsIn = (language) => (key, gaps = {}) =>
   TEXTS[key][language?.startsWith("et") ? 1 : 0].replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
 
-/** The language of the page, before there is a card that knows it better. */
+/** The language of the page, where no card knows it better. */
 const pageLanguage = () => globalThis.document?.documentElement.lang;
 
 // --- numbers and times
 
-/** @type {Record<string, string | undefined>} whose way of writing numbers the choices of a profile mean */
+/** @type {Record<string, string | undefined>} who writes numbers as a profile says */
 const NUMBER_LANGUAGES = {
   comma_decimal: "en", decimal_comma: "de", space_comma: "fr", quote_decimal: "de-CH", none: "en", system: undefined,
 };
@@ -128,8 +118,9 @@ export class Wording {
     this.numberLanguage = numbers in NUMBER_LANGUAGES ? NUMBER_LANGUAGES[numbers] : language;
     this.isCents = unit === "cents";
     this.unit = `${this.isCents ? this.say("cent") : currency}/kWh`;
+    const timeZone = zone === "server" ? serverZone : undefined;
     const format = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
-      new Intl.DateTimeFormat(language, { timeZone: zone === "server" ? serverZone : undefined, ...options });
+      new Intl.DateTimeFormat(language, { timeZone, ...options });
     /** @type {Intl.DateTimeFormatOptions} */
     const hour = usesAmPm(locale) ? { hourCycle: "h12", hour: "numeric" } : { hourCycle: "h23", hour: "2-digit" };
     this.clockFormat = format({ ...hour, minute: "2-digit" });
@@ -138,7 +129,7 @@ export class Wording {
     /** @type {Intl.DateTimeFormatOptions} */
     const day = { weekday: "short", day: "numeric" };
     this.dayFormats = [format({ ...day, month: "short" }), format(day), format({ weekday: "short" })];
-    this.offsetFormat = new Intl.DateTimeFormat("en", { timeZone: format({}).resolvedOptions().timeZone, timeZoneName: "longOffset" });
+    this.offsetFormat = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
     /** @type {Record<number, number>} */
     this.offsets = {};
     /** @type {Record<number, Intl.NumberFormat>} */
@@ -203,7 +194,8 @@ export class Wording {
 
   /** @param {number} ts @param {number} now */
   moment(ts, now) {
-    return `${this.day(ts, now)} ${this.clock(ts)}`;
+    const day = this.day(ts, now);
+    return (day === this.say("today") ? "" : `${day} `) + this.clock(ts);
   }
 }
 
@@ -316,7 +308,7 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 
 // --- how they are drawn
 
-/** There are five levels, and a sixth way to draw periods of which the level is not known. */
+/** Five levels, and a sixth way to draw periods of which none is known. */
 const LEVELS = [0, 1, 2, 3, 4, 5];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
@@ -362,14 +354,14 @@ class Drawing {
     return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
   }
 
-  /** @param {number} ts */
+  /** In whole pixels, of which paths are made faster. @param {number} ts */
   x(ts) {
-    return this.plot.left + (ts - this.plot.from) * this.plot.perSecond;
+    return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
   }
 
   /** @param {number} eurKwh */
   y(eurKwh) {
-    return this.plot.bottom - (this.wording.amount(eurKwh) - this.plot.least) * this.plot.perAmount;
+    return Math.round(this.plot.bottom - (this.wording.amount(eurKwh) - this.plot.least) * this.plot.perAmount);
   }
 
   /** @param {Scene} scene */
@@ -416,7 +408,7 @@ class Drawing {
     const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
     change(this.parts.clip, { x: left, width: Math.max(0, right - left), height: size.height });
     this.path("grid", isLow ? "" : lines.map((y) => `M${left} ${y}H${right}`).join(""));
-    this.zero = Math.round(this.y(0)) + 0.5;
+    this.zero = this.y(0) + 0.5;
     this.path("zero", `M${left} ${this.zero}H${right}`);
     this.show("prices", isLow ? [] : labels.map((text, i) => ({ text, x: left - 8, y: lines[i] + 3.5, anchor: "end" })));
   }
@@ -428,10 +420,10 @@ class Drawing {
     const paths = { past: LEVELS.map(() => ""), coming: LEVELS.map(() => "") };
     for (const period of seen) {
       if (!isPublished(period)) continue;
-      const left = Math.round(this.x(period.start));
-      const wide = Math.round(this.x(period.end)) - left;
+      const left = this.x(period.start);
+      const wide = this.x(period.end) - left;
       const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
-      const end = Math.round(this.y(period.price)) + 0.5;
+      const end = this.y(period.price) + 0.5;
       // A price of nothing is a line on the axis, not a gap.
       const tip = end === zero ? zero - 1 : end;
       const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
@@ -456,7 +448,7 @@ class Drawing {
   drawPresent({ now, view }, seen) {
     const { left, right, top, bottom } = this.plot;
     const isSeen = now >= view.from && now < view.to;
-    const at = Math.round(this.x(now)) + 0.5;
+    const at = this.x(now) + 0.5;
     this.path("present", isSeen ? `M${at} ${top - 2}V${bottom}` : "");
     const first = seen.find((period) => !isPublished(period));
     /** @param {"now" | "forecast"} kind @param {number} from @param {boolean} [isCentred] */
@@ -476,7 +468,7 @@ class Drawing {
     const { left, right, top, perSecond } = this.plot;
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = isLow ? below : below + DAYS_PX + (hasHours ? HOURS_PX : 0);
-    const line = (/** @type {Day} */ { start }) => `M${Math.round(this.x(start)) + 0.5} ${top}V${end}`;
+    const line = (/** @type {Day} */ { start }) => `M${this.x(start) + 0.5} ${top}V${end}`;
     this.path("midnights", shown.slice(shown[0]?.start === view.from ? 1 : 0).map(line).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
     const step = [1, 2, 3, 6, 12].find((hours) => hours * HOUR_S * perSecond >= room + 10) ?? 24;
@@ -547,8 +539,7 @@ class Drawing {
   steps(periods) {
     let [path, until] = ["", NaN];
     for (const { start, end, price } of periods) {
-      const height = this.y(price).toFixed(1);
-      path += `${start === until ? "V" : `M${this.x(start).toFixed(1)} `}${height}H${this.x(end).toFixed(1)}`;
+      path += `${start === until ? "V" : `M${this.x(start)} `}${this.y(price)}H${this.x(end)}`;
       until = end;
     }
     return path;
@@ -561,8 +552,8 @@ class Drawing {
 
   /** @param {number} from @param {number} top @param {number} to @param {number} bottom */
   box(from, top, to, bottom) {
-    const [left, right] = [from, to].map((ts) => Math.round(this.x(ts)));
-    return `M${left} ${top.toFixed(1)}H${right}V${bottom.toFixed(1)}H${left}Z`;
+    const [left, right] = [this.x(from), this.x(to)];
+    return `M${left} ${top}H${right}V${bottom}H${left}Z`;
   }
 
   /** @param {string} name @param {string} d */
@@ -909,7 +900,7 @@ const [RETRY_MS, TICK_S] = [15_000, 30];
 /** If what the integration calls the present is this far away, this device's clock is wrong. */
 const CLOCK_OFF_S = 60;
 /** @type {Record<string, TextKey>} what there is to say of refusals and states that have no text of that name */
-const SAID = { not_found: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
+const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const TEXT_OPTIONS = ["entry_id", "entity", "title"];
 const OPTIONS = [...TEXT_OPTIONS, "range", "show_plans", "show_selling"];
 /** What Home Assistant itself and card-mod keep in a card's configuration. */
@@ -1232,7 +1223,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// While Home Assistant starts, it replaces the registry of elements. A card that is defined earlier would be forgotten.
+// While Home Assistant starts, it replaces the registry of elements: one from before would be forgotten.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
 });

@@ -1,0 +1,452 @@
+"""The card in a real browser, in every state for which the integration's tests keep an example."""
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.support.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
+from tests.support.node import modules
+
+LARGEST_BYTES = 60_000
+
+
+def test_the_file_is_small() -> None:
+    assert MODULE.stat().st_size <= LARGEST_BYTES
+
+
+async def says(page: Page, name: str) -> str:
+    """Return the text of a part of the card as it is seen, "" where it isn't."""
+    found = part(page, name)
+    return await found.inner_text() if await found.is_visible() else ""
+
+
+async def path(page: Page, name: str) -> str:
+    return str(await part(page, name).evaluate("path => path.getAttribute('d') ?? ''"))
+
+
+async def state_of(page: Page, what: str) -> Any:  # noqa: ANN401  a JSON value
+    return await card(page).evaluate(f"card => card.{what}")
+
+
+async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at) as page:
+        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+        assert await says(page, "unit") == "c/kWh"
+        assert (await says(page, "when")).startswith("Now · 3:00")
+        assert await says(page, "level") == "High"
+        shares = [float(text) for text in await part(page, "parts").locator("dd").all_inner_texts()]
+        assert sum(shares) == pytest.approx(contents["now"]["price"] * 100, abs=0.02)
+        assert await part(page, "parts").locator("dt").all_inner_texts() == ["Market", "Network", "Fees", "VAT"]
+
+
+async def test_published_prices_are_bars_and_the_forecast_a_line_in_a_band(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at, Look(config={"range": "week"})) as page:
+        bars = [await bar.get_attribute("d") or "" for bar in await card(page).locator(".bar").all()]
+        published = sum(low is None for low in contents["prices"]["low"])
+        assert sum(d.count("M") for d in bars) == published
+        assert await path(page, "median")
+        assert (await path(page, "likely")).count("M") == len(contents["prices"]["price"]) - published
+        assert "Forecast" in await part(page, "zones").inner_html()
+        assert await says(page, "legend") == "Forecast and likely range"
+
+
+async def test_a_week_of_quarters_makes_no_more_nodes_than_a_day_of_hours(browser: Browser) -> None:
+    nodes = []
+    for name in ("hours", "week_of_quarters"):
+        at, contents = example(name)
+        async with opened_card(browser, contents, at, Look(config={"show_plans": False})) as page:
+            nodes.append(await part(page, "chart").evaluate("chart => chart.querySelectorAll('path').length"))
+    assert nodes[0] == nodes[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no_data", "No prices yet."),
+        ("retrying", "doesn't answer"),
+        ("stopped", "turned off"),
+    ],
+)
+async def test_where_there_are_no_prices_the_card_says_why(browser: Browser, name: str, said: str) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, contents, at) as page:
+        assert said in await says(page, "message")
+        assert not await part(page, "chart").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("server_lost", "note", "No connection to the server since 3:20 PM"),
+        ("run_out", "note", "have run out"),
+        ("stale", "note", "has not been updated since"),
+        ("demo", "mode", "Demo: simulated prices"),
+        ("rehearsal", "mode", "Rehearsal: prices of"),
+    ],
+)
+async def test_prices_that_are_not_quite_right_are_shown_with_a_word(
+    browser: Browser, name: str, place: str, said: str
+) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, contents, at) as page:
+        assert said in await says(page, place)
+        assert await part(page, "chart").is_visible()
+
+
+async def test_until_something_comes_the_card_says_that_it_loads(browser: Browser) -> None:
+    async with opened_card(browser, None, example("hours")[0]) as page:
+        assert await says(page, "message") == "Loading prices …"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("unauthorized", "may not see"), ("not_found", "isn't there any more"), ("unknown_command", "to start")],
+)
+async def test_a_refusal_is_put_in_words_and_asked_again_after_a_while(browser: Browser, code: str, said: str) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at, refusal=code) as page:
+        assert said in await says(page, "message")
+        await page.evaluate("refusal = null")
+        await page.clock.fast_forward(16_000)
+        await part(page, "amount").wait_for()
+
+
+async def test_events_with_some_fields_change_those_only(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        before = await says(page, "amount")
+        await page.evaluate("tell({ mode: 'demo' })")
+        assert await says(page, "amount") == before
+        assert await says(page, "mode") == "Demo: simulated prices"
+        await page.evaluate("tell({ state: 'starting' })")
+        assert await says(page, "amount") == before
+        await page.evaluate("tell({ state: 'removed' })")
+        assert "isn't there any more" in await says(page, "message")
+
+
+async def test_an_older_integration_that_lacks_fields_still_shows_prices(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    kept = {name: contents[name] for name in ("state", "prices")}
+    for name in ("level", "market", "charged", "charges"):
+        del kept["prices"][name]
+    async with opened_card(browser, kept, at) as page:
+        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+        assert await says(page, "level") == ""
+
+
+async def test_the_keyboard_reads_periods_out_and_moves_along(browser: Browser) -> None:
+    at, contents = example("quarters")
+    async with opened_card(browser, contents, at) as page:
+        await part(page, "chart").focus()
+        await page.keyboard.press("ArrowRight")
+        start = await state_of(page, "chart.scene.pointed")
+        assert start == contents["now"]["start"]
+        await page.keyboard.press("ArrowRight")
+        assert await state_of(page, "chart.scene.pointed") == start + 900
+        told = await part(page, "chart").evaluate("chart => chart.ariaValueText")
+        assert told.startswith("Today · 3:30")
+        assert "Market" in told
+        await page.keyboard.press("PageDown")
+        assert await state_of(page, "chart.scene.pointed") == start + 900 + 86_400
+        view = await state_of(page, "chart.view")
+        await page.keyboard.press("+")
+        closer = await state_of(page, "chart.view")
+        assert closer["to"] - closer["from"] < view["to"] - view["from"]
+        await page.keyboard.press("Escape")
+        assert (await says(page, "when")).startswith("Now")
+
+
+async def test_a_mouse_reads_where_it_is_and_drags(browser: Browser) -> None:
+    at, contents = example("week_of_quarters")
+    async with opened_card(browser, contents, at) as page:
+        box = await part(page, "chart").bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + box["width"] - 40, box["y"] + 80)
+        assert (await says(page, "when")).startswith("Tomorrow")
+        before = await state_of(page, "chart.view")
+        await page.mouse.down()
+        await page.mouse.move(box["x"] + 60, box["y"] + 80, steps=5)
+        await page.mouse.up()
+        after = await state_of(page, "chart.view")
+        assert after["from"] > before["from"]
+        assert after["to"] - after["from"] == pytest.approx(before["to"] - before["from"])
+        await page.mouse.move(box["x"] + 60, box["y"] - 30)
+        assert (await says(page, "when")).startswith("Now")
+
+
+async def test_a_finger_taps_to_read_and_a_second_one_zooms(browser: Browser) -> None:
+    at, contents = example("week_of_quarters")
+    look = Look(width=358)
+    async with opened_card(browser, contents, at, look, has_touch=True, is_mobile=True) as page:
+        box = await part(page, "chart").bounding_box()
+        assert box is not None
+        await page.touchscreen.tap(box["x"] + 300, box["y"] + 80)
+        assert (await says(page, "when")).startswith("Tomorrow")
+        before = await state_of(page, "chart.view")
+        devtools = await page.context.new_cdp_session(page)
+
+        async def touch(kind: str, *places: float) -> None:
+            points = [{"x": x, "y": box["y"] + 80, "id": i} for i, x in enumerate(places)]
+            await devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        await touch("touchStart", box["x"] + 150, box["x"] + 200)
+        await touch("touchMove", box["x"] + 100, box["x"] + 250)
+        await touch("touchMove", box["x"] + 60, box["x"] + 300)
+        await touch("touchEnd")
+        after = await state_of(page, "chart.view")
+        assert after["to"] - after["from"] < (before["to"] - before["from"]) / 2
+
+
+async def test_buttons_go_from_a_day_to_a_week(browser: Browser) -> None:
+    at, contents = example("week_of_quarters")
+    async with opened_card(browser, contents, at, Look(config={"range": "day"})) as page:
+        shown = await state_of(page, "chart.view")
+        assert shown["to"] - shown["from"] == 86_400
+        await part(page, "week").click()
+        shown = await state_of(page, "chart.view")
+        assert shown["to"] - shown["from"] == 7 * 86_400
+        assert await part(page, "week").get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize(("name", "hours"), [("day_of_23_hours", 23), ("day_of_25_hours", 25)])
+async def test_the_days_on_which_clocks_change_are_as_long_as_they_are(browser: Browser, name: str, hours: int) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, contents, at, Look(language="et", width=900)) as page:
+        days = await state_of(page, "chart.scene.days")
+        lengths = [(day["end"] - day["start"]) / 3600 for day in days]
+        assert hours in lengths
+        changed = days[lengths.index(hours)]
+        texts = [hour["text"] for hour in changed["hours"]]
+        assert len(texts) == hours
+        assert texts.count("03:00") == (0 if hours == 23 else 2)
+
+
+async def test_the_hour_that_autumn_repeats_is_told_apart(browser: Browser) -> None:
+    at, contents = example("day_of_25_hours")
+    # 25 October 2026, 03:00 summer time and 03:00 winter time.
+    first = 1_792_886_400
+    async with opened_card(browser, contents, at, Look(language="et")) as page:
+        clocks = await card(page).evaluate(
+            f"card => [0, 1, 2].map(hours => card.wording.clock({first} + hours * 3600))"
+        )
+    assert len(set(clocks)) == 3
+
+
+@pytest.mark.parametrize(
+    ("locale", "language", "price", "time"),
+    [
+        ({}, "en", "19.17", "3:00"),
+        ({"time_format": "24"}, "en", "19.17", "15:00–16:00"),
+        ({}, "et", "19,17", "15:00–16:00"),
+        ({"number_format": "comma_decimal", "time_format": "12"}, "et", "19.17", "3:00"),
+        ({"number_format": "decimal_comma"}, "en", "19,17", "3:00"),
+    ],
+)
+async def test_numbers_and_times_are_written_as_the_profile_says(
+    browser: Browser, locale: dict[str, str], language: str, price: str, time: str
+) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at, Look(language=language, locale=locale)) as page:
+        assert await says(page, "amount") == price
+        assert time in await says(page, "when")
+
+
+async def test_the_profile_chooses_between_the_clocks_of_the_home_and_of_the_device(browser: Browser) -> None:
+    at, contents = example("hours")
+    for zone, time in (("server", "15:00"), ("local", "13:00")):
+        look = Look(language="et", locale={"time_zone": zone})
+        async with opened_card(browser, contents, at, look, timezone_id="Europe/London") as page:
+            assert time in await says(page, "when")
+
+
+async def test_plans_are_named_strips_unless_they_are_not_wanted(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at) as page:
+        assert "Dishwasher" in await part(page, "names").inner_html()
+        assert await path(page, "strips")
+        assert "Dishwasher:" in await part(page, "summary").inner_text()
+    async with opened_card(browser, contents, at, Look(config={"show_plans": False})) as page:
+        assert not await path(page, "strips")
+
+
+async def test_the_selling_price_is_shown_where_it_is_wanted(browser: Browser) -> None:
+    at, contents = example("selling")
+    async with opened_card(browser, contents, at) as page:
+        assert not await path(page, "selling")
+    async with opened_card(browser, contents, at, Look(config={"show_selling": True})) as page:
+        assert await path(page, "selling")
+        assert "Selling price" in await says(page, "parts")
+        assert "Selling price" in await says(page, "legend")
+
+
+async def test_nothing_is_drawn_while_only_other_states_change(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await card(page).evaluate(
+            """card => {
+              window.drawn = 0; const { drawing } = card.chart; const draw = drawing.draw.bind(drawing);
+              drawing.draw = (scene) => { drawn += 1; draw(scene); };
+              window.changes = 0; new MutationObserver((seen) => { changes += seen.length; })
+                .observe(card.shadowRoot, { subtree: true, childList: true, attributes: true, characterData: true });
+              for (let i = 0; i < 100; i++) card.hass = { ...card.home, states: { i } };
+            }"""
+        )
+        await drawn(page)
+        assert await page.evaluate("[drawn, changes]") == [0, 0]
+
+
+async def test_a_card_that_is_taken_away_leaves_nothing_and_comes_back(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        assert await page.evaluate("[subscriptions.size, ready.size]") == [1, 1]
+        await page.evaluate("window.kept = document.querySelector('tunnihind-card'); kept.remove()")
+        assert await page.evaluate("[subscriptions.size, ready.size]") == [0, 0]
+        await page.evaluate("document.querySelector('main').append(kept)")
+        await part(page, "amount").wait_for()
+        assert await page.evaluate("[subscriptions.size, ready.size]") == [1, 1]
+
+
+async def test_after_the_connection_was_lost_the_card_asks_again(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate("subscriptions.clear(); [...ready].forEach((listener) => listener())")
+        await drawn(page)
+        assert await page.evaluate("[asked.length, subscriptions.size, ready.size]") == [2, 1, 1]
+
+
+async def test_another_server_is_asked_for_once_it_is_chosen(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await card(page).evaluate("card => card.setConfig({ type: 'custom:tunnihind-card', entry_id: 'other' })")
+        await drawn(page)
+        assert (await page.evaluate("asked.at(-1)"))["entry_id"] == "other"
+        assert await page.evaluate("subscriptions.size") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"range": "year"}, "range"),
+        ({"show_plans": "yes"}, "show_plans"),
+        ({"title": 7}, "title"),
+    ],
+)
+async def test_an_option_that_is_wrong_is_named(browser: Browser, option: dict[str, Any], named: str) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        said = await card(page).evaluate(
+            "(card, option) => { try { card.setConfig(option); } catch (error) { return error.message; } }", option
+        )
+    assert named in said
+
+
+async def test_options_of_home_assistant_itself_are_left_alone(browser: Browser) -> None:
+    at, contents = example("hours")
+    options = {"grid_options": {"rows": 4}, "visibility": [], "view_layout": {}}
+    async with opened_card(browser, contents, at, Look(config=options)) as page:
+        assert await part(page, "amount").is_visible()
+
+
+LABELS = """card => [...card.shadowRoot.querySelectorAll('svg text')].filter(text => text.textContent).map(text => {
+  const { left, right, top, bottom } = text.getBoundingClientRect();
+  return [text.parentNode.getAttribute('class'), text.textContent, left, right, top, bottom];
+})"""
+
+
+@pytest.mark.parametrize("width", [250, 480, 900])
+@pytest.mark.parametrize("name", ["with_plans", "week_of_quarters"])
+async def test_no_label_is_cut_or_meets_another_of_its_kind(browser: Browser, width: int, name: str) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, contents, at, Look(width=width)) as page:
+        for span in ("day", "two_days", "week"):
+            await card(page).evaluate("(card, span) => card.chart.choose(span)", span)
+            await drawn(page)
+            labels = await card(page).evaluate(LABELS)
+            box = await card(page).bounding_box()
+            assert box is not None
+            assert all(box["x"] <= left and right <= box["x"] + width for _, _, left, right, _, _ in labels)
+            assert meeting(labels) == []
+
+
+def meeting(labels: list[tuple[str, str, float, float, float, float]]) -> list[tuple[str, str]]:
+    """Return the labels of one kind that are drawn over each other."""
+    return [
+        (one[1], other[1])
+        for one, other in combinations(labels, 2)
+        if one[0] == other[0]
+        and min(one[3], other[3]) > max(one[2], other[2]) + 1
+        and min(one[5], other[5]) > max(one[4], other[4]) + 1
+    ]
+
+
+CONTRAST = """card => {
+  const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+  const luminance = (colour) => {
+    pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = luminance(getComputedStyle(card.shadowRoot.querySelector('ha-card')).backgroundColor);
+  const against = (colour) => {
+    const [low, high] = [luminance(colour), paper].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const of = (selector, property) => [...card.shadowRoot.querySelectorAll(selector)]
+    .map((node) => [selector, against(getComputedStyle(node)[property])]);
+  const lines = ['.median', '.present', '.strips', '.zero'].flatMap((selector) => of(selector, 'stroke'));
+  return {
+    graphics: [...of('.coming.bar', 'fill'), ...lines],
+    texts: of('svg text', 'fill'),
+  };
+}"""
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+async def test_colours_stand_out_from_the_card(browser: Browser, theme: dict[str, str]) -> None:
+    at, contents = example("with_plans")
+    look = Look(config={"range": "week"}, theme=theme)
+    async with opened_card(browser, contents, at, look) as page:
+        found = await card(page).evaluate(CONTRAST)
+    assert {name: ratio for name, ratio in found["graphics"] if ratio < 3} == {}
+    assert {name: ratio for name, ratio in found["texts"] if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["with_plans", "demo", "server_lost", "no_data"])
+async def test_axe_finds_nothing(browser: Browser, name: str, theme: dict[str, str]) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, contents, at, Look(theme=theme)) as page:
+        await page.evaluate((modules() / "axe-core" / "axe.min.js").read_text())
+        result = await page.evaluate("axe.run('tunnihind-card', {resultTypes: ['violations']})")
+    assert [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]] == []
+
+
+async def test_a_page_that_is_read_from_the_right_keeps_time_going_right(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at, Look(direction="rtl")) as page:
+        boxes = [await part(page, name).bounding_box() for name in ("later", "earlier")]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert boxes[0]["x"] < boxes[1]["x"]
+        today, tomorrow = [await day.bounding_box() for day in await part(page, "days").locator("text").all()]
+        assert today is not None
+        assert tomorrow is not None
+        assert today["x"] < tomorrow["x"]
+
+
+async def test_the_editor_offers_what_the_card_knows_in_the_language_of_the_page(browser: Browser) -> None:
+    at, contents = example("hours")
+    for language, title in (("en", "Title"), ("et", "Pealkiri")):
+        async with opened_card(browser, contents, at, Look(language=language)) as page:
+            form = await page.evaluate(
+                """(() => { const { schema, computeLabel } = customElements.get('tunnihind-card').getConfigForm();
+                return schema.map(({ name }) => [name, computeLabel({ name })]); })()"""
+            )
+        assert [name for name, _ in form] == ["entry_id", "title", "range", "show_plans", "show_selling"]
+        assert dict(form)["title"] == title
