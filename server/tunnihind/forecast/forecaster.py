@@ -12,6 +12,7 @@ from tunnihind.forecast.intervals.conformal import BANK_DAYS, band, half_widths,
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
+from tunnihind.forecast.known_days.season import SeasonCache
 from tunnihind.forecast.known_days.vintages import VintageCache
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
@@ -67,11 +68,13 @@ class TieredForecaster:
     model: PointModel = RidgesAndKernel
     keeper: LearntKeeper | None = field(default=None, repr=False)
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
+    _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
     """The last run of hours, and what its quarters and scenarios are learnt from: they are asked for next."""
 
     def __post_init__(self) -> None:
+        self._seasons = SeasonCache(self.keeper)
         self._replays = Replays(self.model, self.keeper)
 
     @property
@@ -154,7 +157,7 @@ class TieredForecaster:
         if newest is None:
             return None
         era = era_start(newest)
-        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages, era)
+        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages, self._seasons, era)
         if days is None or days.newest < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
             return None
         era_row = days.grid.index(era)

@@ -25,9 +25,9 @@ _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
 """Goes up with every change in how the files are written, or in what they hold."""
-MOST_FILES: Final = 10
-"""The longest unused ones are deleted. Learners at two refits, and what was issued up to yesterday and up to today, are
-in use, both before the auction and after it. The rest is to spare for a second server."""
+MOST_FILES: Final = 12
+"""The longest unused ones are deleted. Learners at two refits, what was issued up to yesterday and up to today, and the
+season of all days are in use, both before the auction and after it. The rest is to spare for a second server."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"

@@ -89,6 +89,16 @@ def test_a_new_process_learns_nothing_anew(copy: Store, counted: list[int], inst
     assert counted == []
 
 
+def test_a_new_process_needs_no_calendar_of_holidays(copy: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = runs_of_new_process(copy)
+
+    def refuse(*_: object) -> bool:
+        raise AssertionError("the calendars of all countries take a tenth of a second to load")
+
+    monkeypatch.setattr("tunnihind.forecast.known_days.season.is_holiday", refuse)
+    assert same(runs_of_new_process(copy), before)
+
+
 def test_a_new_process_learns_a_new_day_only(copy: Store, counted: list[int]) -> None:
     runs_of_new_process(copy, NOW + DAY_S)
     assert counted

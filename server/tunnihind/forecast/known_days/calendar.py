@@ -5,7 +5,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-import holidays
 import numpy as np
 
 from tunnihind.market import hours_of
@@ -46,6 +45,8 @@ def is_holiday(day: date, country: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _public_holidays(country: str, year: int) -> frozenset[date]:
+    import holidays  # noqa: PLC0415  it loads the calendars of all countries, and an hourly run needs none (`SeasonCache`)
+
     return frozenset(holidays.country_holidays(country, years=year))
 
 

@@ -10,7 +10,7 @@ from tunnihind.forecast.known_days.drivers import Drivers, make_drivers
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.quantities import quantity
-from tunnihind.forecast.known_days.season import Season
+from tunnihind.forecast.known_days.season import Season, SeasonCache
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
     NEXT_DAY_S,
@@ -62,12 +62,19 @@ class KnownDays:
 
     @classmethod
     def of(
-        cls, known: Known, market: Market, first: date, newest: date, vintages: VintageCache, fit_until: date
+        cls,
+        known: Known,
+        market: Market,
+        first: date,
+        newest: date,
+        vintages: VintageCache,
+        seasons: SeasonCache,
+        fit_until: date,
     ) -> KnownDays | None:
         """Lay out what is known from the day `first` on; None where that leaves no day before today.
 
-        `newest` is the newest delivery day whose prices are all known. `vintages` saves work between two calls. What
-        is fitted to the past of covariates is fitted up to the day `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `vintages` and `seasons` save work
+        between two calls. What is fitted to the past of covariates is fitted up to the day `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -82,7 +89,7 @@ class KnownDays:
             newest=grid.index(newest),
             today=grid.index(today),
             prices=PriceState.of(known.prices, grid, market),
-            season=Season.of(grid, market),
+            season=seasons.of(grid, market),
             drivers=drivers,
             stale_days=seen.stale_days,
             covariates=tuple(one for one in seen.covariates if one.name in used),

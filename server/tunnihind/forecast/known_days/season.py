@@ -1,5 +1,6 @@
 """What the calendar and the sun say about delivery days."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
+from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
 from tunnihind.known import Floats, Instants
 from tunnihind.market import DAY_S, HOUR_S, Market
 
@@ -44,6 +46,34 @@ class Season:
             phase=np.stack([np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)], axis=-1),
             sun=_sun(grid, market),
         )
+
+
+class SeasonCache:
+    """Gives the facts of a grid's days, from what an earlier process has kept where there is that."""
+
+    def __init__(self, keeper: LearntKeeper | None = None) -> None:
+        self._keeper = keeper
+        self._last: tuple[str, Season] | None = None
+
+    def of(self, grid: DayGrid, market: Market) -> Season:
+        """Return the facts of a grid's days."""
+        countries = (market.country, *market.neighbour_countries)
+        name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
+        if self._last is None or self._last[0] != name:
+            self._last = name, self._kept(name) or self._made(name, grid, market)
+        return self._last[1]
+
+    def _kept(self, name: str) -> Season | None:
+        learnt = None if self._keeper is None else self._keeper.find(name)
+        with suppress(ValueError):
+            return None if learnt is None else learnt.made_again(Season, {})
+        return None
+
+    def _made(self, name: str, grid: DayGrid, market: Market) -> Season:
+        season = Season.of(grid, market)
+        if self._keeper is not None:
+            self._keeper.keep(name, Learnt.by(season))
+        return season
 
 
 def _sun(grid: DayGrid, market: Market) -> Floats:
