@@ -86,3 +86,13 @@ def test_later_errors_than_those_given_play_no_part() -> None:
         half_widths(actual[:-1], issued[:, :-1]), half_widths(changed[:-1], issued[:, :-1]), strict=True
     ):
         assert np.array_equal(one, other)
+
+
+def test_hours_widen_when_others_of_their_day_have_erred_more() -> None:
+    actual, issued = past(400)
+    wild = actual.copy()
+    wild[-14:, :8] = 100 + 3 * (wild[-14:, :8] - 100)
+    _, calm_high = half_widths(actual, issued)
+    _, high = half_widths(wild, issued)
+    assert (high[:, 14:20] > 1.1 * calm_high[:, 14:20]).all()
+    assert (high[:, 2:6] > 1.5 * calm_high[:, 2:6]).all()

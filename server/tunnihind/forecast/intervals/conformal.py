@@ -1,8 +1,9 @@
 """80 % intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
 
-Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.75 per hour; p10 and
-p90 are p50 plus V times the weighted 10 and 90 % quantile of past r / V. Sources as in `forecast.intervals`; the
-scale is that of normalised conformal prediction (Papadopoulos, Gammerman, Vovk 2008).
+Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9; that mean is half of
+the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus V times the weighted
+10 and 90 % quantile of past r / V. Sources as in `forecast.intervals`; the scale is that of normalised conformal
+prediction (Papadopoulos, Gammerman, Vovk 2008).
 """
 
 from typing import Final
@@ -28,7 +29,10 @@ _VOLATILITY_DAYS: Final = 60
 """Days before the bank by which the volatility is warmed up, and those from which it starts."""
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
-_POWER: Final = 0.75
+_POWER: Final = 0.9
+_SHARED: Final = 0.5
+"""Part of an hour's volatility that is its day's, then of a lead's that is all leads': means of more errors are
+steadier."""
 _FEW_DAYS: Final = 8.0
 _ENOUGH_DAYS: Final = 60
 """Widths grow by sqrt(1 + few / n) while the bank holds fewer days n than enough."""
@@ -100,6 +104,8 @@ def _volatility(residual: Floats) -> Floats:
         known = np.isfinite(size[:, day])
         state = np.where(known, keep * state + (1 - keep) * np.where(known, size[:, day], 0.0), state)
         out[:, day + 1] = state
+    for axis in (2, 0):
+        out = (1 - _SHARED) * out + _SHARED * out.mean(axis=axis, keepdims=True)
     volatility: Floats = (out @ _SMOOTHER.T + _FLOOR) ** _POWER
     return volatility
 

@@ -21,11 +21,13 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.known import Floats
 
-KERNEL_DAYS: Final = 600
+KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
+"""How many days a kernel looks back, by lead: what the newest day says of the next holds for longer."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
-_HALF_LIFE_DAYS: Final = 300.0
+_HALF_LIFE_DAYS: Final = (500.0, 300.0, 300.0, 300.0, 300.0, 300.0, 300.0)
+"""By lead."""
 _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
 """The diagonal of the kernel matrix is `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / a day's weight."""
@@ -123,7 +125,7 @@ class KernelFit:
             return None
         age = np.arange(len(y))[::-1][use]
         days, target = days[use], y[use].astype(np.float32)
-        weight = _weights(error[use], age)
+        weight = _weights(error[use], age, _HALF_LIFE_DAYS[lead - 1])
         share = weight / weight.sum()
         mean = share @ days
         sd = np.sqrt(np.maximum(share @ days**2 - mean**2, 0))
@@ -147,9 +149,9 @@ class KernelFit:
         return (self.level + matrix @ self.alpha).astype(np.float64)
 
 
-def _weights(error: Floats, age: NDArray[np.intp]) -> Singles:
+def _weights(error: Floats, age: NDArray[np.intp], half_life_days: float) -> Singles:
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
-    weights: Floats = 0.5 ** (age / _HALF_LIFE_DAYS) * _ROBUST / np.sqrt(size**2 + _ROBUST**2)
+    weights: Floats = 0.5 ** (age / half_life_days) * _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weights.astype(np.float32)
 
 

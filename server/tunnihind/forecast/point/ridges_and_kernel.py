@@ -25,7 +25,7 @@ from tunnihind.known import Floats
 
 _FEW_DAYS: Final = 60
 """Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""
-_KERNEL_SHARE: Final = (0.65, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
+_KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 """By lead."""
 
 
@@ -86,15 +86,15 @@ class _LeadState:
     def copy(self) -> _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
-    def keep(self, block: _Block) -> None:
+    def keep(self, lead: int, block: _Block) -> None:
         """Add days, and drop those that the kernel looks back to no more."""
         self.blocks.append(block)
-        while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS:
+        while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
             del self.blocks[0]
 
     def fit_kernel(self, lead: int) -> KernelFit | None:
         rows, price, error, has_next_day = (
-            np.concatenate([getattr(block, name) for block in self.blocks])[-KERNEL_DAYS:]
+            np.concatenate([getattr(block, name) for block in self.blocks])[-KERNEL_DAYS[lead - 1] :]
             for name in ("rows", "price", "error", "has_next_day")
         )
         first = self._first_to_fit(has_next_day)
@@ -124,7 +124,7 @@ class RidgesAndKernel:
         combined, linear = predicted[0], predicted[-1]
         state.moments.absorb(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
         error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
-        state.keep(_Block(day_rows(rows, lead), price, error, rows.has_next_day))
+        state.keep(lead, _Block(day_rows(rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit leads in order, the ridges of each drawn toward those before; kernels only where it is to be thorough."""
