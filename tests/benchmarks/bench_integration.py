@@ -4,7 +4,8 @@
 
 A poll is timed against a server in a process of its own, so that only the asking and what follows from it counts.
 A tick is timed at every hour or quarter of two days, with all that is written to the state machine. The sizes are those
-of the attributes of the current price, which are not recorded, and of what is kept over a restart.
+of the attributes of the current price, which are not recorded, and of what is kept over a restart. An open card is
+timed as it is opened and at each tick.
 """
 
 import asyncio
@@ -22,10 +23,13 @@ from urllib.request import urlopen
 
 import click
 import pytest
+from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.tunnihind.card.feed import FEEDS, async_subscribe
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from tests.support.home import MakeHome, instant, plan
@@ -117,6 +121,50 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
     }
     kept = len(json.dumps(asdict(coordinator._state_to_store())))
     click.echo(f"{what}: bytes of attributes {attributes}, of what is kept {kept}")
+
+
+class _Browser:
+    """A connection that counts what it is sent."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+        self.sent: list[int] = []
+
+    def send_event(self, _: int, event: object) -> None:
+        self.sent.append(len(json_bytes(event)))
+
+
+@pytest.mark.parametrize("billed_by", BILLED_BY)
+@pytest.mark.parametrize("full_horizon", [False, True])
+async def test_card(make_home: MakeHome, hass_admin_user: User, billed_by: str, *, full_horizon: bool) -> None:
+    settings = Settings(full_horizon=full_horizon)
+    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00", settings=settings)
+    home.serve_quarters()
+    await home.add(plans=PLANS, options={"billed_by": billed_by})
+    await home.poll()
+    what = f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
+    browser = _Browser(hass_admin_user)
+    openings = []
+    for _ in range(POLLS):
+        began = time.thread_time()
+        close = async_subscribe(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
+        openings.append(time.thread_time() - began)
+        close()
+    _print(f"{what}: card opened, {browser.sent[-1]} bytes", openings)
+    async_subscribe(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
+    browser.sent.clear()
+    ticks = []
+    step_s = QUARTER_S if billed_by == "quarter" else HOUR_S
+    for begins in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), step_s):
+        home.set_clock(begins)
+        home.entry.runtime_data.async_update_listeners()
+        [feed] = home.hass.data[FEEDS].values()
+        began = time.thread_time()
+        feed.contents()
+        ticks.append(time.thread_time() - began)
+        await home.settle()
+    _print(f"{what}: what a card shows, worked out at a tick", ticks)
+    click.echo(f"{what}: bytes sent to a card by {len(ticks)} ticks: {browser.sent}")
 
 
 async def _set_up(hass: HomeAssistant, url: str, billed_by: str) -> TunnihindCoordinator:

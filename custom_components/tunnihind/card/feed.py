@@ -30,7 +30,7 @@ def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
     """Send the entry's contents to a card, now and on every change; return what ends that. `message` is its request."""
-    feeds = hass.data.setdefault(_FEEDS, {})
+    feeds = hass.data.setdefault(FEEDS, {})
     if entry.entry_id not in feeds:
         feeds[entry.entry_id] = _Feed(hass, entry)
     feed, card = feeds[entry.entry_id], _Card(hass, connection, message)
@@ -146,4 +146,4 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
     return entity_id is not None and user.permissions.check_entity(entity_id, POLICY_READ)
 
 
-_FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
+FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
