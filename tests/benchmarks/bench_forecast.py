@@ -25,6 +25,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import History
+from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
 from tunnihind.store.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
@@ -40,10 +41,7 @@ NEXT_DAY: Final = tuple(
     for zone in ("ee", "lv", "lt", "fi", "se3", "se4", "pl")
     for kind in ("load", "wind", "solar")
 )
-PREVIOUS_RUNS_DAYS: Final = 720
 LIVE_DAYS: Final = 365
-WEATHER_EVERY_S: Final = 3 * HOUR_S
-WEATHER_HOURS: Final = 240
 
 
 def made_up(market: WindyMarket) -> dict[str, Series]:
@@ -71,21 +69,18 @@ def day_ahead(seed: int) -> list[IssuedSeries]:
 
 
 def weather() -> dict[str, list[IssuedSeries]]:
-    """Return made-up weather: two years of Previous Runs and a year of live forecasts, thinned as a server does."""
+    """Return made-up weather: a run a day, back-filled, and of the last year all four, thinned as a server does."""
     end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
-    start = end - PREVIOUS_RUNS_DAYS * DAY_S
-    live = range(end - LIVE_DAYS * DAY_S, end, WEATHER_EVERY_S)
-    old = (issued for issued in live if issued < end - COVARIATE_DAYS * DAY_S)
+    live = end - LIVE_DAYS * DAY_S
+    runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
+    old = {run + KNOWN_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
     gone = superfluous(old, looks_at_covariates)
+    kept = [run for run in runs if run % DAY_S == 0 or run + KNOWN_AFTER_S not in gone]
 
     def series() -> list[IssuedSeries]:
-        hours = PREVIOUS_RUNS_DAYS * 24
-        previous = [
-            IssuedSeries(start - lead * DAY_S, start, rng.random(hours, np.float32), lead * DAY_S)
-            for lead in range(7, 0, -1)
-        ]
-        now = [IssuedSeries(ts, ts // DAY_S * DAY_S, rng.random(WEATHER_HOURS, np.float32)) for ts in live]
-        return [*previous, *(issue for issue in now if issue.issued_ts not in gone)]
+        hours = {run: 241 if run % (12 * HOUR_S) == 0 else 145 for run in kept}
+        values = {run: np.round(rng.uniform(0, 40, hours[run]), 1).astype(np.float32) for run in kept}
+        return [IssuedSeries(run + KNOWN_AFTER_S, run, values[run], run_ts=run) for run in kept]
 
     return {covariate_name(variable, point): series() for variable in VARIABLES for point in POINTS}
 
