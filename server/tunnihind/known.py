@@ -134,7 +134,7 @@ class CovariateArchive:
         seen = {name: tuple(_issued_until(instant, issues)) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
-    def newest_runs(self, names: Iterable[str]) -> list[int]:
+    def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisations of the weather model's runs that are the newest for their hours, newest first.
 
         A short run leaves its last days to the one before it.
@@ -148,7 +148,7 @@ class CovariateArchive:
                 if end_ts > until and issue.run_ts is not None:
                     found.add(issue.run_ts)
                     until = end_ts
-        return sorted(found, reverse=True)
+        return tuple(sorted(found, reverse=True))
 
 
 def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[IssuedSeries]:

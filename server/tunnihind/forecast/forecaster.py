@@ -233,7 +233,7 @@ class TieredForecaster:
                 for one in days.covariates
                 if one.name in used
             ],
-            "weatherRuns": [iso_utc(run_ts) for run_ts in known.covariates.newest_runs(used)],
+            "weatherRuns": [iso_utc(run_ts) for run_ts in days.weather_runs],
             "staleDays": days.stale_days if columns.weather else 0,
             "ignored": [*days.ignored, *sorted({one.name for one in days.covariates} - used)],
         }

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -16,9 +18,11 @@ from tunnihind.forecast.known_days.vintages import (
     newest_issue,
     reach_s,
     vintages,
+    without_passing_runs,
 )
 from tunnihind.known import CovariateArchive, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
+from tunnihind.store.retention import is_first_of_day, looks_at_covariates, superfluous
 
 FIRST = date(2025, 3, 20)
 GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))
@@ -197,3 +201,46 @@ def test_a_book_notices_that_the_past_has_changed() -> None:
         archive = CovariateArchive({"fi_wind_mw": (issue(int(INSTANTS[4]), target, value),)})
         found = book.of(["fi_wind_mw"], archive, GRID, INSTANTS, WEEK_AGES, 0)["fi_wind_mw"]
         assert found[4, 3, 5] == pytest.approx(value)
+
+
+def weather_runs(days: int, *, delays: Sequence[int] = (300,)) -> tuple[IssuedSeries, ...]:
+    """Four runs a day from the day of `AS_OF` on, known 6 hours after their initialisation and a delay."""
+    first = AS_OF // DAY_S * DAY_S
+    values = np.random.default_rng(0)
+    return tuple(
+        IssuedSeries(
+            run_ts + 6 * HOUR_S + delays[number % len(delays)],
+            run_ts,
+            values.random(240 if run_ts % (12 * HOUR_S) == 0 else 145).astype(np.float32),
+            run_ts=run_ts,
+        )
+        for number, run_ts in enumerate(range(first, first + days * DAY_S, 6 * HOUR_S))
+    )
+
+
+@pytest.mark.parametrize("delays", [(300,), (300, 4 * HOUR_S, 0, 60), (4 * HOUR_S, 300)])
+@pytest.mark.parametrize("hour", [1, 8, 10, 13, 20])
+def test_what_past_days_see_does_not_change_when_old_runs_are_deleted(delays: Sequence[int], hour: int) -> None:
+    issues = weather_runs(30, delays=delays)
+    as_of = AS_OF // DAY_S * DAY_S + 28 * DAY_S + hour * HOUR_S
+    known = tuple(issue for issue in issues if issue.issued_ts <= as_of)
+    old = [issue.issued_ts for issue in known if issue.issued_ts < as_of - 14 * DAY_S]
+    gone = superfluous(old, looks_at_covariates)
+    thinned = tuple(issue for issue in known if issue.issued_ts not in gone or is_first_of_day(issue.run_ts))
+    assert len(thinned) < len(known)
+    grid = DayGrid.between(delivery_day(AS_OF), delivery_day(AS_OF) + timedelta(days=38))
+    today = grid.index(delivery_day(as_of))
+    instants = issue_instants(grid, as_of, today)
+    frame = Frame.of(grid, instants, range(today + 1), WEEK_AGES)
+    before, after = vintages([without_passing_runs(some, as_of) for some in (known, thinned)], frame)
+    np.testing.assert_array_equal(before, after)
+
+
+def test_runs_since_the_last_look_are_all_seen_and_series_of_no_run_are_left_alone() -> None:
+    issues = weather_runs(5)
+    evening = issues[-1].issued_ts
+    kept = without_passing_runs(issues, evening)
+    assert [issue.run_ts for issue in kept[-4:]] == [issue.run_ts for issue in issues[-4:]]
+    assert len(kept) == 4 + 4
+    nameless = tuple(replace(issue, run_ts=None) for issue in issues)
+    assert without_passing_runs(nameless, evening) == nameless

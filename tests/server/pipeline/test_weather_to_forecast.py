@@ -14,7 +14,7 @@ from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import CovariateArchive, Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
@@ -109,6 +109,7 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
             assert run is not None
             assert run.tier == "weather"
             assert run.inputs["drivers"].keys() == {"residual_baltic", "residual_fi"}
+            assert run.inputs["weatherRuns"] == [iso_utc(morning // DAY_S * DAY_S)]
             seeing.append(errors(run))
             blind.append(errors(without_weather(model, store, run)))
     assert len(set(upstream.runs_asked)) > 100

@@ -20,9 +20,10 @@ from tunnihind.forecast.known_days.vintages import (
     issue_instants,
     newest_issue,
     reach_s,
+    without_passing_runs,
 )
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import Known
+from tunnihind.known import CovariateArchive, Known
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
@@ -47,7 +48,8 @@ class KnownDays:
     """What is known at an instant, laid on a grid of delivery days.
 
     `newest` is the row of the newest delivery day whose prices are all known, `today` that of the instant;
-    `stale_days` the whole days since the newest weather was issued.
+    `stale_days` the whole days since the newest weather was issued; `weather_runs` the initialisations of the runs of
+    a weather model that say most of the days to come.
     """
 
     grid: DayGrid
@@ -58,6 +60,7 @@ class KnownDays:
     drivers: Drivers
     stale_days: int
     covariates: tuple[Covariate, ...]
+    weather_runs: tuple[int, ...]
     ignored: tuple[str, ...]
 
     @classmethod
@@ -93,6 +96,7 @@ class KnownDays:
             drivers=drivers,
             stale_days=seen.stale_days,
             covariates=tuple(one for one in seen.covariates if one.name in used),
+            weather_runs=seen.archive.newest_runs(used),
             ignored=tuple(sorted(set(known.covariates.series) - used)),
         )
 
@@ -110,21 +114,27 @@ class _Seen:
     near: dict[str, Singles]
     stale_days: int
     covariates: list[Covariate]
+    archive: CovariateArchive
 
 
 def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageCache) -> _Seen:
     """Return the vintages of all covariates that the model can read and that are not too old."""
-    issues = {name: found for name, found in known.covariates.series.items() if quantity(name) is not None}
+    issues = {
+        name: without_passing_runs(found, known.as_of)
+        for name, found in known.covariates.series.items()
+        if quantity(name) is not None
+    }
     newest = {name: ts for name in sorted(issues) if (ts := newest_issue(issues[name])) is not None}
     age_days = {name: (known.as_of - ts) // DAY_S for name, ts in newest.items()}
     read = [name for name, age in age_days.items() if age < MOST_STALE_DAYS]
     far_names = {name for name in read if reach_s(issues[name]) > NEXT_DAY_S}
     stale_days = min((age_days[name] for name in far_names), default=0)
     near_names = [name for name in read if name not in far_names]
-    seen = _Seen({}, {}, stale_days, [])
+    archive = CovariateArchive(issues)
+    seen = _Seen({}, {}, stale_days, [], archive)
     for names, ages, stale in ((near_names, NEXT_DAY_AGES, 0), (sorted(far_names), WEEK_AGES, stale_days)):
         instants = issue_instants(grid, known.as_of, today, stale)
-        for name, vintage in vintages.of(names, known.covariates, grid, instants, ages, stale).items():
+        for name, vintage in vintages.of(names, archive, grid, instants, ages, stale).items():
             if names is near_names:
                 seen.near[name] = by_delivery_day(vintage)
             else:

@@ -69,6 +69,30 @@ def _newest_forecast(issue: IssuedSeries) -> int | None:
     return issued if last >= issued else None
 
 
+def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
+    """Return the issues but for runs of a weather model that were no day's newest when it looked.
+
+    The runs of an evening are deleted after two weeks. If past days saw them, what a model has learnt would change with
+    each that goes. Runs since the last look are all there.
+    """
+    newest: dict[int, int] = {}
+    for issue in issues:
+        if issue.run_ts is not None:
+            look = _first_look(issue)
+            newest[look] = max(newest.get(look, 0), issue.issued_ts)
+    last_look = (as_of - ISSUE_CLOCK_S) // DAY_S
+    return tuple(
+        issue
+        for issue in issues
+        if issue.run_ts is None or (look := _first_look(issue)) > last_look or issue.issued_ts == newest[look]
+    )
+
+
+def _first_look(issue: IssuedSeries) -> int:
+    """Return the number of the day that was the first to look at an issue, in the morning."""
+    return -((ISSUE_CLOCK_S - issue.issued_ts) // DAY_S)
+
+
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
     """Return how far past their issue the forecasts reach at most, seconds."""
     ends = (
