@@ -70,3 +70,23 @@ VAT_RATE: Final[dict[str, float]] = {
     "2005-01-01": 0.20,
 }
 """Days, and the law's VAT rate as a fraction."""
+
+PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
+    0.0: ("0.00", "0,00"),
+    -0.001: ("0.00", "0,00"),
+    5.0: ("5.00", "5,00"),
+    -12.34: ("−12.34", "−12,34"),
+    123.4: ("123.40", "123,40"),
+    1234.5: ("1234.50", "1234,50"),
+}
+"""Prices in cents, and how the page and the card write them in English and in Estonian."""
+
+REPEATED_HOUR: Final[dict[str, bool]] = {
+    "2026-10-25T02:00:00+03:00": False,
+    "2026-10-25T03:00:00+03:00": True,
+    "2026-10-25T03:45:00+03:00": True,
+    "2026-10-25T03:00:00+02:00": True,
+    "2026-10-25T04:00:00+02:00": False,
+    "2026-03-29T04:00:00+03:00": False,
+}
+"""Instants, and whether their clock's time comes twice on their day, so that its zone has to be written."""

@@ -308,7 +308,7 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 
 // --- how they are drawn
 
-/** Five levels, and a sixth way to draw periods of which none is known. */
+/** Five levels, and one more for periods without one. */
 const LEVELS = [0, 1, 2, 3, 4, 5];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
@@ -319,7 +319,7 @@ const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 const bars = (/** @type {string} */ when) => LEVELS.map((level) => `<path class="${when} bar level${level}"/>`).join("");
 const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/></clipPath><g clip-path="url(#plot)"><path class="ahead"/>
-<path class="midnights"/><path class="pointed"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}
+<path class="midnights"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}<path class="pointed"/>
 <path class="median"/><path class="selling"/><path class="zero"/><path class="links"/><path class="strips"/>
 <path class="present"/><path class="dots"/></g><g class="prices"></g><g class="hours"></g><g class="days"></g>
 <g class="zones"></g><g class="marks"></g><g class="names"></g></svg>`;
@@ -843,7 +843,7 @@ h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 
 .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
 text { font-size: 12px; fill: var(--soft); }
 path { fill: none; }
-.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--level2); } .pointed { fill: var(--line); }
+.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--level2); } .pointed { fill: var(--ink); opacity: .2; }
 .ahead { fill: color-mix(in srgb, var(--accent) 5%, transparent); }
 .bar { fill: var(--level, var(--soft)); } .past { opacity: .5; } .likely { fill: var(--likely); }
 .median { stroke: var(--median); stroke-width: 2; }

@@ -8,8 +8,16 @@ import pytest
 
 import tunnihind.web
 from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.card_page import MODULE as CARD
 from tests.support.node import run_module
-from tests.support.shared_rules import LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST
+from tests.support.shared_rules import (
+    LATE_PRICES,
+    LEVELS,
+    NIGHT_RATE,
+    PRICE_TEXT,
+    REPEATED_HOUR,
+    STALE_FORECAST,
+)
 from tunnihind.api.health import judge
 from tunnihind.market import HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
@@ -74,3 +82,42 @@ async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
     holidays = sorted({day for start in starts for day in summary_at(start, start + HOUR_S).holidays})
     found = json.loads(await run_module(NIGHTS.format(folder=STATIC.as_uri()), json.dumps([starts, holidays])))
     assert dict(zip(NIGHT_RATE, found, strict=True)) == NIGHT_RATE
+
+
+PAGE_WORDING = """
+import {{ Wording }} from "{module}";
+const [language, prices, instants] = JSON.parse(process.argv[2]);
+const texts = {{ locale: language, decimal: language === "et" ? "," : "." }};
+const page = {{ lang: language, unit: "kwh", vat: [], unitSymbol: "", tz: "tallinn", holidays: [], texts }};
+const wording = new Wording(page);
+console.log(JSON.stringify([
+  prices.map((cents) => wording.price(cents)), instants.map((ts) => /[A-Z]/.test(wording.clock(ts))),
+]));
+"""
+
+# The card is a module of a page; of that it needs this much to be loaded.
+CARD_WORDING = """
+globalThis.window = globalThis;
+globalThis.navigator ??= {{ language: "en" }};
+globalThis.customElements = {{ whenDefined: () => new Promise(() => {{}}) }};
+const {{ Wording }} = await import("{module}");
+const [language, prices, instants] = JSON.parse(process.argv[2]);
+const locale = {{ language, number_format: "language", time_format: "24", time_zone: "server" }};
+const wording = new Wording(locale, "Europe/Tallinn", "cents", "EUR");
+console.log(JSON.stringify([
+  prices.map((cents) => wording.price(cents / 100)), instants.map((ts) => /[A-Z]/.test(wording.clock(ts))),
+]));
+"""
+
+
+@pytest.mark.parametrize("language", ["en", "et"])
+@pytest.mark.parametrize(
+    ("code", "module"), [(PAGE_WORDING, STATIC / "wording.js"), (CARD_WORDING, CARD)], ids=["page", "card"]
+)
+async def test_page_and_card_write_the_same_prices_and_tell_repeated_hours_apart(
+    code: str, module: Path, language: str
+) -> None:
+    asked = [language, list(PRICE_TEXT), [instant(at) for at in REPEATED_HOUR]]
+    prices, repeated = json.loads(await run_module(code.format(module=module.as_uri()), json.dumps(asked)))
+    assert prices == [texts[language == "et"] for texts in PRICE_TEXT.values()]
+    assert dict(zip(REPEATED_HOUR, repeated, strict=True)) == REPEATED_HOUR
