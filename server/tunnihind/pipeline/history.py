@@ -49,6 +49,6 @@ class History:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
-        archive = store.archive(since_ts)
+        archive = store.archive(since_ts, as_of=as_of)
         self._kept = state, since_ts, archive
         return archive

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
 
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.forecast.known_days.vintages import without_passing_runs
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
@@ -82,8 +83,12 @@ class CovariateBook:
             self._state.stored_covariates(connection)
         return added
 
-    def archive(self, since_ts: int | None = None) -> CovariateArchive:
-        """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError."""
+    def archive(self, since_ts: int | None = None, *, as_of: int | None = None) -> CovariateArchive:
+        """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError.
+
+        With `as_of` the runs of the weather are left out that no forecast looks at, made then or later, or at an
+        earlier day's issue instant: every other one of those that are kept.
+        """
         where: list[ColumnElement[bool]] = []
         if since_ts is not None:
             rolling = (table.c.lead_s > 0) & (table.c.issued_ts + _span_s() > since_ts)
@@ -96,7 +101,10 @@ class CovariateBook:
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
             issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
-        return CovariateArchive({name: _of_one_model(name, found[name], older_until) for name in sorted(found)})
+        of_one_model = {name: _of_one_model(name, found.pop(name), older_until) for name in sorted(found)}
+        if as_of is not None:
+            of_one_model = {name: without_passing_runs(issues, as_of) for name, issues in of_one_model.items()}
+        return CovariateArchive(of_one_model)
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.

@@ -51,9 +51,12 @@ class Store:
         self.confirmation = Confirmation(self.database, self.state)
         self.health = HealthBook(self.database)
 
-    def archive(self, since_ts: int | None = None) -> Archive:
-        """Return all that a forecast may look at, from `since_ts` on. Raises StoreError."""
-        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts))
+    def archive(self, since_ts: int | None = None, *, as_of: int | None = None) -> Archive:
+        """Return all that a forecast may look at, from `since_ts` on. Raises StoreError.
+
+        With `as_of` it is all that forecasts look at that are made then or later, or at an earlier day's issue instant.
+        """
+        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts, as_of=as_of))
 
     def lease(self) -> Lease:
         """Return a new claim to the pipeline."""

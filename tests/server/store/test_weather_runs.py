@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.support.stores import emptied, series, utc
+from tunnihind.forecast.known_days.vintages import without_passing_runs
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.covariates import OLDER_MODEL_UNTIL
@@ -168,6 +169,25 @@ def test_a_database_of_an_older_version_knows_that_its_weather_is_of_an_older_mo
 
 def test_a_new_database_has_no_weather_of_an_older_model(store: Store) -> None:
     assert store.state.read(OLDER_MODEL_UNTIL) is None
+
+
+def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_of_what_is_kept(store: Store) -> None:
+    issues_kept = [run(RUN + number * 6 * HOUR_S, RUN + (number + 1) * 6 * HOUR_S + 300) for number in range(80)]
+    store.covariates.add({NAME: issues_kept})
+    as_of = RUN + 15 * DAY_S + 13 * HOUR_S
+    everything, needed = store.covariates.archive(), store.covariates.archive(as_of=as_of)
+    assert len(needed.series[NAME]) < 0.5 * len(everything.series[NAME])
+    mornings = [RUN + day * DAY_S + 9 * HOUR_S for day in range(2, 20)]
+    for instant in (*(at for at in mornings if at <= as_of), as_of, as_of + 1, as_of + 7 * HOUR_S, *mornings[-3:]):
+        seen_of = [
+            [issue.issued_ts for issue in without_passing_runs(archive.as_of(instant).series[NAME], instant)]
+            for archive in (everything, needed)
+        ]
+        # Of the hours since the look before, an earlier morning's forecast needs the newest run alone.
+        if instant < as_of:
+            assert seen_of[0][-1] == seen_of[1][-1]
+        else:
+            assert seen_of[0] == seen_of[1]
 
 
 @settings(deadline=None, max_examples=30)
