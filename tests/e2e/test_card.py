@@ -384,6 +384,19 @@ def meeting(labels: list[tuple[str, str, float, float, float, float]]) -> list[t
     ]
 
 
+@pytest.mark.parametrize(("width", "height"), [(188, 184), (400, 120)])
+async def test_in_a_small_card_price_and_level_are_there_in_full(browser: Browser, width: int, height: int) -> None:
+    at, contents = example("demo")
+    async with opened_card(browser, contents, at, Look(width=width, height=height)) as page:
+        outside = await card(page).bounding_box()
+        for name in ("amount", "unit", "level", "mode"):
+            inside = await part(page, name).bounding_box()
+            assert inside is not None, name
+            assert outside is not None
+            assert inside["x"] + inside["width"] <= outside["x"] + outside["width"] - 8, name
+            assert inside["y"] + inside["height"] <= outside["y"] + outside["height"], name
+
+
 CONTRAST = """card => {
   const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
   const luminance = (colour) => {

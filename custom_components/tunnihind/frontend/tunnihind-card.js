@@ -871,7 +871,7 @@ button:disabled { opacity: .38; cursor: default; background: none; }
 .summary { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .compact { padding: 8px 12px; } .compact .parts, .compact .foot, .tiny .when, .tiny h2 { display: none; }
 .compact .mode:not([hidden]) + .when { display: none; }
-.compact .readout .price { order: 0; flex: none; } .compact .amount { font-size: 26px; line-height: 30px; }
+.compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${level}); }`).join(" ")}
 @media (forced-colors: active) {
   :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
@@ -984,7 +984,7 @@ const cardOn = (Base) => class extends Base {
   }
 
   getGridOptions() {
-    return { columns: 12, rows: 6, min_columns: 4, min_rows: 2 };
+    return { columns: 12, rows: 6, min_columns: 6, min_rows: 2 };
   }
 
   static getStubConfig() {
