@@ -86,12 +86,10 @@ class CardPlan(TypedDict):
 class CardContents(TypedDict):
     """All that a card shows. An event has those fields that changed, the first one after a subscription has all.
 
-    While `state` is neither `ready` nor `no_price`, events have no field but `entry_id`, `module`, `state` and `title`;
+    While `state` is neither `ready` nor `no_price`, events have no field but `entry_id`, `state` and `title`;
     what came before stays as it was.
 
     - `entry_id`, `title`: the config entry and its name.
-    - `module`: the address of the card's module that belongs to this integration, None where there is no frontend. A
-      page that was loaded before an update has another one.
     - `mode`: whether prices are live, made up or of a past day.
     - `clock_ahead_s`: add it to Home Assistant's time for the entry's. It is 0 except in a rehearsal.
     - `problems`: what is wrong, as the attribute of the sensor "Data problem" says it.
@@ -111,7 +109,6 @@ class CardContents(TypedDict):
 
     entry_id: str
     title: str
-    module: str | None
     state: State
     mode: Mode
     clock_ahead_s: int
@@ -135,7 +132,6 @@ class CardBeginning(TypedDict):
 
     entry_id: str
     title: str
-    module: str | None
     state: State
 
 
@@ -146,10 +142,10 @@ _STATES: Final[Mapping[ConfigEntryState, State]] = {
 }
 
 
-def beginning(entry: TunnihindConfigEntry, module: str | None, *, removed: bool = False) -> CardBeginning:
+def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBeginning:
     """Return what a card shows of an entry that is not loaded."""
     state = State.REMOVED if removed else _state_of(entry)
-    return CardBeginning(entry_id=entry.entry_id, title=entry.title, module=module, state=state)
+    return CardBeginning(entry_id=entry.entry_id, title=entry.title, state=state)
 
 
 def _state_of(entry: TunnihindConfigEntry) -> State:
@@ -161,9 +157,8 @@ def _state_of(entry: TunnihindConfigEntry) -> State:
 class Contents:
     """What a card shows of a loaded entry. What is long is made again only where it has changed."""
 
-    def __init__(self, coordinator: TunnihindCoordinator, module: str | None) -> None:
+    def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
-        self._module = module
         self._made_from: tuple[Timeline, Timeline, Timeline, int] | None = None
         self._days: list[CardDay] = []
         self._prices: PriceColumns | None = None
@@ -180,7 +175,6 @@ class Contents:
         return CardContents(
             entry_id=coordinator.config_entry.entry_id,
             title=coordinator.config_entry.title,
-            module=self._module,
             state=State.READY if prices.current else State.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,

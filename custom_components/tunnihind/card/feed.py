@@ -16,7 +16,6 @@ from ..const import DOMAIN
 from ..coordinator import TunnihindConfigEntry
 from ..entity import SELLING_PRICE
 from .contents import CardBeginning, CardContents, Contents, beginning
-from .module import module_address
 
 CURRENT_PRICE: Final = "current_price"
 WINDOW: Final = "window"
@@ -71,7 +70,7 @@ class _Feed:
         """Return what a card shows now."""
         if self._contents:
             return self._contents.as_of_now()
-        return beginning(self._entry, module_address(self._hass), removed=self._is_removed)
+        return beginning(self._entry, removed=self._is_removed)
 
     @callback
     def _entry_changed(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
@@ -90,7 +89,7 @@ class _Feed:
         self._contents = self._unfollow_prices = None
         if self._entry.state is ConfigEntryState.LOADED:
             coordinator = self._entry.runtime_data
-            self._contents = Contents(coordinator, module_address(self._hass))
+            self._contents = Contents(coordinator)
             self._unfollow_prices = coordinator.async_add_listener(self._show)
 
     @callback

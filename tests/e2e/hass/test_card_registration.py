@@ -158,7 +158,7 @@ async def test_the_card_goes_with_the_last_server(real_home: RealHome) -> None:
         async with opened(context, real_home, FROM_A_FILE) as page:
             await card_on(page).wait_for()
             await real_home.hass.delete(f"/api/config/config_entries/entry/{entry_id}")
-            await card_on(page).get_by_text("removed").first.wait_for()
+            await card_on(page).get_by_text("isn't there any more").first.wait_for()
         async with opened(context, real_home, FROM_A_FILE) as page:
             await page.locator("hui-error-card").first.wait_for()
             assert not await page.evaluate("customElements.get('tunnihind-card')")

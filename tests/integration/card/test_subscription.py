@@ -15,7 +15,7 @@ from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, 
 from tunnihind.market import HOUR_S, QUARTER_S
 
 FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}
-BEGINNING: Final = {"entry_id", "title", "module", "state"}
+BEGINNING: Final = {"entry_id", "title", "state"}
 
 
 @pytest.fixture
