@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.intervals.conformal import band, half_widths, widening
+from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_likely, widening
 from tunnihind.known import Floats
 from tunnihind.market import Limits
 
@@ -25,17 +25,24 @@ def test_widths_that_grow_already_are_left_alone() -> None:
     assert (widening(by_lead) == by_lead).all()
 
 
-@given(p50=prices, low=widths, high=widths)
+@given(p50=prices, low=widths, high=widths, lowest=st.floats(-500, 4000))
 def test_percentiles_never_cross_and_stay_within_the_markets_limits(
-    p50: Floats,
-    low: Floats,
-    high: Floats,
+    p50: Floats, low: Floats, high: Floats, lowest: float
 ) -> None:
-    percentiles = band(p50, -low, high, LIMITS)
+    percentiles = band(p50, -low, high, lowest, LIMITS)
     assert (np.diff(percentiles, axis=0) >= 0).all()
     assert (percentiles[1] == p50).all()
     assert percentiles.min() >= LIMITS.floor
     assert percentiles.max() <= LIMITS.cap
+    assert (percentiles[0] >= np.minimum(p50, lowest)).all()
+
+
+def test_only_the_prices_of_the_last_90_days_say_how_low_a_price_is_likely_to_be() -> None:
+    prices_of_days = np.full((200, 24), 50.0)
+    prices_of_days[:110] = -400
+    assert lowest_likely(prices_of_days) == 50
+    prices_of_days[-1] = -5  # a day of 90: more than one hour in a hundred
+    assert lowest_likely(prices_of_days) == -5
 
 
 def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats]:
@@ -47,7 +54,7 @@ def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats
 def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
     actual, issued = past(400)
     low, high = half_widths(actual, issued)
-    percentiles = band(np.full((7, 24), 100.0), low, high, LIMITS)
+    percentiles = band(np.full((7, 24), 100.0), low, high, lowest_likely(actual), LIMITS)
     rng = np.random.default_rng(9)
     to_come = 100 + 20 * rng.normal(size=(2000, 7, 24))
     inside = (to_come >= percentiles[0]) & (to_come <= percentiles[2])

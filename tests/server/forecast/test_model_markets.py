@@ -119,7 +119,8 @@ def test_prices_that_are_days_late_still_give_the_coming_week_ever_wider(utc: Ut
     assert run.tier != "last-weeks-mean"
     assert (run.start_ts, run.end_ts) == (utc(2024, 5, 15, 10), day_end(date(2024, 5, 22)))
     widths = [of_day(run, run.p90 - run.p10, date(2024, 5, day)).mean() for day in range(16, 23)]
-    assert (np.diff(widths) >= -0.02).all()
+    # p10 stops at the lowest price that is likely, so that widths also follow p50 a little.
+    assert (np.diff(widths) >= -0.02 * widths[0]).all()
 
 
 def test_prices_a_week_late_leave_the_mean_of_the_last_weeks(utc: Utc) -> None:

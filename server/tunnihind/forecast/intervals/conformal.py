@@ -1,9 +1,10 @@
 """80 % intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
 
 Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9; that mean is half of
-the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus V times the weighted
-10 and 90 % quantile of past r / V. Sources as in `forecast.intervals`; the scale is that of normalised conformal
-prediction (Papadopoulos, Gammerman, Vovk 2008).
+the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus 1.03 V times the
+weighted 10 and 90 % quantile of past r / V. p10 is not below what hardly any price of the last 90 days was below.
+Sources as in `forecast.intervals`; the scale is that of normalised conformal prediction
+(Papadopoulos, Gammerman, Vovk 2008).
 """
 
 from typing import Final
@@ -33,6 +34,10 @@ _POWER: Final = 0.9
 _SHARED: Final = 0.5
 """Part of an hour's volatility that is its day's, then of a lead's that is all leads': means of more errors are
 steadier."""
+_WIDER: Final = 1.03
+"""What the lowest likely price takes from the coverage is given back to both sides."""
+_LOWEST_DAYS: Final = 90
+_LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
 _ENOUGH_DAYS: Final = 60
 """Widths grow by sqrt(1 + few / n) while the bank holds fewer days n than enough."""
@@ -56,7 +61,7 @@ def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Fl
     values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
     grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
-    now = scale[:, -1] * grow[:, None]
+    now = _WIDER * scale[:, -1] * grow[:, None]
     unknown = (known_days < _FEWEST_DAYS)[:, None]
     return (
         np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * now),
@@ -64,11 +69,24 @@ def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Fl
     )
 
 
-def band(p50: Floats, low: Floats, high: Floats, limits: Limits) -> Floats:
-    """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing."""
+def lowest_likely(actual: Floats) -> float:
+    """Return the price, EUR/MWh, below which hardly any hour of the last days lay: no p10 need be below it.
+
+    Near zero the errors of dear hours would take p10 far below any price that the market has lately seen. `actual`
+    (days, 24) are the prices up to the newest day that a forecast may use.
+    """
+    return float(np.nanquantile(actual[-_LOWEST_DAYS:], _LOWEST_LEVEL))
+
+
+def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
+    """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing.
+
+    p10 is not below `lowest`, unless p50 is.
+    """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
-    return np.clip(np.stack([np.minimum(edges[0], p50), p50, np.maximum(edges[1], p50)]), limits.floor, limits.cap)
+    p10, p90 = np.minimum(np.maximum(edges[0], lowest), p50), np.maximum(edges[1], p50)
+    return np.clip(np.stack([p10, p50, p90]), limits.floor, limits.cap)
 
 
 def widening(by_lead: Floats) -> Floats:
