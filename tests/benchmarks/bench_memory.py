@@ -37,7 +37,7 @@ YEARS: Final = 6
 PORT: Final = 18_712
 SLOWER: Final = 4
 PATIENCE_S: Final = 900.0
-CALM_S: Final = 12.0
+CALM_S: Final = 11.0
 """With no process but the server for so long, nothing is left to do: the pipeline looks for work every ten seconds."""
 COMMAND: Final = Path(sys.executable).with_name("tunnihind")
 
@@ -89,6 +89,8 @@ class Watch:
         began, spent = time.monotonic(), self.processor_s()
         self.peak_mb, busy = 0.0, time.monotonic()
         while time.monotonic() - began < PATIENCE_S:
+            if not _pss_mb(self.pid):
+                raise SystemExit("the server has ended: its log says why")
             if self.children() or not done():
                 busy = time.monotonic()
             if time.monotonic() - busy > CALM_S:
@@ -134,6 +136,7 @@ def server(database: Path, clock: ShiftedClock, log: Path) -> Iterator[Watch]:
     finally:
         process.terminate()
         process.wait()
+        click.echo(log.read_text(), err=True)
 
 
 def runs(database: Path) -> int:
@@ -188,7 +191,6 @@ def main(hours: int, at: str, *, with_scores: bool) -> None:
         click.echo(
             f"{len(kept)} files of what was learnt, {size:.0f} MB; the database {database.stat().st_size / 1e6:.0f} MB"
         )
-        click.echo((Path(folder) / "log").read_text(), err=True)
 
 
 if __name__ == "__main__":
