@@ -127,6 +127,16 @@ async def test_the_page_says_that_it_shows_a_backtest(serve: Serve) -> None:
     assert "ahead=2" not in html
 
 
+async def test_while_nothing_is_scored_so_far_ahead_other_days_can_be_chosen(serve: Serve) -> None:
+    whole, nothing = sample_views.window(30), WindowScores.of(0, []).overall
+    near = replace(whole, by_days_ahead=dict.fromkeys(range(1, 8), nothing) | {1: whole.by_days_ahead[1]})
+    data = replace(sample_views.ordinary(), accuracy=(near,), months=Months(issued=(MonthScores("2025-12", near),)))
+    html = (await (await serve(data)).ask("/accuracy?ahead=7")).body.decode()
+    assert "Nothing has been scored yet" in html
+    assert ">1</a>" in html
+    assert "ahead=7" in html
+
+
 async def test_the_dashboard_shows_what_plans_caught_and_links_to_the_page(serve: Serve) -> None:
     html = (await (await serve(sample_views.ordinary())).ask("/?lang=en")).body.decode()
     share = sample_views.window(30).decisions.by_days_ahead[1][4].share
