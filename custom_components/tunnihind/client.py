@@ -43,7 +43,7 @@ _HISTORY_DAYS: Final = "2"
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 # People paste addresses from the documentation or the browser, with one of these paths.
 _OWN_PATHS: Final = re.compile(
-    r"(/+(api/(v1/(forecast|quarters|history|accuracy)|series|about|openapi\.json)|docs|accuracy))*/*$"
+    r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
 
 

@@ -20,6 +20,8 @@ from custom_components.tunnihind.client import server_url, without_password
         ("https://example.com/prices/api/v1/forecast", "https://example.com/prices"),
         ("http://box:8080/api/series?days=2", "http://box:8080"),
         ("http://box:8080/api/v1/history?month=2025-11", "http://box:8080"),
+        ("http://box:8080/api/v1/scenarios", "http://box:8080"),
+        ("http://box:8080/api/feeds/evcc?resolution=60m", "http://box:8080"),
         ("http://box:8080/docs#problem-400", "http://box:8080"),
         ("http://box:8080/api", "http://box:8080/api"),
         ("[fd00::5]:8080", "http://[fd00::5]:8080"),
