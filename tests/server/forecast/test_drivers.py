@@ -51,8 +51,8 @@ def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> 
 
 
 def test_weather_becomes_shares_of_capacity_and_heating_degrees() -> None:
-    wind = in_units(Quantity("fi", "wind", is_weather=True), np.array([0.0, 8.5, 25.0], np.float32))
-    assert wind == pytest.approx([0.0067, 0.5, 0.9999], abs=1e-3)
+    wind = in_units(Quantity("fi", "wind", is_weather=True), np.array([0.0, 7.5, 25.0], np.float32))
+    assert wind == pytest.approx([0.012, 0.5, 1.0], abs=1e-3)
     heating = in_units(Quantity("fi", "load", is_weather=True), np.array([-3.0, 17.0, 30.0], np.float32))
     assert heating == pytest.approx([2.0, 0.0, 0.0])
 
@@ -88,7 +88,7 @@ def test_next_day_covariates_make_residual_loads_and_the_baltic_wind() -> None:
 
 def test_weather_is_worth_the_megawatts_that_it_went_with() -> None:
     share, heat = far(1.0), far(-10.0)
-    speed = (8.5 + 1.7 * np.log(share / (1 - np.minimum(share, 0.999)))).astype(np.float32)
+    speed = (7.5 + 1.7 * np.log(share / (1 - np.minimum(share, 0.999)))).astype(np.float32)
     weather = {"wind_speed_100m@lt_west": speed, "temperature_2m@lt_kaunas": heat}
     fitted = drivers_of(weather, {"lt_wind_da_mw": np.concatenate([near()[:1], 500 * share[:, 2]])})
     nominal = drivers_of(weather, {})
@@ -149,6 +149,24 @@ def test_what_is_usual_is_the_mean_of_a_fortnight_and_later_days_leave_it_as_it_
     known = days[np.isfinite(days[:, 0])]
     assert usual[0] == pytest.approx(known[:MIN_ISSUE_DAYS].mean(axis=0))
     assert np.array_equal(usual_hours(days[:-10]), usual[:-10])
+
+
+def test_baltic_weather_of_a_week_makes_drivers_of_the_next_day_too() -> None:
+    week = {"wind_speed_100m@lt_west": far(12.0), "shortwave_radiation@lt_kaunas": far(), "fi_wind_mw": far()}
+    drivers = drivers_of(week, {})
+    assert set(drivers.near) == {"residual_baltic", "wind_baltic", "solar_baltic"}
+    assert np.array_equal(drivers.near["residual_baltic"][1:], drivers.far["residual_baltic"][:, 2])
+    assert not drivers.has_next_day_only
+    assert not drivers_of({"fi_wind_mw": far()}, {}).near
+    megawatts = near()
+    both = drivers_of(week, {"lt_wind_da_mw": megawatts})
+    assert both.near["wind_baltic"] == pytest.approx(megawatts / 1000)
+    assert both.has_next_day_only
+    assert both.members["residual_baltic"] == (
+        "wind_speed_100m@lt_west",
+        "shortwave_radiation@lt_kaunas",
+        "lt_wind_da_mw",
+    )
 
 
 def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -> None:

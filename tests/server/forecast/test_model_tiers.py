@@ -111,7 +111,8 @@ def test_weather_points_stand_for_wind_and_a_dead_one_is_imputed(market: WindyMa
     both = using(prices, **{"wind_speed_100m@lt_west": speed, "wind_speed_100m@ee_west": dead})
     run = run_of(both, noon)
     assert run.tier == "weather"
-    assert run.inputs["drivers"] == {"wind_baltic": ["wind_speed_100m@ee_west", "wind_speed_100m@lt_west"]}
+    points = ["wind_speed_100m@ee_west", "wind_speed_100m@lt_west"]
+    assert run.inputs["drivers"] == {"wind_baltic": points, "residual_baltic": points}
     assert [one["imputed"] for one in run.inputs["covariates"]] == [True, False]
     whole = run_of(using(prices, **{"wind_speed_100m@lt_west": speed}), noon)
     assert np.abs(run.p50 - whole.p50).max() < 10

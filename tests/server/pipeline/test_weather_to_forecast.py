@@ -108,7 +108,8 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
             run = store.runs.newest()
             assert run is not None
             assert run.tier == "weather"
-            assert run.inputs["drivers"].keys() == {"residual_baltic", "residual_fi"}
+            drivers = {"residual_baltic", "residual_fi", "wind_baltic", "solar_baltic"}
+            assert run.inputs["drivers"].keys() == drivers
             assert run.inputs["weatherRuns"] == [iso_utc(morning // DAY_S * DAY_S)]
             seeing.append(errors(run))
             blind.append(errors(without_weather(model, store, run)))

@@ -48,7 +48,8 @@ class LeadColumns:
 
     `lag` is by how many days the newest settled day is past the day of issue: 0 before the auction, 1 after it. Rows of
     lead L thus have the weather that was forecast L + lag days before their day. `next_day` (delivery days, 24) are the
-    drivers of the next day by name, with their `scale`, None where there are none.
+    drivers of the next day by name, with their `scale`, None where there are none; `has_second_day` whether the second
+    lead has columns of them too, as it needs where no weather reaches it.
     """
 
     grid: DayGrid
@@ -58,6 +59,7 @@ class LeadColumns:
     weather: Mapping[str, WeatherDriver]
     next_day: Mapping[str, Floats]
     scale: NextDayScale | None
+    has_second_day: bool
     _digests: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -76,6 +78,7 @@ class LeadColumns:
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
+            has_second_day=days.drivers.has_next_day_only,
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
@@ -98,7 +101,7 @@ class LeadColumns:
         yield Group(WEATHER, {name: values for columns in weather for name, values in columns.items()})
         if self.scale is not None and self.lag == 0 and lead == 1:
             yield Group(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
-        elif self.scale is not None and self.lag == 0 and lead <= NEXT_DAY_LEADS:
+        elif self.scale is not None and self.lag == 0 and self.has_second_day and lead <= NEXT_DAY_LEADS:
             yield Group(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
@@ -124,7 +127,13 @@ class LeadColumns:
             *((name, driver.values[:issued]) for name, driver in self.weather.items()),
             *self.prices.until(row),
         ]
-        facts = self.grid.first, self.lag, self.scale, [(name, one.dtype.str, one.shape) for name, one in by_name]
+        facts = (
+            self.grid.first,
+            self.lag,
+            self.has_second_day,
+            self.scale,
+            [(name, one.dtype.str, one.shape) for name, one in by_name],
+        )
         digest = blake2b(repr(facts).encode(), digest_size=16)
         for _, values in by_name:
             digest.update(np.ascontiguousarray(values))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity
 from tunnihind.forecast.known_days.vintages import Singles
@@ -31,12 +32,14 @@ _LOAD_DAYS: Final = 14
 class Drivers:
     """`far` (issue days, ages, 24) and `near` (delivery days, 24) by name; `members` which covariates make each.
 
-    A near driver holds for each delivery day what had been issued the day before.
+    A near driver holds for each delivery day what had been issued the day before. `has_next_day_only` tells whether any
+    of their parts reaches no further.
     """
 
     far: Mapping[str, Floats]
     near: Mapping[str, Floats]
     members: Mapping[str, tuple[str, ...]]
+    has_next_day_only: bool
 
 
 def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
@@ -50,13 +53,40 @@ def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today:
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
     live_week = {key: part for key, part in week.items() if np.isfinite(part.values[today, 2]).any()}
     far_drivers = _far_drivers(live_week, next_day, fit_row)
-    near_drivers = _near_drivers(live_next_day)
-    both = far_drivers | near_drivers
+    near_drivers = _near_drivers(_next_day_of(live_week, next_day, today + 1, fit_row) | live_next_day)
     return Drivers(
         far={name: values for name, (_, values) in far_drivers.items()},
         near={name: values for name, (_, values) in near_drivers.items()},
-        members={name: tuple(member for part in parts for member in part.members) for name, (parts, _) in both.items()},
+        members=_members(far_drivers, near_drivers),
+        has_next_day_only=bool(live_next_day),
     )
+
+
+def _next_day_of(
+    week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
+) -> dict[tuple[str, str], _Part]:
+    """Return the Baltic parts of a week's forecasts in GW, as they were for the next day, where `target` is known."""
+    parts: dict[tuple[str, str], _Part] = {}
+    for key, part in week.items():
+        if key[0] == "baltic":
+            values = by_delivery_day(_gigawatts(part, measured.get(key), fit_row)[:, 2])
+            if np.isfinite(values[target]).all():
+                parts[key] = _Part(key, values, part.members, is_weather=False)
+    return parts
+
+
+def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
+    """Return forecasts of the next day by the day that they are of: (issue days, 24) -> (issue days + 1, 24)."""
+    return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
+
+
+def _members(*drivers: Mapping[str, tuple[list[_Part], Floats]]) -> dict[str, tuple[str, ...]]:
+    """Return which covariates make each driver, be it of the next day or of a week."""
+    members: dict[str, tuple[str, ...]] = {}
+    for name, (parts, _) in (item for of_reach in drivers for item in of_reach.items()):
+        found = (member for part in parts for member in part.members)
+        members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
+    return members
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:

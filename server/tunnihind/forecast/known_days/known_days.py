@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known_days.drivers import Drivers, make_drivers
+from tunnihind.forecast.known_days.drivers import Drivers, by_delivery_day, make_drivers
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.quantities import quantity
@@ -136,7 +136,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
         instants = issue_instants(grid, known.as_of, today, stale)
         for name, vintage in vintages.of(names, archive, grid, instants, ages, stale).items():
             if names is near_names:
-                seen.near[name] = by_delivery_day(vintage)
+                seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
                     vintage[today] = np.nan  # silent while others speak: better imputed from these than old
@@ -154,11 +154,6 @@ def newest_whole_day(prices: PriceSeries) -> date | None:
         if day is not None and prices.between(day_start(day), day_end(day)).is_whole:
             return day
     return None
-
-
-def by_delivery_day(vintage: Singles) -> Singles:
-    """Return next-day forecasts by the day that they are of: (issue days, 1, 24) -> (issue days + 1, 24)."""
-    return np.concatenate([np.full((1, vintage.shape[-1]), np.nan, np.float32), vintage[:, 0]])
 
 
 def _first_priced_day(prices: PriceSeries) -> date:
