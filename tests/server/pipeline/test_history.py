@@ -102,7 +102,8 @@ def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
     for run, limited in ((free.hours, bound.hours), (free.quarters, bound.quarters)):
         assert run.p10.min() < 47
         assert run.p90.max() > 52
-        assert (limited.p10.min(), limited.p90.max()) == (47, 52)
+        assert (limited.p10 >= 47).all()
+        assert limited.p90.max() == 52
 
 
 async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: Store, database: Path) -> None:
@@ -110,4 +111,6 @@ async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: St
         assert isinstance(modeller, ProcessModeller)
         runs = await modeller.runs(NOW)
     assert runs is not None
-    assert [(run.p10.min(), run.p90.max()) for run in (runs.hours, runs.quarters)] == [(47, 52)] * 2
+    for run in (runs.hours, runs.quarters):
+        assert (run.p10 >= 47).all()
+        assert run.p90.max() == 52
