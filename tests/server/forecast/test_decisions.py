@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
@@ -103,9 +103,11 @@ def test_a_day_with_a_hole_in_a_price_or_a_forecast_is_left_out(column: str) -> 
     assert week_savings([whole] * 6 + [whole._replace(**{column: hole})]) is None
 
 
-def test_without_a_plan_or_with_prices_all_alike_there_is_no_share() -> None:
-    flat = savings(told([50.0] * 24, [1.0] * 24), 4)
-    assert flat is not None
+@given(PRICES, st.sampled_from([23, 24, 25, 92, 96, 100]), st.sampled_from(PLAN_HOURS))
+@example(183.83, 100, 1)
+def test_without_a_plan_or_with_prices_all_alike_there_is_no_share(price: float, periods: int, hours: int) -> None:
+    flat = savings(told([price] * periods, [1.0] * periods), hours)
+    assert flat == Savings(0.0, 0.0, 0.0, 0.0)
     for none in (PlanScores.of([]), PlanScores.of([flat])):
         assert math.isnan(none.share)
         assert math.isnan(none.baseline_share)

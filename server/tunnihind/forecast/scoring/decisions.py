@@ -54,7 +54,9 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the mean price less the mean price of the cheapest periods by a forecast, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    return float(actual.mean() - actual[taken].mean())
+    # Counted from the lowest price: means of equal prices differ in the last place, which would be a saving.
+    above = actual - actual.min()
+    return float(above.mean() - above[taken].mean())
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
