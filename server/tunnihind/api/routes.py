@@ -131,6 +131,8 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
             return reply(request, await scores.read(span, accepted_coding(request)))
         except ParameterError as error:
             return problems.answer(400, str(error))
+        except StoreError as error:
+            return problems.answer(503, f"No scores can be read: {error.reason}.", fields={"Retry-After": "5"})
 
     return handle
 

@@ -13,6 +13,7 @@ from tests.support.api_server import RunningServer, Serve
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY
 from tunnihind.api.score_table import MOST_READERS
 from tunnihind.api.served_data import ServedData
+from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
@@ -154,6 +155,15 @@ async def test_tables_are_read_two_at_a_time(serve: Serve) -> None:
     finally:
         go_on.set()
     assert [answer.status for answer in await asyncio.gather(*slow_ones)] == [200, 200]
+
+
+async def test_a_table_that_cannot_be_read_says_why(serve: Serve) -> None:
+    def lost(_first: date, _last: date) -> tuple[()]:
+        raise StoreError("/data/t.db: it is no database", reason="it is no database")
+
+    answer = await (await serve(read_scores=lost)).ask("/api/v1/accuracy?format=csv")
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
+    assert json.loads(answer.body)["detail"] == "No scores can be read: it is no database."
 
 
 async def test_a_poll_with_nothing_new_gets_304(serve: Serve) -> None:
