@@ -98,6 +98,16 @@ def test_holes_in_the_history_are_passed_over(utc: Utc) -> None:
     assert run.p50 == pytest.approx(calm(np.array(run.starts())), abs=20)
 
 
+def test_after_a_hole_of_months_the_first_two_days_of_prices_are_enough_to_go_on(utc: Utc) -> None:
+    def resumed(ts: NDArray[np.int64]) -> Floats:
+        hole = (ts >= day_start(date(2024, 2, 1))) & (ts < day_start(date(2024, 5, 15)))
+        return np.where(hole, np.nan, calm(ts))
+
+    run = run_of(market(resumed, date(2024, 5, 16)), utc(2024, 5, 15, 14))
+    assert run.tier != "last-weeks-mean"
+    assert (run.p10 <= run.p50).all()
+
+
 def test_a_hole_today_costs_a_day_of_lead_and_no_hour_of_the_run(utc: Utc) -> None:
     hole = utc(2024, 5, 15, 4)
     run = run_of(market(lambda ts: np.where(ts == hole, np.nan, calm(ts))), utc(2024, 5, 15, 9))

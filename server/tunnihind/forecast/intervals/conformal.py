@@ -73,9 +73,11 @@ def lowest_likely(actual: Floats) -> float:
     """Return the price, EUR/MWh, below which hardly any hour of the last days lay: no p10 need be below it.
 
     Near zero the errors of dear hours would take p10 far below any price that the market has lately seen. `actual`
-    (days, 24) are the prices up to the newest day that a forecast may use.
+    (days, 24) are the prices up to the newest day that a forecast may use. Minus infinity where none of them is known,
+    as after a hole of months.
     """
-    return float(np.nanquantile(actual[-_LOWEST_DAYS:], _LOWEST_LEVEL))
+    lately = actual[-_LOWEST_DAYS:]
+    return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
