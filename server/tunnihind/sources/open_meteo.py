@@ -277,9 +277,9 @@ def _values(
     if len(values) != hours or (unit != variable.unit and not is_empty):
         problem = f"{variable.name} at {point.name} has {len(values)} values in {unit}"
         raise BadAnswer(_SOURCE, f"{problem}, not {hours} in {variable.unit}")
-    numbers = np.array([math.nan if value is None else value for value in values], np.float32)
+    numbers = np.array([math.nan if value is None else value for value in values])
     plausible = (numbers >= variable.low) & (numbers <= variable.high)
-    return np.where(plausible, numbers, np.float32(math.nan))
+    return np.where(plausible, numbers, math.nan).astype(np.float32)
 
 
 def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:

@@ -162,6 +162,7 @@ async def test_one_point_comes_as_one_object(session: ClientSession, server: Fak
         ("wind_speed_100m", -0.1),
         ("wind_speed_100m", 61.0),
         ("temperature_2m", -80.0),
+        ("temperature_2m", 1e300),
         ("shortwave_radiation", -500_000.0),
         ("shortwave_radiation", 1500.0),
     ],
