@@ -5,11 +5,13 @@ runs on. So a file is never wrong, only of no use any more; and of two servers t
 of them may be deleted at any time.
 """
 
+import errno
 import logging
 import os
 import platform
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from io import BytesIO
@@ -28,6 +30,8 @@ FORMAT: Final = 1
 MOST_FILES: Final = 12
 """The longest unused ones are deleted. Learners at two refits, what was issued up to yesterday and up to today, and the
 season of all days are in use, both before the auction and after it. The rest is to spare for a second server."""
+LEFT_FREE: Final = 64 * 1024 * 1024
+"""Bytes of the disk that are left to the database: it can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"
@@ -39,7 +43,8 @@ _OWNER_ONLY: Final = 0o600
 class LearntFiles:
     """What a model has learnt, a file each: a digest, then arrays as numpy writes them, of which the first is JSON.
 
-    A file that can't be read is passed over, and one that can't be written is left out: either costs only time.
+    A file that can't be read is passed over, and one that can't be written is left out: either costs only time. On a
+    disk that is nearly full all of them are deleted, so that they take no room from the database.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
@@ -76,6 +81,7 @@ class LearntFiles:
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
         try:
             self._make_folder()
+            self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
             # Not forced onto the disk: a file that a power cut has torn is known by its digest.
@@ -89,6 +95,8 @@ class LearntFiles:
             )
             with suppress(OSError):
                 unfinished.unlink()
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                self._delete(self._folder.glob(f"*{_ENDING}"))
 
     def _path(self, name: str) -> Path:
         digest = blake2b(self._label(name).encode(), digest_size=16).hexdigest()
@@ -102,11 +110,20 @@ class LearntFiles:
             may_read = self._mode & (stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
             self._folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
+    def _require_room(self) -> None:
+        """Raise OSError where the disk is nearly full."""
+        if shutil.disk_usage(self._folder).free < LEFT_FREE:
+            raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
+
     def _delete_unused(self) -> None:
         """Delete all but the files last used, and what a process that was killed has left unfinished."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
-        for _, path in [*used[MOST_FILES:], *left[1:]]:
+        self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])
+
+    @staticmethod
+    def _delete(paths: Iterable[Path]) -> None:
+        for path in paths:
             with suppress(OSError):
                 path.unlink()
 

@@ -1,8 +1,10 @@
 """What a model has learnt is kept in files: it comes back whole or not at all, and costs no forecast."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.replay.learnt import Learnt
-from tunnihind.pipeline.learnt_files import MOST_FILES, LearntFiles
+from tunnihind.pipeline.learnt_files import LEFT_FREE, MOST_FILES, LearntFiles
 
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([np.nan, 1], np.float32), np.array([True]), np.empty((0, 24)))
 LEARNT = Learnt(b'{"a":{"array":0}}', ARRAYS)
@@ -99,12 +101,25 @@ def test_on_a_full_disk_nothing_is_kept_and_nothing_is_left(
             return real("/dev/full", os.O_WRONLY)
         return real_one
 
+    files(tmp_path).keep("an earlier past", LEARNT)
     monkeypatch.setattr(os, "open", full)
     files(tmp_path).keep("a past", LEARNT)
     monkeypatch.undo()
     assert "No space left on device" in caplog.text
     assert list((tmp_path / "learnt").iterdir()) == []
     assert files(tmp_path).find("a past") is None
+
+
+def test_on_a_disk_that_is_nearly_full_the_database_has_the_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = [LEFT_FREE, LEFT_FREE - 1]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free.pop(0)))
+    files(tmp_path).keep("a past", LEARNT)
+    assert same(files(tmp_path).find("a past"))
+    files(tmp_path).keep("another past", LEARNT)
+    assert "less than 64 MB are free" in caplog.text
+    assert list((tmp_path / "learnt").iterdir()) == []
 
 
 @pytest.mark.parametrize(("mode", "of_folder"), [(0o600, 0o700), (0o640, 0o750)])
