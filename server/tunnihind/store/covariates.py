@@ -8,6 +8,8 @@ the runs take its place, each on its own day. So the forecast never has less wea
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import batched
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -16,8 +18,8 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
 
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.forecast.known_days.vintages import without_passing_runs
-from tunnihind.known import CovariateArchive, IssuedSeries
+from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
+from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
@@ -41,6 +43,8 @@ OLDER_MODEL_UNTIL: Final = "weather of an older model until"
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
+_TOGETHER: Final = 4000
+"""So many rows are unpacked at a time, for memory."""
 _HIGHEST: Final = 1e6
 """No weather and no load of the Baltic states comes near it, in the units that are kept."""
 
@@ -96,7 +100,9 @@ class CovariateBook:
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
             older_until: int | None = self._state.read_within(connection, OLDER_MODEL_UNTIL, Instant)
-            for name, series in self._rows.read_in_bulk(connection, _all_series, *where):
+            # What mixes two models is sorted out below, by all of their runs.
+            looked_at_from = as_of if older_until is None else None
+            for name, series in self._read(connection, where, looked_at_from):
                 found[name].append(series)
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
@@ -105,6 +111,17 @@ class CovariateBook:
         if as_of is not None:
             of_one_model = {name: without_passing_runs(issues, as_of) for name, issues in of_one_model.items()}
         return CovariateArchive(of_one_model)
+
+    def _read(
+        self, connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int | None
+    ) -> Iterable[tuple[str, IssuedSeries]]:
+        """Return names and series; with `as_of` some of the runs that no forecast looks at may be missing."""
+        if as_of is not None:
+            # A damaged run takes no other one's place, so with one among them all are read.
+            with suppress(ValueError, TypeError, OverflowError):
+                rows = _without_passing_runs(self._rows.cells(connection, *where), as_of)
+                return [one for many in batched(rows, _TOGETHER, strict=False) for one in _all_series(many)]
+        return self._rows.read_in_bulk(connection, _all_series, *where)
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.
@@ -154,6 +171,18 @@ class _Row(msgspec.Struct):
     run_ts: Instant | None
 
 
+def _without_passing_runs(rows: Sequence[Row[Any]], as_of: int) -> list[Row[Any]]:
+    """Return the rows that a forecast looks at, before they are unpacked. Raises TypeError, OverflowError."""
+    if not rows:
+        return []
+    names, _, issued, _, _, _, runs = zip(*rows, strict=True)
+    number = {name: n for n, name in enumerate(set(names))}
+    series = np.array([number[name] for name in names], np.int64)
+    is_run = np.array([run is not None for run in runs])
+    passing = passing_runs(series, _whole(issued), is_run, as_of)
+    return [row for row, is_passing in zip(rows, passing.tolist(), strict=True) if not is_passing]
+
+
 def _series(cells: Cells) -> tuple[str, IssuedSeries]:
     """Return a covariate's name and the series that a row holds. Raises ValueError."""
     row = msgspec.convert(cells, _Row)
@@ -174,7 +203,9 @@ def _all_series(rows: Sequence[Row[Any]]) -> list[tuple[str, IssuedSeries]]:
     _require([scale for scale in scales if scale is not None], -_FINEST_SCALE, _FINEST_SCALE)
     _require([run for run in runs if run is not None], EARLIEST, LATEST)
     values = unpack_covariates(packed, scales)
-    if (np.abs(np.concatenate(values)) > _HIGHEST).any():
+    # Short integers, as all others are, can't be so high.
+    singles = [some for some, scale in zip(values, scales, strict=True) if scale is None]
+    if singles and (np.abs(np.concatenate(singles)) > _HIGHEST).any():
         raise ValueError("its values are no values of hours")
     series = map(IssuedSeries, issued, starts, values, leads, runs, strict=True)
     return list(zip(names, series, strict=True))
@@ -182,9 +213,14 @@ def _all_series(rows: Sequence[Row[Any]]) -> list[tuple[str, IssuedSeries]]:
 
 def _require(values: Sequence[int], lowest: int, highest: int) -> None:
     """Raise ValueError, TypeError or OverflowError where a value is no whole number between two others."""
-    numbers = np.frombuffer(array("q", values), np.int64)
+    numbers = _whole(values)
     if numbers.size and not lowest <= numbers.min() <= numbers.max() <= highest:
         raise ValueError("a number is out of range")
+
+
+def _whole(values: Sequence[int]) -> Instants:
+    """Return whole numbers as an array. Raises TypeError or OverflowError where one is none."""
+    return np.frombuffer(array("q", values), np.int64)
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:

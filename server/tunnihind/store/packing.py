@@ -102,7 +102,10 @@ def _unpacked_alike(content: list[bytes], scale: int | None) -> NDArray[np.float
     else:
         by_byte = np.frombuffer(joined, np.uint8).reshape(len(content), _SHORT.itemsize, -1)
         whole = by_byte.transpose(0, 2, 1).copy().view(_SHORT)[..., 0].cumsum(axis=1, dtype=_SHORT)
-    return np.where(whole == _UNKNOWN, np.nan, whole / abs(scale)).astype(np.float32)
+    # To the bit what double precision rounds to: a quotient of two numbers as short as these is.
+    values = np.divide(whole, np.float32(abs(scale)), dtype=np.float32)
+    values[whole == _UNKNOWN] = np.nan
+    return values
 
 
 def pack_prices(values: Floats) -> bytes:

@@ -190,6 +190,17 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
             assert seen_of[0] == seen_of[1]
 
 
+def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_before_it(store: Store) -> None:
+    store.covariates.add({NAME: [run(RUN), run(RUN + 6 * HOUR_S, RUN + 8 * HOUR_S), run(RUN + DAY_S)]})
+    as_of = RUN + 3 * DAY_S
+    with store.database.writing() as connection:
+        connection.execute(
+            text("UPDATE covariates SET series = x'00' WHERE issued_ts = :issued"), {"issued": RUN + 8 * HOUR_S}
+        )
+    needed = store.covariates.archive(as_of=as_of).series[NAME]
+    assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
+
+
 @settings(deadline=None, max_examples=30)
 @given(
     delays=st.lists(st.integers(0, 9 * HOUR_S) | st.none(), min_size=12, max_size=60),

@@ -75,22 +75,28 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
     The runs of an evening are deleted after two weeks. If past days saw them, what a model has learnt would change with
     each that goes. Runs since the last look are all there.
     """
-    newest: dict[int, int] = {}
-    for issue in issues:
-        if issue.run_ts is not None:
-            look = _first_look(issue)
-            newest[look] = max(newest.get(look, 0), issue.issued_ts)
-    last_look = (as_of - ISSUE_CLOCK_S) // DAY_S
-    return tuple(
-        issue
-        for issue in issues
-        if issue.run_ts is None or (look := _first_look(issue)) > last_look or issue.issued_ts == newest[look]
-    )
+    if all(issue.run_ts is None for issue in issues):
+        return issues
+    issued = np.array([issue.issued_ts for issue in issues], np.int64)
+    is_run = np.array([issue.run_ts is not None for issue in issues])
+    passing = passing_runs(np.zeros_like(issued), issued, is_run, as_of)
+    return tuple(issue for issue, is_passing in zip(issues, passing.tolist(), strict=True) if not is_passing)
 
 
-def _first_look(issue: IssuedSeries) -> int:
-    """Return the number of the day that was the first to look at an issue, in the morning."""
-    return -((ISSUE_CLOCK_S - issue.issued_ts) // DAY_S)
+def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
+    """Tell which issues are runs that `without_passing_runs` leaves out; all arrays have the shape (issues,).
+
+    `series` tells by a number of which covariate each is.
+    """
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day that was the first to look at it, in the morning
+    order = np.lexsort((issued, look, series))
+    order = order[is_run[order]]
+    one, day, at = series[order], look[order], issued[order]
+    is_last = np.append((one[1:] != one[:-1]) | (day[1:] != day[:-1]), np.ones(min(order.size, 1), np.bool_))
+    newest = np.repeat(at[is_last], np.diff(np.flatnonzero(is_last), prepend=-1))
+    passing = np.zeros(issued.shape, np.bool_)
+    passing[order] = (day <= (as_of - ISSUE_CLOCK_S) // DAY_S) & (at < newest)
+    return passing
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
