@@ -4,6 +4,7 @@ Work comes through stdin; its outcome, and what it logs, go through stdout. Mess
 Only the server, which starts this process, is at the other end. Once it is gone, this process ends too.
 """
 
+import ctypes
 import gc
 import logging
 import os
@@ -71,6 +72,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:
         send(server, _done(work.get()))
+        _give_back_memory()
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
@@ -91,6 +93,15 @@ def _done(pickled: bytes) -> Outcome:
         failure = RuntimeError(f"{type(error).__name__}: {error}")
         failure.add_note(traceback.format_exc())
         return None, failure
+
+
+def _give_back_memory() -> None:
+    """Return to the system what the work has freed, where the C library can be told to (glibc).
+
+    It keeps freed memory between what is still used. Over the forecasts of 90 past days that grows to a third of all.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _settle_in(niceness: int) -> None:

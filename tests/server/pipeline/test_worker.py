@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import platform
 import select
 import signal
 import sys
@@ -64,6 +65,20 @@ def die(mark: Path, times: int) -> int:
     return os.getpid()
 
 
+_KEPT: list[bytearray] = []
+
+
+def use_and_free_64_mb() -> None:
+    """Keep the last of many pieces: what was freed below it stays with the C library until it is told to return it."""
+    pieces = [bytearray(64 * 1024) for _ in range(1024)]
+    _KEPT.append(pieces[-1])
+
+
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 def refuse() -> None:
     raise StoreError("the database is gone")
 
@@ -106,6 +121,13 @@ async def test_all_work_is_done_in_one_process_that_is_not_this_one(worker: Work
     pids = [await worker.do(os.getpid) for _ in range(3)]
     assert pids == [worker.pid] * 3
     assert pids[0] != os.getpid()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries can't be told to return memory")
+async def test_memory_that_a_piece_of_work_has_freed_is_given_back_before_the_next(worker: Worker) -> None:
+    before = await worker.do(resident_mb)
+    await worker.do(use_and_free_64_mb)
+    assert await worker.do(resident_mb) < before + 16
 
 
 async def test_pieces_of_work_take_turns(worker: Worker) -> None:
