@@ -104,17 +104,17 @@ def part_end(source: CovariateSource, part: date) -> date:
 
 
 def note_filled(state: StateBook, key: str, part: str, at: int) -> None:
-    """Note that a year or month was filled at an instant. Raises StoreError."""
+    """Note that a year, month or day was filled at an instant. Raises StoreError."""
     state.write(key, {**filled(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Forget which years or months were filled from an instant on: they are filled again. Raises StoreError."""
+    """Forget which years, months or days were filled from an instant on: they are filled again. Raises StoreError."""
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return when each year or month was last filled."""
+    """Return when each year, month or day was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
