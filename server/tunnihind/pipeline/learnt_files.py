@@ -136,12 +136,15 @@ def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
 
 def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
     """Write arrays after a digest of all of their bytes."""
-    content = BytesIO()
+    digest = blake2b(digest_size=_DIGEST_BYTES)
+    file.write(bytes(_DIGEST_BYTES))
     for array in arrays:
-        np.save(content, np.ascontiguousarray(array), allow_pickle=False)
-    view = content.getbuffer()
-    file.write(blake2b(view, digest_size=_DIGEST_BYTES).digest())
-    file.write(view)
+        one = BytesIO()
+        np.save(one, np.ascontiguousarray(array), allow_pickle=False)
+        digest.update(one.getbuffer())
+        file.write(one.getbuffer())
+    file.seek(0)
+    file.write(digest.digest())
 
 
 def _arrays(content: bytes) -> Iterator[NDArray[Any]]:

@@ -1,9 +1,9 @@
 """Rows of columns, each column under its name: all that a point model reads."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, Concatenate, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ class Rows:
     low: Floats
     high: Floats
     has_next_day: NDArray[np.bool_]
+    _picked_from: tuple[Rows, slice] | None = field(default=None, compare=False, repr=False)
+    _made: dict[object, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, groups: Iterable[Group], *, low: Floats, high: Floats, has_next_day: NDArray[np.bool_]) -> Self:
@@ -83,7 +85,23 @@ class Rows:
 
     def pick(self, days: slice) -> Rows:
         """Return some of the days."""
-        return Rows(self.names, self.x[days], self.low[days], self.high[days], self.has_next_day[days])
+        some = self.x[days], self.low[days], self.high[days], self.has_next_day[days]
+        return Rows(self.names, *some, _picked_from=(self, days))
+
+    def of_each_day[**Given, Number: np.generic](
+        self, make: Callable[Concatenate[Rows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
+    ) -> NDArray[Number]:
+        """Return `make(self, ...)`, an array (n, ...) in which what is of a day rests on that day alone.
+
+        It is made once for all days that these were picked from: they are picked a few at a time, and more than once.
+        """
+        if self._picked_from is not None:
+            whole, days = self._picked_from
+            return whole.of_each_day(make, *given, **named)[days]
+        key = make, given, tuple(named.items())
+        if key not in self._made:
+            self._made[key] = make(self, *given, **named)
+        return self._made[key]
 
     def hourly(self, name: str) -> Floats:
         """Return one column, (n, 24)."""

@@ -24,7 +24,7 @@ type _Since = NDArray[np.int32]
 """Seconds since the start of a frame."""
 
 _NEVER: Final = np.int32(-(2**31))
-_TOGETHER: Final = 8
+_TOGETHER: Final = 14
 
 WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""

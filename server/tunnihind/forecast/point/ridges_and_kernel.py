@@ -52,7 +52,7 @@ class RidgesAndKernelFit:
         combined = linear
         if models.kernel is not None:
             share = _KERNEL_SHARE[lead - 1]
-            by_kernel = np.clip(models.kernel.predict(day_rows(rows, lead)), rows.low, rows.high)
+            by_kernel = np.clip(models.kernel.predict(rows.of_each_day(day_rows, lead)), rows.low, rows.high)
             combined = (1 - share) * linear + share * by_kernel
         trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_DAYS - _FEW_DAYS), 0.5, 1.0))
         return np.stack([trust * combined + (1 - trust) * week, linear])
@@ -124,7 +124,7 @@ class RidgesAndKernel:
         combined, linear = predicted[0], predicted[-1]
         state.moments.absorb(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
         error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
-        state.keep(lead, _Block(day_rows(rows, lead), price, error, rows.has_next_day))
+        state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit leads in order, the ridges of each drawn toward those before; kernels only where it is to be thorough."""
