@@ -164,7 +164,7 @@ def stuck(store: Store, as_of: int) -> None:
 
 
 PARENT = """
-import asyncio, sys
+import asyncio, signal, sys
 from tests.server.pipeline.test_modelling import stuck
 from tunnihind.pipeline.modelling import process_modeller
 
@@ -173,6 +173,8 @@ async def main() -> None:
         await modeller._work(stuck, 0)
 
 if __name__ == "__main__":
+    # A shell has what it starts in the background ignore Ctrl-C, and so everything that this starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.run(main())
 """
 
