@@ -154,13 +154,13 @@ export class Wording {
     return this.number(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
   }
 
-  /** What there is to say of a forecast, "" of a price that is published. @param {Period} period */
+  /** A forecast's band, "" of a published price. @param {Period} period */
   forecast({ low, high }) {
     if (low === null || high === null) return "";
     return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
   }
 
-  /** Seconds that the wall clock is ahead of UTC. Calendars are slow, and this is asked for with each move. @param {number} ts */
+  /** Seconds that the wall clock is ahead of UTC, kept as calendars are slow. @param {number} ts */
   offset(ts) {
     const known = this.offsets[Math.floor(ts / OFFSET_LASTS_S)];
     if (known !== undefined) return known;
@@ -324,7 +324,7 @@ const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/
 <path class="present"/><path class="dots"/></g><g class="prices"></g><g class="hours"></g><g class="days"></g>
 <g class="zones"></g><g class="marks"></g><g class="names"></g></svg>`;
 
-/** Draws prices into a picture of fixed parts: however many periods there are, only the paths get longer. */
+/** Draws prices into a picture of fixed parts: with more periods only paths get longer. */
 class Drawing {
   /** @param {HTMLElement} place */
   constructor(place) {
@@ -388,7 +388,7 @@ class Drawing {
     this.path("pointed", pointed ? this.block(pointed.start, pointed.end) : "");
   }
 
-  /** Lays the axes out so that all prices in view have room. @param {Span} view @param {Period[]} seen @param {{top: number, bottom: number, isLow: boolean}} room */
+  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {{top: number, bottom: number, isLow: boolean}} room */
   frame({ from, to }, seen, { top, bottom, isLow }) {
     const { wording, size } = this;
     let [least, most] = [0, 0];
@@ -413,7 +413,7 @@ class Drawing {
     this.show("prices", isLow ? [] : labels.map((text, i) => ({ text, x: left - 8, y: lines[i] + 3.5, anchor: "end" })));
   }
 
-  /** One path for each level, of what is over and of what comes. @param {Period[]} seen @param {number} now */
+  /** One path for each level, past and coming. @param {Period[]} seen @param {number} now */
   drawBars(seen, now) {
     const { zero } = this;
     /** @type {Record<string, string[]>} */
@@ -561,7 +561,7 @@ class Drawing {
     change(this.parts[name], { d });
   }
 
-  /** Shows texts with the nodes that a group has, and as many more as it takes. @param {string} name @param {Label[]} labels */
+  /** Shows texts with as many nodes as they take. @param {string} name @param {Label[]} labels */
   show(name, labels) {
     const group = this.parts[name];
     labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
@@ -1022,7 +1022,7 @@ const cardOn = (Base) => class extends Base {
     this.leave();
   }
 
-  /** Asks for the prices: at first, after the connection was lost, and a while after it was refused. */
+  /** Asks for the prices, anew after a loss or a refusal. */
   join() {
     this.leave();
     const { home, config } = this;
@@ -1066,7 +1066,7 @@ const cardOn = (Base) => class extends Base {
     this.tick();
   }
 
-  /** Shows what time it is, now and then and when the next period begins. */
+  /** Keeps the time. */
   tick() {
     clearTimeout(this.timer);
     const { scene } = this.chart;
