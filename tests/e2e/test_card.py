@@ -283,6 +283,20 @@ async def test_the_selling_price_is_shown_where_it_is_wanted(browser: Browser) -
         assert "Selling price" in await says(page, "legend")
 
 
+async def test_the_selling_price_of_now_is_that_of_the_quarter_where_the_bill_goes_by_the_hour(
+    browser: Browser,
+) -> None:
+    _, contents = example("selling")
+    sold = contents["selling"]
+    first = (contents["now"]["start"] - sold["start"]) // sold["step"]
+    sold["price"][first : first + 4] = [0.01, 0.02, 0.03, 0.04]
+    start = contents["now"]["start"] + 60
+    async with opened_card(browser, contents, start, Look(config={"show_selling": True})) as page:
+        assert "Selling price 1.00" in " ".join((await says(page, "parts")).split())
+        await page.clock.fast_forward(30 * 60_000)
+        assert "Selling price 3.00" in " ".join((await says(page, "parts")).split())
+
+
 async def test_nothing_is_drawn_while_only_other_states_change(browser: Browser) -> None:
     at, contents = example("hours")
     async with opened_card(browser, contents, at) as page:

@@ -1160,10 +1160,9 @@ const cardOn = (Base) => class extends Base {
     for (const range of RANGES) parts[range].ariaPressed = String(chart.range === range);
     parts.earlier.toggleAttribute("disabled", view.from <= chart.bounds.from);
     parts.later.toggleAttribute("disabled", view.to >= chart.bounds.to);
-    const seen = inView(periods, view);
-    const hasForecast = seen.some((period) => !isPublished(period));
-    const period = periodAt(periods, pointed ?? now);
-    const shown = [period, pointed, hasForecast, wording];
+    const hasForecast = inView(periods, view).some((period) => !isPublished(period));
+    const [period, sold] = [periods, selling].map((known) => periodAt(known, pointed ?? now));
+    const shown = [period, sold, pointed, hasForecast, wording];
     if (shown.every((one, i) => one === this.shown[i])) return;
     this.shown = shown;
     const legend = hasForecast ? [["", wording.say("legend")]] : [];
@@ -1178,7 +1177,7 @@ const cardOn = (Base) => class extends Base {
     parts.level.hidden = level < 0;
     parts.level.className = `level level${level}`;
     write(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
-    const lines = this.lines(wording, period, periodAt(selling, period?.start ?? now)?.price);
+    const lines = this.lines(wording, period, sold?.price);
     parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
     const text = [parts.when, parts.amount, parts.unit, parts.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
     parts.chart.ariaValueMin = "0";
