@@ -297,6 +297,18 @@ async def test_the_selling_price_of_now_is_that_of_the_quarter_where_the_bill_go
         assert "Selling price 3.00" in " ".join((await says(page, "parts")).split())
 
 
+async def test_a_period_that_was_tapped_is_let_go_once_its_day_is_gone(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at) as page:
+        await card(page).evaluate("(card, at) => card.chart.point(at)", at)
+        prices = contents["prices"]
+        later = {name: prices[name][24:] for name in ("price", "low", "high", "level", "market", "charged")}
+        await page.clock.fast_forward(86_400_000)
+        await page.evaluate("event => tell(event)", {"prices": {**prices, **later, "start": prices["start"] + 86_400}})
+        assert (await says(page, "when")).startswith("Now")
+        assert await says(page, "amount") == f"{prices['price'][(at + 86_400 - prices['start']) // 3600] * 100:.2f}"
+
+
 async def test_nothing_is_drawn_while_only_other_states_change(browser: Browser) -> None:
     at, contents = example("hours")
     async with opened_card(browser, contents, at) as page:

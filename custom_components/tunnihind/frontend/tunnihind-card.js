@@ -628,7 +628,7 @@ class Chart {
 
   /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording">} data */
   show(data) {
-    this.scene = { ...data, now: 0, view: this.view, pointed: this.scene?.pointed ?? null, days: [] };
+    this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
     this.follow();
   }
 
