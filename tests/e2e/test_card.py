@@ -309,6 +309,16 @@ async def test_a_period_that_was_tapped_is_let_go_once_its_day_is_gone(browser: 
         assert await says(page, "amount") == f"{prices['price'][(at + 86_400 - prices['start']) // 3600] * 100:.2f}"
 
 
+async def test_an_event_without_the_present_does_not_turn_the_clock_back(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await page.clock.fast_forward(3 * 3_600_000)
+        before = await says(page, "when")
+        assert before.startswith("Now · 6:00")
+        await page.evaluate("tell({ state: 'retrying' })")
+        assert await says(page, "when") == before
+
+
 async def test_nothing_is_drawn_while_only_other_states_change(browser: Browser) -> None:
     at, contents = example("hours")
     async with opened_card(browser, contents, at) as page:

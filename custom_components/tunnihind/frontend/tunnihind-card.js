@@ -1055,13 +1055,15 @@ const cardOn = (Base) => class extends Base {
 
   /** @param {Partial<Contents>} contents @param {Failure | null} failure */
   hear(contents, failure) {
-    if (contents.unit !== this.contents.unit) this.wording = null;
+    const before = this.contents;
+    if (contents.unit !== before.unit) this.wording = null;
     this.contents = contents;
     this.failure = failure;
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
-    this.aheadS = isRight ? ahead : now.start - here;
+    // Other events leave an old one behind, which says nothing of the clock.
+    if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
     this.tick();
   }
