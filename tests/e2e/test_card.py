@@ -319,6 +319,21 @@ async def test_an_event_without_the_present_does_not_turn_the_clock_back(browser
         assert await says(page, "when") == before
 
 
+async def test_a_mouse_whose_release_was_not_heard_no_longer_drags(browser: Browser) -> None:
+    at, contents = example("week_of_quarters")
+    async with opened_card(browser, contents, at) as page:
+        box = await part(page, "chart").bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + 300, box["y"] + 80)
+        # A context menu, for one, keeps the release to itself.
+        await page.evaluate("addEventListener('pointerup', (event) => event.stopPropagation(), { capture: true })")
+        await page.mouse.down()
+        await page.mouse.up()
+        before = await state_of(page, "chart.view")
+        await page.mouse.move(box["x"] + 100, box["y"] + 80, steps=3)
+        assert await state_of(page, "chart.view") == before
+
+
 async def test_nothing_is_drawn_while_only_other_states_change(browser: Browser) -> None:
     at, contents = example("hours")
     async with opened_card(browser, contents, at) as page:

@@ -743,7 +743,9 @@ class Chart {
   }
 
   /** @param {PointerEvent} event */
-  move({ pointerId, pointerType, clientX }) {
+  move({ pointerId, pointerType, clientX, buttons }) {
+    // A menu may have taken the release.
+    if (!buttons) this.held.clear();
     const before = this.held.get(pointerId);
     if (before !== undefined) {
       const other = [...this.held].find(([id]) => id !== pointerId)?.[1];
