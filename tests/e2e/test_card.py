@@ -369,6 +369,25 @@ async def test_after_the_connection_was_lost_the_card_asks_again(browser: Browse
         assert await page.evaluate("[asked.length, subscriptions.size, ready.size]") == [2, 1, 1]
 
 
+async def test_after_the_connection_was_lost_nothing_of_the_one_before_is_ended(browser: Browser) -> None:
+    """Home Assistant counts subscriptions anew on each connection: the old number is another one's."""
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate("[...ready].forEach((listener) => listener())")
+        await drawn(page)
+        assert await page.evaluate("[asked.length, subscriptions.size]") == [2, 2]
+
+
+async def test_a_server_that_was_removed_and_added_anew_is_found_again(browser: Browser) -> None:
+    at, contents = example("hours")
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate("tell({ state: 'removed' })")
+        assert "isn't there any more" in await says(page, "message")
+        await page.clock.fast_forward(16_000)
+        await part(page, "amount").wait_for()
+        assert await page.evaluate("[asked.length, subscriptions.size]") == [2, 1]
+
+
 async def test_another_server_is_asked_for_once_it_is_chosen(browser: Browser) -> None:
     at, contents = example("hours")
     async with opened_card(browser, contents, at) as page:
@@ -382,6 +401,7 @@ async def test_another_server_is_asked_for_once_it_is_chosen(browser: Browser) -
     ("option", "named"),
     [
         ({"colour": "red"}, "colour"),
+        ({"show_plan": True}, "Unknown option “show_plan”"),
         ({"range": "year"}, "range"),
         ({"show_plans": "yes"}, "show_plans"),
         ({"title": 7}, "title"),

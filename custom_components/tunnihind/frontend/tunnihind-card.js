@@ -34,8 +34,6 @@ const TEXTS = {
   fees: ["Fees", "Tasud"],
   vat: ["VAT", "Käibemaks"],
   selling: ["Selling price", "Müügihind"],
-  least: ["min {price}", "min {price}"],
-  most: ["max {price}", "max {price}"],
   day: ["Day", "Päev"],
   two_days: ["2 days", "2 päeva"],
   week: ["Week", "Nädal"],
@@ -523,7 +521,7 @@ class Drawing {
   drawMarks(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
-      const text = this.wording.say(i ? "most" : "least", { price: this.wording.price(period.price, 1) });
+      const text = `${i ? "max" : "min"} ${this.wording.price(period.price, 1)}`;
       const middle = this.x((period.start + period.end) / 2);
       const width = this.widthOf(text);
       const y = Math.max(this.y(Math.max(0, period.price)) - 7, top + 11);
@@ -840,7 +838,6 @@ h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 
   background: color-mix(in srgb, var(--level3) 16%, transparent); border-inline-start: 3px solid var(--level3); }
 .chart { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; cursor: crosshair; user-select: none;
   direction: ltr; margin: 0 -4px; border-radius: 6px; }
-.chart:focus { outline: none; }
 .chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
 text { font-size: 12px; fill: var(--soft); }
@@ -913,11 +910,11 @@ export function checkConfig(config, say) {
   for (const [field, value] of Object.entries(config)) {
     if (FOREIGN_OPTIONS.includes(field)) continue;
     const isText = TEXT_OPTIONS.includes(field);
-    const allowed = field === "range" ? RANGES : field.startsWith("show_") ? [true, false] : isText ? ["\"…\""] : OPTIONS;
+    const isKnown = OPTIONS.includes(field);
+    const allowed = !isKnown ? OPTIONS : isText ? ["\"…\""] : field === "range" ? RANGES : [true, false];
     const isAllowed = isText ? typeof value === "string" : allowed.some((one) => one === value);
-    if (OPTIONS.includes(field) && (isAllowed || (value ?? "") === "")) continue;
-    const known = allowed.join(", ");
-    throw new Error(say(allowed === OPTIONS ? "error.unknown" : "error.value", { field, known }));
+    if (isKnown && (isAllowed || (value ?? "") === "")) continue;
+    throw new Error(say(isKnown ? "error.value" : "error.unknown", { field, known: allowed.join(", ") }));
   }
 }
 
@@ -954,7 +951,11 @@ const cardOn = (Base) => class extends Base {
     this.parts.earlier.onclick = () => this.chart.turn(-1 / 2);
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
-    this.onReady = () => this.join();
+    this.onReady = () => {
+      // Its number is another subscription's now: ending it would end that one.
+      this.subscription = null;
+      this.join();
+    };
     this.onVisible = () => !document.hidden && this.tick();
   }
 
@@ -987,10 +988,6 @@ const cardOn = (Base) => class extends Base {
 
   getGridOptions() {
     return { columns: 12, rows: 6, min_columns: 6, min_rows: 2 };
-  }
-
-  static getStubConfig() {
-    return {};
   }
 
   static getConfigForm() {
@@ -1040,17 +1037,13 @@ const cardOn = (Base) => class extends Base {
       { resubscribe: false },
     );
     this.subscription = asked;
-    asked.catch((failure) => {
-      if (asked !== this.subscription) return;
-      this.hear(this.contents, failure);
-      this.retry = setTimeout(this.onReady, RETRY_MS);
-    });
+    asked.catch((failure) => asked === this.subscription && this.hear(this.contents, failure));
   }
 
   leave() {
     clearTimeout(this.retry);
     this.connection?.removeEventListener("ready", this.onReady);
-    // Where it was refused, or the connection is gone, nothing is left to end.
+    // Where it was refused, nothing is left to end.
     this.subscription?.then((unsubscribe) => unsubscribe()).catch(() => {});
     this.subscription = null;
   }
@@ -1061,6 +1054,8 @@ const cardOn = (Base) => class extends Base {
     if (contents.unit !== before.unit) this.wording = null;
     this.contents = contents;
     this.failure = failure;
+    clearTimeout(this.retry);
+    if (failure || contents.state === "removed") this.retry = setTimeout(() => this.join(), RETRY_MS);
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
