@@ -812,7 +812,7 @@ const STYLE = `
   /* Mixed with the text's colour they stand out from a light card and from a dark one. */
   --level0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --level1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
-  --level2: color-mix(in oklab, var(--soft) 86%, var(--paper));
+  --level2: color-mix(in srgb, var(--soft) 86%, transparent);
   --level3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
   --level4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
   --line: color-mix(in srgb, var(--ink) 12%, transparent);
@@ -848,7 +848,7 @@ path { fill: none; }
 .median { stroke: var(--median); stroke-width: 2; }
 .selling { stroke: var(--sold); stroke-width: 1.5; stroke-dasharray: 5 3; }
 .present { stroke: var(--ink); stroke-width: 1.5; } .dots { fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }
-.strips { fill: color-mix(in oklab, var(--accent) 34%, var(--paper)); stroke: var(--accent); stroke-linejoin: round; }
+.strips { fill: color-mix(in srgb, var(--accent) 34%, transparent); stroke: var(--accent); stroke-linejoin: round; }
 .links { stroke: var(--accent); stroke-dasharray: 2 2; }
 .days text, .names text, .marks text, text.now { fill: var(--ink); }
 text.now, .marks text { font-weight: 600; }

@@ -470,13 +470,14 @@ async def test_in_a_small_card_price_and_level_are_there_in_full(browser: Browse
 
 CONTRAST = """card => {
   const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+  const background = getComputedStyle(card.shadowRoot.querySelector('ha-card')).backgroundColor;
   const luminance = (colour) => {
-    pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+    for (const layer of [background, colour]) { pen.fillStyle = layer; pen.fillRect(0, 0, 1, 1); }
     const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
       .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const paper = luminance(getComputedStyle(card.shadowRoot.querySelector('ha-card')).backgroundColor);
+  const paper = luminance(background);
   const against = (colour) => {
     const [low, high] = [luminance(colour), paper].sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
@@ -489,6 +490,20 @@ CONTRAST = """card => {
     texts: of('svg text', 'fill'),
   };
 }"""
+
+
+@pytest.mark.parametrize("background", ["none", "linear-gradient(#eee, #fff)"])
+async def test_bars_and_plans_keep_their_colours_on_a_card_whose_background_is_no_colour(
+    browser: Browser, background: str
+) -> None:
+    at, contents = example("with_plans")
+    look = Look(config={"range": "week"}, theme={**LIGHT, "ha-card-background": background})
+    async with opened_card(browser, contents, at, look) as page:
+        fills = await card(page).evaluate(
+            "card => [...card.shadowRoot.querySelectorAll('.bar, .strips')].map(node => getComputedStyle(node).fill)"
+        )
+    assert fills
+    assert "rgb(0, 0, 0)" not in fills
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
