@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Final
 
-from ..prices.timeline import QUARTER_S
+from ..prices.timeline import HOUR_S, QUARTER_S
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The names of the days in a plan's settings; a day's place is Python's `date.weekday()`."""
@@ -16,12 +17,47 @@ DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
 MOST_DAYS: Final = 3
+MOST_STARTS: Final = 12
+MOST_ENERGY_KWH: Final = 1_000
+LEAST_POWER_KW: Final = 0.01
+MOST_POWER_KW: Final = 1_000
+MOST_TOLERANCE_CENTS: Final = 100
 
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Enough for any cap, and without what dividing adds, so that a price equal to the cap is not above it.
-_CAP_DECIMALS: Final = 6
+# Enough for any price, and without what dividing adds, so that a price equal to the cap is not above it.
+_PRICE_DECIMALS: Final = 6
+
+
+class Kind(StrEnum):
+    """Which hours a plan looks for."""
+
+    CHEAPEST = "cheapest"
+    """As much time as is asked for, where it costs least."""
+    DEAREST = "dearest"
+    """As much time as is asked for, where it costs most: the hours to stay out of."""
+    BELOW = "below"
+    """All hours at or below the price limit."""
+    ABOVE = "above"
+    """All hours at or above the price limit."""
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether it looks for high prices."""
+        return self in (Kind.DEAREST, Kind.ABOVE)
+
+    @property
+    def is_by_limit(self) -> bool:
+        """Whether the price limit alone decides how long it runs."""
+        return self in (Kind.BELOW, Kind.ABOVE)
+
+
+class Prefer(StrEnum):
+    """Which window is taken of those that are nearly as good as the best."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
 
 
 class Horizon(StrEnum):
@@ -32,46 +68,127 @@ class Horizon(StrEnum):
     EXPECTED = "expected"
     """Predicted hours too, at their median."""
     CAUTIOUS = "cautious"
-    """Predicted hours too, at their 90th percentile, so that waiting for one must be worth its risk."""
+    """Predicted hours too, so that waiting for one must be worth its risk: at their 90th percentile where low prices
+    are looked for, at their 10th where high ones are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
     """One plan. Lengths in seconds, whole quarters of an hour; wall times are Tallinn's.
 
-    `min_piece_s` is None where the plan runs in one piece. `weekdays` (0 is Monday, never empty) are the days on which
-    the deadline falls or, without a deadline, on which the plan may start. `days` is how many days before its deadline
-    it may begin. `price_cap` is in EUR/kWh as the household pays it; a dearer hour is never used.
+    `duration_s` follows from `energy_kwh` and `power_kw` where the plan has them, rounded up to the quarter. It is 0
+    where no energy is needed, and for a kind that goes by its limit. `min_piece_s` is None where the plan runs in one
+    piece; a split one has at most `max_starts` pieces, or any number where that is None. `weekdays` (0 is Monday,
+    never empty) are the days on which the deadline falls or, without a deadline, on which the plan may start. `days`
+    is how many days before its deadline it may begin.
+
+    `price_cap` is in EUR/kWh as the household pays it. A plan that looks for low prices never uses a dearer hour, one
+    that looks for high prices never a cheaper one. Windows whose average is within `tolerance` (EUR/kWh) of the best
+    count as equally good, and `prefer` chooses between them.
     """
 
+    kind: Kind = Kind.CHEAPEST
     duration_s: int
+    energy_kwh: float | None = None
+    power_kw: float | None = None
     min_piece_s: int | None = None
+    max_starts: int | None = None
     earliest: time | None = None
     deadline: time | None = None
     weekdays: frozenset[int] = frozenset(range(len(WEEKDAYS)))
     days: int = 1
     horizon: Horizon = Horizon.PUBLISHED
     price_cap: float | None = None
+    tolerance: float = 0.0
+    prefer: Prefer = Prefer.EARLIEST
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
-        """Read a plan as its form writes it: minutes, "HH:MM:SS", names of days, c/kWh.
+        """Read a plan as its form writes it: minutes, kWh, kW, "HH:MM:SS", names of days, c/kWh.
 
         What is absent has its default. Raises ValueError that names the field and says what it may be.
         """
-        duration = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN)
-        min_piece = _minutes(data, "min_piece", min(DEFAULT_MIN_PIECE_MIN, duration), duration)
-        cap = _price_cap(data)
+        kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
-            duration_s=duration * _MINUTE_S,
-            min_piece_s=min_piece * _MINUTE_S if _flag(data, "split") else None,
+            kind=kind,
+            **(_length_by_limit(data, kind) if kind.is_by_limit else _length(data)),
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
             days=_whole(data, "days", 1, 1, MOST_DAYS),
-            horizon=_horizon(data),
-            price_cap=cap,
+            horizon=_one_of(Horizon, data, "horizon", Horizon.PUBLISHED),
+            price_cap=_price_cap(data),
         )
+
+
+def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+    """Return what is said about the length of a plan whose price limit decides it: no more than its shortest piece."""
+    for field in ("duration", "energy", "power", "max_starts", "tolerance"):
+        if data.get(field) is not None:
+            raise ValueError(f"{field}: a plan of all hours {kind} a price has none; leave it out")
+    if data.get("price_cap") is None:
+        raise ValueError(f"price_cap: a plan of all hours {kind} a price needs one")
+    return {"duration_s": 0, "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S}
+
+
+def _length(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how long a plan runs, in which pieces, and what is as good as the best."""
+    energy, power = _energy(data), _power(data)
+    if energy is None or power is None:
+        duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+    else:
+        duration_s = _quarters_for(energy, power) * QUARTER_S
+    return {
+        "duration_s": duration_s,
+        "energy_kwh": energy,
+        "power_kw": power,
+        **_pieces(data, duration_s),
+        "tolerance": _tolerance(data),
+        "prefer": _one_of(Prefer, data, "prefer", Prefer.EARLIEST),
+    }
+
+
+def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
+    """Return what is said about the pieces of a split plan. No piece has to be longer than the plan."""
+    shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+    starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
+    if not _flag(data, "split"):
+        return {}
+    return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
+
+
+def _energy(data: Mapping[str, Any]) -> float | None:
+    if data.get("energy") is None:
+        if data.get("power") is not None:
+            raise ValueError("energy: give the kWh that are needed, for the plan has a power")
+        return None
+    return _number(data, "energy", 0, MOST_ENERGY_KWH, "kWh")
+
+
+def _power(data: Mapping[str, Any]) -> float | None:
+    if data.get("power") is None:
+        if data.get("energy") is not None:
+            raise ValueError("power: give the kW of the device, so that the time for its energy is known")
+        return None
+    return _number(data, "power", LEAST_POWER_KW, MOST_POWER_KW, "kW")
+
+
+def _quarters_for(energy_kwh: float, power_kw: float) -> int:
+    """Return how many quarters of an hour the energy takes. Fractions, for 1.1 / 0.1 is more than 11 in floats."""
+    return math.ceil(Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * (HOUR_S // QUARTER_S))
+
+
+def _tolerance(data: Mapping[str, Any]) -> float:
+    if data.get("tolerance") is None:
+        return 0.0
+    return round(_number(data, "tolerance", 0, MOST_TOLERANCE_CENTS, "cents per kWh") / _CENTS, _PRICE_DECIMALS)
+
+
+def _number(data: Mapping[str, Any], field: str, least: float, most: float, unit: str) -> float:
+    number = data[field]
+    if isinstance(number, bool) or not isinstance(number, int | float) or not least <= number <= most:
+        raise ValueError(f"{field}: {number!r} is not a number of {unit} from {least} to {most}")
+    return float(number)
 
 
 def _minutes(data: Mapping[str, Any], field: str, default: int, most: int) -> int:
@@ -120,12 +237,12 @@ def _weekdays(data: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(WEEKDAYS.index(name) for name in names)
 
 
-def _horizon(data: Mapping[str, Any]) -> Horizon:
-    horizon = data.get("horizon", Horizon.PUBLISHED)
+def _one_of[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], field: str, default: Choice) -> Choice:
+    chosen = data.get(field, default)
     try:
-        return Horizon(horizon)
+        return choices(chosen)
     except ValueError as error:
-        raise ValueError(f"horizon: {horizon!r} is none of {', '.join(Horizon)}") from error
+        raise ValueError(f"{field}: {chosen!r} is none of {', '.join(choices)}") from error
 
 
 def _price_cap(data: Mapping[str, Any]) -> float | None:
@@ -134,4 +251,4 @@ def _price_cap(data: Mapping[str, Any]) -> float | None:
         return None
     if isinstance(cap, bool) or not isinstance(cap, int | float) or not math.isfinite(cap):
         raise ValueError(f"price_cap: {cap!r} is not a price in cents per kWh")
-    return round(cap / _CENTS, _CAP_DECIMALS)
+    return round(cap / _CENTS, _PRICE_DECIMALS)

@@ -4,7 +4,7 @@ from datetime import time
 
 import pytest
 
-from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
+from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings, Prefer
 
 
 def test_an_empty_form_is_three_published_hours_in_one_piece_every_day() -> None:
@@ -75,7 +75,7 @@ def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
         ("duration", float("nan")),
         ("duration", float("inf")),
         ("min_piece", 10),
-        ("min_piece", 195),
+        ("min_piece", 1455),
         ("split", "yes"),
         ("earliest", "25:00:00"),
         ("earliest", 7),
@@ -90,8 +90,94 @@ def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
         ("price_cap", "12"),
         ("price_cap", float("nan")),
         ("price_cap", False),
+        ("kind", "dear"),
+        ("kind", None),
+        ("prefer", "soon"),
+        ("tolerance", -0.1),
+        ("tolerance", "1"),
+        ("tolerance", True),
+        ("tolerance", float("nan")),
+        ("tolerance", 101),
     ],
 )
 def test_what_can_not_be_is_refused_by_the_name_of_its_field(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^{field}: "):
         PlanSettings.from_mapping({field: value})
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"energy": 10}, "power"),
+        ({"power": 10}, "energy"),
+        ({"energy": 10, "power": 0}, "power"),
+        ({"energy": 10, "power": -2}, "power"),
+        ({"energy": 10, "power": 0.001}, "power"),
+        ({"energy": 10, "power": 5e6}, "power"),
+        ({"energy": 10, "power": "11"}, "power"),
+        ({"energy": 10, "power": float("nan")}, "power"),
+        ({"energy": -0.1, "power": 2}, "energy"),
+        ({"energy": 1001, "power": 2}, "energy"),
+        ({"energy": float("inf"), "power": 2}, "energy"),
+        ({"energy": float("nan"), "power": 2}, "energy"),
+        ({"energy": False, "power": 2}, "energy"),
+        ({"split": True, "max_starts": 0}, "max_starts"),
+        ({"split": True, "max_starts": 13}, "max_starts"),
+        ({"split": True, "max_starts": 1.5}, "max_starts"),
+        ({"kind": "below"}, "price_cap"),
+        ({"kind": "above", "price_cap": None}, "price_cap"),
+        ({"kind": "below", "price_cap": 5, "duration": 60}, "duration"),
+        ({"kind": "below", "price_cap": 5, "energy": 6}, "energy"),
+        ({"kind": "above", "price_cap": 5, "power": 6}, "power"),
+        ({"kind": "above", "price_cap": 5, "max_starts": 2}, "max_starts"),
+        ({"kind": "above", "price_cap": 5, "tolerance": 1}, "tolerance"),
+        ({"kind": "above", "price_cap": 5, "min_piece": 20}, "min_piece"),
+    ],
+)
+def test_fields_that_do_not_go_together_are_refused_by_the_name_of_the_one_to_mend(
+    form: dict[str, object], field: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"^{field}: "):
+        PlanSettings.from_mapping(form)
+
+
+@pytest.mark.parametrize(
+    ("energy", "power", "minutes"),
+    [(0, 11, 0), (0.001, 11, 15), (2.75, 11, 15), (2.76, 11, 30), (1.1, 0.1, 660), (40, 3.7, 660), (1000, 0.01, 6e6)],
+)
+def test_energy_and_power_make_the_duration_rounded_up_to_the_quarter(
+    energy: float, power: float, minutes: float
+) -> None:
+    settings = PlanSettings.from_mapping({"energy": energy, "power": power, "duration": 60})
+    assert settings.duration_s == minutes * 60
+    assert (settings.energy_kwh, settings.power_kw) == (energy, power)
+
+
+def test_no_piece_has_to_be_longer_than_the_plan() -> None:
+    assert PlanSettings.from_mapping({"duration": 180, "split": True, "min_piece": 195}).min_piece_s == 180 * 60
+    assert PlanSettings.from_mapping({"energy": 1, "power": 4, "split": True}).min_piece_s == 15 * 60
+    assert PlanSettings.from_mapping({"energy": 0, "power": 4, "split": True}).min_piece_s == 0
+
+
+def test_a_form_says_how_often_it_may_start_and_what_is_nearly_as_cheap() -> None:
+    form = {"kind": "dearest", "split": True, "max_starts": 3.0, "tolerance": 0.57, "prefer": "latest"}
+    settings = PlanSettings.from_mapping(form)
+    assert (settings.kind, settings.max_starts) == (Kind.DEAREST, 3)
+    assert (settings.tolerance, settings.prefer) == (0.0057, Prefer.LATEST)
+
+
+def test_starts_mean_nothing_to_a_plan_in_one_piece() -> None:
+    assert PlanSettings.from_mapping({"split": False, "max_starts": 3}).max_starts is None
+
+
+@pytest.mark.parametrize("kind", ["below", "above"])
+def test_a_price_limit_alone_makes_a_plan_of_all_hours_on_its_side(kind: str) -> None:
+    settings = PlanSettings.from_mapping({"kind": kind, "price_cap": 12.5})
+    assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (0, 900, 0.125)
+    assert settings.kind.is_by_limit
+    assert settings.kind.is_dear == (kind == "above")
+
+
+def test_fields_that_may_be_empty_may_be_none() -> None:
+    empty = dict.fromkeys(("energy", "power", "tolerance", "max_starts", "earliest", "deadline", "price_cap"))
+    assert PlanSettings.from_mapping({**empty, "split": True}) == PlanSettings.from_mapping({"split": True})
