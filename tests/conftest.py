@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 # As the command line does, before numpy is loaded: threads for matrices of this size only get in each other's way.
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
+from tests.support.postgresql import PostgresqlServer, is_installed, postgresql_server
 from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
@@ -44,6 +45,23 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the real history in ../shared, which is never part of the project")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """Return a PostgreSQL server; a test that stops it starts one of its own."""
+    if not is_installed():
+        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
+    """Return the address of an empty database, with no tables yet."""
+    name = postgresql.make_database()
+    yield postgresql.url(name)
+    postgresql.drop_database(name)
 
 
 @pytest.fixture

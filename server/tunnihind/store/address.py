@@ -1,0 +1,58 @@
+"""The address of the database, as a setting and as it may be shown."""
+
+import re
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from sqlalchemy import create_engine, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from tunnihind.errors import SettingsError
+
+_HIDDEN: Final = "***"
+_SECRET_PARAMETERS: Final = ("password", "sslpassword")
+_SECRETS: Final = re.compile(
+    rf"(?P<user>//[^/?#]*?:).*(?=@)|(?P<name>\b(?:{'|'.join(_SECRET_PARAMETERS)})=)[^&]*", re.IGNORECASE
+)
+_POSTGRESQL: Final = "postgresql+psycopg"
+_DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
+"""What people write, and the driver that the extra `postgresql` installs."""
+_SYSTEMS: Final = ("sqlite", "postgresql")
+
+
+def parsed(address: str) -> URL:
+    """Return an address of a database whose driver is installed. Raises SettingsError, which hides its password."""
+    try:
+        url = make_url(address)
+        url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+        create_engine(url)  # connects to nothing yet, and finds what is wrong
+    except ImportError as error:
+        advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
+        message = f"database-url names {url.drivername}, whose driver is not installed ({advice})"
+        raise SettingsError(message) from None
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)
+        message = (
+            f"database-url is {shown!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db "
+            "or postgresql+psycopg://user:password@host/name"
+        )
+        raise SettingsError(message) from error
+    if url.get_backend_name() not in _SYSTEMS:
+        raise SettingsError(f"database-url names {url.drivername}: data is kept in SQLite or PostgreSQL")
+    return url
+
+
+def shown(url: URL) -> str:
+    """Return an address with its passwords hidden."""
+    hidden = {name: _HIDDEN for name in url.query if name.lower() in _SECRET_PARAMETERS}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def without_secrets(text: str, url: URL) -> str:
+    """Return a text of somebody else without the passwords of an address, as they are and as a URL writes them."""
+    found = [url.password, *(url.query.get(name) for name in _SECRET_PARAMETERS)]
+    secrets = [str(secret) for secret in found if secret]
+    for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):
+        text = text.replace(written, _HIDDEN)
+    return text

@@ -1,0 +1,68 @@
+"""What the store asks of a database system."""
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final, Protocol
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from tunnihind.errors import StoreError
+
+_LOG: Final = logging.getLogger(__name__)
+
+type Recognise = Callable[[Connection], None]
+"""Raises StoreError where a database is not the one that was opened, nor a copy of it."""
+
+
+class System(Protocol):
+    """One database of a database system."""
+
+    name: str
+    """The database's address without its password."""
+
+    path: Path | None
+    """The file that it is, None where it is none."""
+
+    engine: Engine
+
+    def require(self) -> None:
+        """Make sure, before each access, that the database is still the one that was opened. Raises StoreLost."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Open a consistent view of the data. Raises SQLAlchemyError, StoreError."""
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that no other one writes beside. Raises SQLAlchemyError, StoreError."""
+
+    def go_on_only_if(self, recognise: Recognise) -> None:
+        """Have another database in this one's place looked at before it is used. Raises StoreError."""
+
+    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+        """Return what went wrong in plain words; `verb` is "read" or "write"."""
+
+    def close(self) -> None:
+        """Give all connections back."""
+
+
+class Outage:
+    """What is wrong with a database that was in use; told in the log once, as is its end."""
+
+    def __init__(self, name: str, what: str) -> None:
+        self._name = name
+        self._what = what
+        self._lock = threading.Lock()
+        self.trouble = ""
+
+    def note(self, trouble: str) -> None:
+        """Note what is wrong, nothing where all is well."""
+        with self._lock:
+            before, self.trouble = self.trouble, trouble
+        if trouble and trouble != before:
+            advice = "what was read before is served on, and nothing new is stored, until it is back"
+            _LOG.error("%s: %s; %s", self._name, trouble, advice)
+        elif before and not trouble:
+            _LOG.warning("%s: %s is back", self._name, self._what)

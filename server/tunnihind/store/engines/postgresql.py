@@ -1,0 +1,168 @@
+"""PostgreSQL, through psycopg: for more servers than one on the same data.
+
+A server that goes away is noticed within seconds, and the first access after it is back works.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from psycopg.types.string import TextLoader
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tunnihind.errors import StoreError, StoreLost
+from tunnihind.foreign_text import one_line
+from tunnihind.store.address import shown, without_secrets
+from tunnihind.store.engines.base import Outage, Recognise
+
+OLDEST_VERSION: Final = 14
+"""The oldest version of PostgreSQL that the store runs on."""
+
+_CONNECTING: Final[Mapping[str, Any]] = {
+    "application_name": "tunnihind",
+    "client_encoding": "utf8",
+    "connect_timeout": 5,
+    # A network that was cut is noticed within some ten seconds, waiting for an answer or sending.
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""libpq's parameters, each of which the address may set otherwise (`?connect_timeout=10`)."""
+
+_SESSION: Final = text(
+    "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '60s', false),"
+    " set_config('idle_in_transaction_session_timeout', '60s', false)"
+).text
+_WRITING: Final = text(
+    # A writer whose machine is frozen holds the others up no longer than this.
+    "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(:one_writer)"
+).bindparams(one_writer=int.from_bytes(b"tunnihnd"))
+"""Only one transaction writes at a time, as in SQLite: what it has read stays true until it is committed."""
+
+_POOL_SIZE: Final = 5
+_POOL_OVERFLOW: Final = 10
+_POOL_WAIT_S: Final = 10
+_RECYCLED_AFTER_S: Final = 1800
+
+_IS_RECOGNISED: Final = "tunnihind_is_recognised"
+
+_SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
+"""SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it gave a transaction up."""
+
+# psycopg says who failed before the server's own words.
+_PREAMBLE: Final = re.compile(r"^(?:connection failed: )?(?:connection to server .*? failed: )?(?:(?:FATAL|ERROR): +)?")
+
+
+class Postgresql:
+    """A database of a PostgreSQL server."""
+
+    path: Path | None = None
+
+    def __init__(self, url: URL, *, read_only: bool) -> None:
+        """Prepare to connect."""
+        self.name = shown(url)
+        self._url = url
+        self._read_only = read_only
+        self.engine = _engine(url)
+        self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        # Each statement sees what was committed before the lock was had.
+        self._writing = self.engine.execution_options(isolation_level="READ COMMITTED")
+        self._recognise: Recognise | None = None
+        self._outage = Outage(self.name, "the database")
+
+    def require(self) -> None:
+        """Do nothing: `reading` and `writing` find out."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a consistent view of the data. Raises SQLAlchemyError, StoreLost."""
+        with self._reading.connect() as connection:
+            self._look_at(connection)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open a transaction, and wait until no other one writes. Raises SQLAlchemyError, StoreLost."""
+        with self._writing.begin() as connection:
+            connection.execute(_WRITING)
+            self._look_at(connection)
+            yield connection
+
+    def go_on_only_if(self, recognise: Recognise) -> None:
+        """Have the database looked at that is behind a new connection."""
+        self._recognise = recognise
+
+    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+        """Return what went wrong in plain words, without the password."""
+        if isinstance(error, PoolTimeout):
+            return StoreError(
+                f"can't {verb} the database {self.name}: all connections are in use",
+                reason="all connections to the database are in use",
+            )
+        orig = error.orig if isinstance(error, DBAPIError) else error
+        words = _PREAMBLE.sub("", one_line(without_secrets(str(orig), self._url)))
+        if isinstance(error, DBAPIError) and _is_gone(error):
+            if self._recognise is None:
+                return StoreError(f"can't connect to the database {self.name}: {words}", reason=_NO_CONNECTION)
+            self._outage.note(f"{_NO_CONNECTION}: {words}")
+            return StoreLost(f"can't {verb} the database {self.name}: {words}", reason=_NO_CONNECTION)
+        done = "read" if verb == "read" else "written to"
+        return StoreError(f"can't {verb} the database {self.name}: {words}", reason=f"the database can't be {done}")
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+
+    def _look_at(self, connection: Connection) -> None:
+        """Make sure that the database behind a new connection is the one that was opened. Raises StoreLost."""
+        if self._recognise is None:
+            return
+        if _IS_RECOGNISED not in connection.info:
+            try:
+                self._recognise(connection)
+            except StoreError as error:
+                trouble = f"the database has been replaced, and {error.reason}"
+                self._outage.note(trouble)
+                raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble) from error
+            connection.info[_IS_RECOGNISED] = True
+        self._outage.note("")
+
+
+_NO_CONNECTION: Final = "the database server does not answer"
+
+
+def _is_gone(error: DBAPIError) -> bool:
+    """Return whether an error is one of the connection, rather than of what was asked."""
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
+    return error.connection_invalidated or _SERVER_GONE.fullmatch(state) is not None
+
+
+def _engine(url: URL) -> Engine:
+    engine = create_engine(
+        url,
+        connect_args={name: value for name, value in _CONNECTING.items() if name not in url.query},
+        pool_size=_POOL_SIZE,
+        max_overflow=_POOL_OVERFLOW,
+        pool_timeout=_POOL_WAIT_S,
+        pool_recycle=_RECYCLED_AFTER_S,
+        pool_pre_ping=True,
+        pool_use_lifo=True,
+    )
+    event.listen(engine, "connect", _set_up)
+    return engine
+
+
+def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
+    # As SQLite gives them: a day that is none, such as PostgreSQL's infinity, would end the reading of all rows.
+    connection.adapters.register_loader("date", TextLoader)
+    connection.execute(_SESSION)
+    connection.commit()

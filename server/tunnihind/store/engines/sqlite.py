@@ -1,0 +1,224 @@
+"""SQLite: a file, which is noticed when it is deleted or replaced, or a database in memory.
+
+SQLite itself would go on with a file that has no name any more, and lose all that it writes.
+"""
+
+import logging
+import os
+import sqlite3
+import threading
+from contextlib import AbstractContextManager, closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from tunnihind.errors import StoreError, StoreLost
+from tunnihind.store.engines.base import Outage, Recognise
+from tunnihind.store.engines.sqlite_file import DatabaseFile
+
+_LOG: Final = logging.getLogger(__name__)
+
+_BUSY_TIMEOUT_S: Final = 15
+_WRITES: Final = "tunnihind_writes"
+_WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+
+
+class Sqlite:
+    """An SQLite database."""
+
+    def __init__(self, url: URL, *, read_only: bool) -> None:
+        """Prepare to connect, and make the file unless `read_only`. Raises StoreError."""
+        self.name = url.render_as_string()
+        on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
+        self.path = Path(str(url.database)) if on_disk else None
+        self._file = None if self.path is None else DatabaseFile(self.path)
+        self._read_only = read_only
+        self.engine = self._open(url)
+        self._recognise: Recognise | None = None
+        self._anchor: sqlite3.Connection | None = None
+        self._outage = Outage(str(self.path), "the database file")
+        self._lock = threading.Lock()
+
+    def require(self) -> None:
+        """Make sure that the file is the one that was opened, or a copy of it. Raises StoreLost."""
+        if self._file is None or (self._file.is_same() and not self._outage.trouble):
+            return
+        with self._lock:
+            trouble = self._examine(self._file)
+            self._outage.note(trouble)
+        if trouble:
+            raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble)
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Open a consistent view of the data."""
+        return self.engine.connect()
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Open a transaction, and wait until no other one writes."""
+        return self.engine.execution_options(**{_WRITES: True}).begin()
+
+    def go_on_only_if(self, recognise: Recognise) -> None:
+        """Have another file in this one's place looked at before it is used. Raises StoreError."""
+        self._recognise = recognise
+        self._hold()
+
+    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+        """Return what went wrong in plain words."""
+        if not isinstance(error, DBAPIError):
+            return StoreError(f"can't {verb} the database {self.name}: {error}")
+        done = "read" if verb == "read" else "written to"
+        reason = f"the database can't be {done}: {error.orig}"
+        return StoreError(f"can't {verb} the database {self.name}: {error.orig}", reason=reason)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+        if self._anchor is not None:
+            self._anchor.close()
+
+    def _open(self, url: URL) -> Engine:
+        if self._file is None:
+            return _engine(url, read_only=self._read_only)
+        if self._read_only:
+            engine = _reading_engine(self._file)
+        else:
+            if self._file.make():
+                _LOG.info("made a new database: %s", self.name)
+            engine = _writing_engine(self._file, url)
+        self._file.remember()
+        return engine
+
+    def _hold(self) -> None:
+        """Hold on to the file that is open, as long as it is: see `_let_go`."""
+        if self._file is None or self._read_only:
+            return
+        try:
+            self._anchor = sqlite3.connect(_address(self._file, "rw"), uri=True, check_same_thread=False)
+            self._anchor.execute("SELECT 1 FROM sqlite_master LIMIT 1").close()
+        except sqlite3.Error as error:
+            reason = f"it can't be read: {error}"
+            raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
+
+    def _let_go(self) -> None:
+        """Close a file that is no longer at its path, with all that was written to it.
+
+        SQLite would leave the write-ahead log behind, and read it as the log of the next file at that path. So the log
+        is first written into its own file, by a connection that is certain to have that file open.
+        """
+        if self._anchor is not None:
+            with suppress(sqlite3.Error), closing(self._anchor):
+                self._anchor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._anchor = None
+        self.engine.dispose()
+
+    def _examine(self, file: DatabaseFile) -> str:
+        """Return what is wrong with the file at the database's path, nothing where it is the one or a copy."""
+        # Once a file is deleted and closed, another may get its number.
+        if file.is_same() and not self._outage.trouble:
+            return ""
+        self._let_go()
+        if not file.is_there():
+            return "the database file has been deleted"
+        try:
+            self._require_copy(file)
+        except StoreError as error:
+            return f"the database file has been replaced, and {error.reason}"
+        file.remember()
+        self._hold()
+        return ""
+
+    def _require_copy(self, file: DatabaseFile) -> None:
+        """Make sure that another file is whole, and a copy of this database. Raises StoreError."""
+        engine = _reading_engine(file)
+        try:
+            with engine.connect() as connection:
+                # A copy that is still being made may begin as it should.
+                found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+                if found != "ok":
+                    raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
+                if self._recognise is not None:
+                    self._recognise(connection)
+        except SQLAlchemyError as error:
+            raise self.error("read", error) from error
+        finally:
+            engine.dispose()
+
+
+def _reading_engine(file: DatabaseFile) -> Engine:
+    """Return an engine that neither creates nor changes the file. Raises StoreError."""
+    path = file.path.absolute()
+    if not path.exists():
+        raise StoreError(
+            f"there is no database at {path}: name it with --database-url, or start `tunnihind serve` once"
+        )
+    query = {"mode": "ro", "uri": "true"}
+    if not file.has_log() and not (os.access(path.parent, os.W_OK) and _opens(_address(file, "ro"))):
+        # In a folder that can't be written to, or on a full disk, SQLite could not make a write-ahead log to read with.
+        # Without one nobody is writing.
+        query["immutable"] = "1"
+    return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
+
+
+def _writing_engine(file: DatabaseFile, url: URL) -> Engine:
+    """Return an engine that writes to the file, and never makes another where it has been deleted."""
+    address = url.set(database=f"file:{quote(str(file.path.absolute()))}")
+    return _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
+
+
+def _address(file: DatabaseFile, mode: str) -> str:
+    """Return the URI by which SQLite opens a file, and makes none (https://www.sqlite.org/uri.html)."""
+    return f"file:{quote(str(file.path.absolute()))}?mode={mode}"
+
+
+def _opens(address: str) -> bool:
+    """Return whether SQLite can read a file as it is."""
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.Error:
+        return False
+    return True
+
+
+def _engine(url: URL, *, read_only: bool) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
+    event.listen(engine, "connect", _set_up_reading if read_only else _set_up_writing)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says, not at the first write
+    # A text that is not UTF-8 would end the reading of all rows.
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+
+
+def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
+    _set_up_reading(connection, _record)
+    # Readers never wait for the writer; a commit is on the disk before it is called done.
+    _write_ahead(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn to the write-ahead log, in turn with other processes that have just opened the same new file."""
+    try:
+        connection.execute(_WRITE_AHEAD)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            raise
+        # Unlike a transaction, this one is refused at once where another process is at it.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+        connection.execute(_WRITE_AHEAD)
+
+
+def _begin(connection: Connection) -> None:
+    writes: Any = connection.get_execution_options().get(_WRITES, False)
+    # A transaction that reads first and then writes would fail at once if another process wrote in between.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

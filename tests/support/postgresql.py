@@ -1,0 +1,146 @@
+"""A real PostgreSQL for the tests: a server in a folder of its own, and a new database in milliseconds."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+ROOTS_STAND_IN = "postgres"
+"""Who runs the server where the tests are run by root: PostgreSQL refuses to."""
+
+_CONFIGURATION = """
+listen_addresses = ''
+unix_socket_directories = '{folder}'
+max_connections = 100
+shared_buffers = 32MB
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+jit = off
+"""
+_WHO_MAY = """
+local all guarded scram-sha-256
+local replication all trust
+local all all trust
+"""
+"""The role `guarded` needs a password, all others none."""
+
+
+class PostgresqlServer:
+    """A PostgreSQL server that listens on a socket in its own folder. `tunnihind` owns the databases."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make a server's files in an empty folder, whose path is short: that of a socket has at most 107 bytes."""
+        self.folder = folder
+        self._data = folder / "data"
+        if os.geteuid() == 0:
+            shutil.chown(folder, ROOTS_STAND_IN, ROOTS_STAND_IN)
+        self._run("initdb", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", "--username=postgres", "--auth=trust")
+        with (self._data / "postgresql.conf").open("a") as configuration:
+            configuration.write(_CONFIGURATION.format(folder=folder))
+        (self._data / "pg_hba.conf").write_text(_WHO_MAY)
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / ".s.PGSQL.5432"
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        self._run("pg_ctl", "--wait", "--silent", f"--log={self.folder / 'log'}", "start")
+
+    def stop(self, mode: str = "fast") -> None:
+        """End the server: "fast" in good order, "immediate" as if it had been killed."""
+        self._run("pg_ctl", "--wait", "--silent", f"--mode={mode}", "stop")
+
+    def url(self, database: str, *, role: str = "tunnihind", password: str = "") -> str:
+        """Return the address of a database."""
+        credentials = f"{role}:{password}" if password else role
+        return f"postgresql+psycopg://{credentials}@/{database}?host={self.folder}"
+
+    @contextmanager
+    def superuser(self, database: str = "postgres") -> Iterator[psycopg.Connection[Any]]:
+        """Connect as who may do all, each statement a transaction of its own."""
+        with psycopg.connect(host=str(self.folder), dbname=database, user="postgres", autocommit=True) as connection:
+            yield connection
+
+    def make_database(self, *, like: str = "template0", encoding: str = "UTF8") -> str:
+        """Make a database, a copy of another that nobody uses; return its name."""
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {} LC_COLLATE 'C' LC_CTYPE 'C'")
+        if encoding == "UTF8":
+            made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {}")
+        with self.superuser() as connection:
+            connection.execute(made.format(sql.Identifier(name), sql.Identifier(like), encoding))
+        return name
+
+    def drop_database(self, name: str) -> None:
+        """Delete a database, whoever uses it."""
+        with self.superuser() as connection:
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def end_connections(self, database: str) -> None:
+        """End all connections to a database, as an administrator does."""
+        with self.superuser() as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+
+    def _run(self, program: str, *arguments: str) -> None:
+        user = ROOTS_STAND_IN if os.geteuid() == 0 else None
+        groups: list[str] | None = None if user is None else []
+        command = [str(_programs() / program), f"--pgdata={self._data}", *arguments]
+        # Its output goes to nobody: the server inherits it, and a pipe would stay open as long as that runs.
+        with (self.folder / "setup.log").open("ab") as log:
+            done = subprocess.run(
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                check=False,
+                timeout=60,
+                user=user,
+                group=user,
+                extra_groups=groups,
+            )
+        assert done.returncode == 0, (self.folder / "setup.log").read_text()
+
+
+@contextmanager
+def postgresql_server() -> Iterator[PostgresqlServer]:
+    """Run a server as long as the context is open, with the role `tunnihind`."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    server = PostgresqlServer(folder)
+    server.start()
+    try:
+        with server.superuser() as connection:
+            connection.execute("CREATE ROLE tunnihind LOGIN")
+        yield server
+    finally:
+        with suppress(AssertionError):
+            server.stop("immediate")
+        shutil.rmtree(folder)
+
+
+def is_installed() -> bool:
+    """Return whether this machine has a PostgreSQL server."""
+    return bool(_versions()) or shutil.which("pg_ctl") is not None
+
+
+def _programs() -> Path:
+    """Return the folder of the newest PostgreSQL that is installed."""
+    if versions := _versions():
+        return versions[-1]
+    on_path = shutil.which("pg_ctl")
+    assert on_path is not None
+    return Path(on_path).resolve().parent
+
+
+def _versions() -> list[Path]:
+    # Debian's, one folder a version, none of them on the path.
+    return sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
