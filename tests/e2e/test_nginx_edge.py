@@ -3,11 +3,13 @@
 import gzip
 import json
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from compression import zstd
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,7 @@ from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.processes import Process, Reply, free_port, until
 from tests.support.shifted_clock import ShiftedClock
+from tunnihind.api import request_id
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 
 SITE: Final = Path(__file__).parents[2] / "packaging/nginx/tunnihind.conf"
@@ -49,7 +52,6 @@ error_log stderr warn;
 {environment}
 events {{ worker_connections 64; }}
 http {{
-    access_log off;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -72,6 +74,7 @@ class Edge:
     url: str
     clock: ShiftedClock
     origin: RunningServer
+    access_log: Path
 
     async def get(self, path: str = FORECAST, **headers: str) -> Reply:
         """Ask the edge, as a client that accepts no coding unless it says so."""
@@ -103,13 +106,14 @@ async def edge(serve: Serve, clock: ShiftedClock, tmp_path: Path) -> AsyncIterat
     folder.mkdir()
     site = replaced(SITE.read_text(), "server 127.0.0.1:8080;", f"server 127.0.0.1:{origin.port};")
     site = replaced(site, "listen 80;", f"listen 127.0.0.1:{port};")
+    site = replaced(site, "/var/log/nginx/access.log", f"{folder}/access.log")
     (folder / "site.conf").write_text(replaced(site, "/var/cache/tunnihind", f"{folder}/cache"))
     # nginx takes its environment away from its processes.
     kept = "".join(f"env {name};" for name in clock.environment)
     (folder / "nginx.conf").write_text(MAIN.format(folder=folder, environment=kept))
     command = [program, "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
     nginx = Process(command, {"TZ": "Europe/Tallinn"} | clock.environment, tmp_path / "nginx.log")
-    edge = Edge(f"http://127.0.0.1:{port}", clock, origin)
+    edge = Edge(f"http://127.0.0.1:{port}", clock, origin, folder / "access.log")
     edge.at(HOUR + 1820)
 
     async def answers() -> bool:
@@ -292,3 +296,34 @@ async def test_the_servers_health_is_never_kept_and_its_metrics_are_not_for_the_
     for _ in range(2):
         assert not hit(await edge.get("/readyz"))
     assert (await edge.get("/metrics")).status == 404
+
+
+async def logged(edge: Edge, request_id: str) -> bool:
+    return edge.access_log.read_text().endswith(f" {request_id}\n")
+
+
+async def test_a_request_keeps_its_id_on_its_way_through_the_edge(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_the_server: list[str] = []
+    begin = request_id.begin
+
+    def recorded(given: Sequence[str]) -> str:
+        at_the_server.append(begin(given))
+        return at_the_server[-1]
+
+    monkeypatch.setattr(request_id, "begin", recorded)
+    for name, expected in (("trace:1/a=b", re.escape("trace:1/a=b")), ("not sane", "[0-9a-f]{32}")):
+        reply = await edge.get(X_Request_Id=name)
+        assert re.fullmatch(expected, reply.headers["X-Request-Id"])
+        assert at_the_server.pop() == reply.headers["X-Request-Id"]
+        assert await until(partial(logged, edge, reply.headers["X-Request-Id"]))
+        edge.at(HOUR + HOUR_S)  # the next one reaches the server too
+
+
+async def test_an_answer_from_the_cache_has_the_id_of_its_own_request(edge: Edge) -> None:
+    first, second, third = [await edge.get(X_Request_Id=name) for name in ("one", "two", "insane id")]
+    assert (hit(first), hit(second)) == (False, True)
+    assert [reply.headers.getall("X-Request-Id") for reply in (first, second)] == [["one"], ["two"]]
+    assert len(third.headers["X-Request-Id"]) == 32
+    assert first.body == second.body == third.body
+    await edge.lose_origin()
+    assert (await edge.get("/api/about", X_Request_Id="four")).headers.getall("X-Request-Id") == ["four"]

@@ -14,6 +14,7 @@ from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 
+from tunnihind.api import request_id
 from tunnihind.api.server_models import Problem
 
 JSON: Final = "application/json"
@@ -24,7 +25,7 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After",
+    "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
     "Referrer-Policy": "no-referrer",
     # A name without a version: aiohttp's own value gives away what to attack.
@@ -261,6 +262,10 @@ def _field(lines: Iterable[str]) -> str:
     return ",".join(lines)
 
 
+type Message = tuple[bytes, bytes]
+"""A serialised message: its first line, and the rest. Between them goes the field that each request has to itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
     """An answer for any number of requests, as header fields and body, and where possible as the whole message.
@@ -273,7 +278,7 @@ class PreparedAnswer:
     status: HTTPStatus
     fields: CIMultiDict[str]
     body: bytes
-    message: bytes | None
+    message: Message | None
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
@@ -290,10 +295,13 @@ class PreparedAnswer:
         return web.Response(status=self.status, headers=self.fields, body=self.body or None)
 
 
-def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> bytes:
+def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Message:
     """Serialise an HTTP/1.1 message (RFC 9112, section 2.1)."""
-    head = (f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in fields.items()))
-    return "\r\n".join((*head, "", "")).encode("latin-1") + body
+    lines = (f"{name}: {value}" for name, value in fields.items())
+    return (
+        f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode("latin-1"),
+        "\r\n".join((*lines, "", "")).encode("latin-1") + body,
+    )
 
 
 def _takes_message(request: web.Request) -> bool:
@@ -302,9 +310,9 @@ def _takes_message(request: web.Request) -> bool:
 
 
 class _MessageResponse(web.StreamResponse):
-    """Sends a serialised message as it is."""
+    """Sends a serialised message, with the request's id."""
 
-    def __init__(self, message: bytes, *, status: int, fields: CIMultiDict[str]) -> None:
+    def __init__(self, message: Message, *, status: int, fields: CIMultiDict[str]) -> None:
         super().__init__(status=status, headers=fields)
         self._message = message
 
@@ -316,11 +324,13 @@ class _MessageResponse(web.StreamResponse):
     @property
     def body_length(self) -> int:
         """What the access log calls the size, which is that of the whole message for aiohttp too."""
-        return len(self._message)
+        return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
         """Send all of it, and wait for a client that reads too slowly."""
-        await request.writer.write_eof(self._message)
+        status_line, rest = self._message
+        name = self.headers[request_id.FIELD].encode("ascii")
+        await request.writer.write_eof(b"%bX-Request-Id: %b\r\n%b" % (status_line, name, rest))
         return request.writer
 
     async def write_eof(self, data: bytes = b"") -> None:

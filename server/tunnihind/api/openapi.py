@@ -533,7 +533,10 @@ def _content(schema: str, example: msgspec.Struct, media_type: str = JSON) -> Do
 
 
 def _fields(*names: str) -> Document:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in ("Access-Control-Allow-Origin", *names)}
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in ("Access-Control-Allow-Origin", "X-Request-Id", *names)
+    }
 
 
 def header_components() -> Document:
@@ -549,6 +552,11 @@ def header_components() -> Document:
         ),
         "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
         "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
+        "X-Request-Id": _field(
+            "Names this request in the server's log. It is the request's own `X-Request-Id` if that has up to 128 "
+            "letters, digits and `._:/+=@-`.",
+            example="7f9c2ba4e88f827d",
+        ),
         "Allow": _field("The methods that this resource takes.", example=METHODS),
         "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
     }

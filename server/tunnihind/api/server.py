@@ -1,7 +1,7 @@
 """Serving the application over sockets: errors as problems, and limits on connections.
 
 aiohttp answers in plain text what it can't parse, and what it refuses before any middleware runs. Here every error
-becomes a problem answer, and every request is counted.
+becomes a problem answer, and every request is counted and has an id.
 
 aiohttp also lets a connection be silent for an hour, and takes as many as come. Here a request's head has to be
 complete within seconds, and the connections are bounded: where there are too many, those that never made a request
@@ -19,7 +19,9 @@ from time import perf_counter
 from typing import Any, Final, override
 
 from aiohttp import hdrs, web
+from aiohttp.web_log import AccessLogger
 
+from tunnihind.api import request_id
 from tunnihind.api.http import Problems
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import StoreError
@@ -36,6 +38,9 @@ HEAD_S: Final = 10.0
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
+ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
+"""The line of the Combined Log Format, then the request's id and the seconds it took."""
+
 _CLOSED_AT_ONCE: Final = 20
 """Where there are too many, one in 20 is closed at once: to choose them means to sort all."""
 
@@ -50,14 +55,14 @@ class Runner(web.AppRunner):
         most_connections: int = MOST_CONNECTIONS,
         **options: Any,  # noqa: ANN401  aiohttp's own
     ) -> None:
-        super().__init__(app, **options)
+        super().__init__(app, access_log_format=ACCESS_LOG_FORMAT, **options)
         self._most_connections = most_connections
 
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
         problems = self.app[PROBLEMS]
         return _Server(
-            _with_problems_and_counts(server.request_handler, problems, self.app[METRICS]),
+            _with_problems_counts_and_ids(server.request_handler, problems, self.app[METRICS]),
             problems,
             most_connections=self._most_connections,
             request_factory=server.request_factory,
@@ -65,11 +70,12 @@ class Runner(web.AppRunner):
         )
 
 
-def _with_problems_and_counts(handler: RequestHandler, problems: Problems, metrics: Metrics) -> RequestHandler:
-    """Return the handler of all requests with every error turned into a problem answer, and every request counted."""
+def _with_problems_counts_and_ids(handler: RequestHandler, problems: Problems, metrics: Metrics) -> RequestHandler:
+    """Return the handler of all requests; every error becomes a problem answer, every request is counted and named."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         started = perf_counter()
+        name = request_id.begin(request.headers.getall(request_id.FIELD, ()))
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -79,6 +85,7 @@ def _with_problems_and_counts(handler: RequestHandler, problems: Problems, metri
         except Exception:  # noqa: BLE001  whatever it is, the client gets a problem and never the traceback
             _LOG.exception("%s %s failed", request.method, request.path)
             response = problems.answer(500)
+        response.headers[request_id.FIELD] = name
         metrics.count_request(_route(request), response.status, perf_counter() - started)
         return response
 
@@ -188,6 +195,7 @@ class _Protocol(web.RequestHandler):
         """Answer with a problem and close the connection, whose next bytes can't be trusted."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun: it can't become an error any more")
+        name = request_id.at_work()
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
@@ -195,5 +203,6 @@ class _Protocol(web.RequestHandler):
             # Anybody can send garbage: it does not belong in the log.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
+        response.headers[request_id.FIELD] = name
         response.force_close()
         return response

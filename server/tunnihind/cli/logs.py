@@ -2,11 +2,12 @@
 
 import json
 import logging
-from typing import Final, override
+from typing import Any, Final, override
 
 from rich.console import Console
 from rich.logging import RichHandler
 
+from tunnihind.api import request_id
 from tunnihind.market import iso_utc
 
 STDERR: Final = Console(stderr=True)
@@ -14,10 +15,20 @@ STDERR: Final = Console(stderr=True)
 LONGEST_LINE: Final = 2_000
 """Characters of a log line: clients can cause longer ones, and nobody reads them."""
 
+_ACCESS: Final = {
+    "remote_address": "client",
+    "first_request_line": "request",
+    "response_status": "status",
+    "response_size": "bytes",
+    "request_time_frac": "seconds",
+}
+"""What a record of the access log carries, by aiohttp's name and by ours."""
+
 
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error as `text` or `json`."""
     handler = _handler(style)
+    handler.addFilter(request_id.note)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -42,23 +53,35 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return "\n".join(_cut(line, LONGEST_LINE) for line in super().format(record).splitlines())
 
+    @override
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Write the first line, with the id of the request that caused it; the access log has it already."""
+        line = super().formatMessage(record)
+        name = getattr(record, "request_id", "")
+        return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
+
 
 class JsonLine(logging.Formatter):
-    """Writes a record as one JSON object a line."""
+    """Writes a record as one JSON object a line; one of the access log has the parts of its message too."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        line = {
+        line: dict[str, Any] = {
             "time": iso_utc(int(record.created)),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if name := getattr(record, "request_id", ""):
+            line["request_id"] = name
+        line.update((ours, getattr(record, theirs)) for theirs, ours in _ACCESS.items() if hasattr(record, theirs))
+        if "seconds" in line:
+            line["seconds"] = float(line["seconds"])
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
-            longest = max(line, key=lambda name: len(line[name]))
+            longest = max(line, key=lambda name: len(str(line[name])))
             # Of a traceback the end says most.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
