@@ -71,7 +71,7 @@ def _is_server_unknown(coordinator: TunnihindCoordinator) -> bool:
 
 
 def _has_changed(coordinator: TunnihindCoordinator) -> bool:
-    """Tell whether the price of this hour followed the server's 22 %, and no longer does."""
+    """Tell whether the price of this hour followed the server's 22%, and no longer does."""
     start, tariff = _hour(coordinator), coordinator.tariff
     if tariff.server_vat_rate != SPECIFICATION_VAT_RATE:
         return False

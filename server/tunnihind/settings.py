@@ -58,7 +58,7 @@ class Settings:
         """Refuse what can't work, naming the setting and the fix."""
         # Compared the way round that refuses NaN too, which `float` reads from an option.
         if not 0 <= self.vat_rate < 1:
-            raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22 %")
+            raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
             raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
         if not self.rate_limit >= 0:

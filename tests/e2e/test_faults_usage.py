@@ -31,7 +31,7 @@ def no_database(database: Path) -> Iterator[Path]:
     ("arguments", "told"),
     [
         (("serve", "--port", "eighty"), ("--port", "eighty")),
-        (("serve", "--vat-rate", "22"), ("vat-rate", "0.22 for 22 %")),
+        (("serve", "--vat-rate", "22"), ("vat-rate", "0.22 for 22%")),
         (("serve", "--elering-url", "dashboard.elering.ee"), ("elering-url", "https://")),
         (("serve", "--database-url", "tunnihind.db"), ("database-url", "sqlite:///")),
         (("serve", "--as-of", "2025-12-15T10:00:00"), ("--as-of", "no time zone", "2025-12-15T10:00:00Z")),

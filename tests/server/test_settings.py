@@ -12,7 +12,7 @@ from tunnihind.settings import Settings, default_database_url
 
 @pytest.mark.parametrize("vat_rate", [-0.01, 1.0, 22.0, math.nan, math.inf])
 def test_a_vat_rate_is_a_fraction(vat_rate: float) -> None:
-    with pytest.raises(SettingsError, match=r"vat-rate is .*0.22 for 22 %"):
+    with pytest.raises(SettingsError, match=r"vat-rate is .*0.22 for 22%"):
         Settings(vat_rate=vat_rate)
 
 

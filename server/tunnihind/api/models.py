@@ -57,7 +57,7 @@ SettledConsumerPrice = Annotated[
 P10 = Annotated[
     float,
     Meta(
-        description="10th percentile, EUR/MWh, excluding VAT, 2 decimals. p10 and p90 bound an 80 % interval.",
+        description="10th percentile, EUR/MWh, excluding VAT, 2 decimals. p10 and p90 bound an 80% interval.",
         examples=[52.1],
     ),
 ]

@@ -72,7 +72,7 @@ and excise are never included.
 **Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
 `startsAt` the same instant in ISO 8601. Estonian local time is UTC+2 or UTC+3.
 
-**Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80 % interval that widens with the \
+**Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80% interval that widens with the \
 horizon. Where a settled price and a forecast both cover an hour, the settled price is authoritative.
 
 **Public window.** Forecast hours are served up to `freeUntil`, the newest settled hour + 48 h, at most 72 h after \
@@ -122,8 +122,8 @@ def description_words(settings: Settings) -> Mapping[str, str]:
 
 
 def vat_text(rate: float) -> str:
-    """Write a VAT rate as people do, `22 %`."""
-    return f"{rate * 100:.4g} %"
+    """Write a VAT rate as people do, `22%`."""
+    return f"{rate * 100:.4g}%"
 
 
 _TAGS: Final = [

@@ -121,11 +121,11 @@ def _errors(report: BacktestReport) -> dict[str, list[float]]:
 
 def _summary(report: BacktestReport) -> str:
     overall = report.overall
-    inside = f"{overall.n:,} prices: {100 * overall.coverage80:.1f} % of them inside p10 to p90 (nominal 80 %)"
+    inside = f"{overall.n:,} prices: {100 * overall.coverage80:.1f}% of them inside p10 to p90 (nominal 80%)"
     if math.isnan(overall.skill):
         return f"{inside}."
     side = "below" if overall.skill >= 0 else "above"
-    return f"{inside}, error {100 * abs(overall.skill):.0f} % {side} that of last week's price."
+    return f"{inside}, error {100 * abs(overall.skill):.0f}% {side} that of last week's price."
 
 
 def _description(report: BacktestReport) -> str:
@@ -134,7 +134,7 @@ def _description(report: BacktestReport) -> str:
     errors = zip(*_errors(report).values(), strict=True)
     rows = zip(report.leads.items(), shares, errors, strict=True)
     lines = [
-        f"Days ahead {lead}: {low:.1f}, {middle:.1f} and {high:.1f} % of prices below p10, p50 and p90; mean absolute "
+        f"Days ahead {lead}: {low:.1f}, {middle:.1f} and {high:.1f}% of prices below p10, p50 and p90; mean absolute "
         f"error {model:.1f} EUR/MWh, of the price one week earlier {weekly:.1f}, of the mean of seven days "
         f"{'unknown' if math.isnan(mean) else f'{mean:.1f}'}; band {scores.width:.0f} wide."
         for (lead, scores), (low, middle, high), (model, weekly, mean) in rows

@@ -24,7 +24,7 @@ ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """The same in seconds after midnight UTC."""
 
 SCENARIOS: Final = 20
-"""How many price paths go with a run; each has a probability of 5 %."""
+"""How many price paths go with a run; each has a probability of 5%."""
 
 _SAME_MEAN: Final = 0.0101
 """The mean of four medians is the hour's within 0.01 EUR/MWh, as each is rounded; the rest is for binary fractions."""
@@ -134,7 +134,7 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 class Scenarios:
     """Equally likely price paths over the hours of a run, EUR/MWh without VAT.
 
-    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10, 50 and 90 %
+    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10, 50 and 90%
     percentiles of each hour's 20 prices are the run's, within 0.01 EUR/MWh.
     """
 

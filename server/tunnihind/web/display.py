@@ -100,8 +100,7 @@ class Display:
 
     def band(self, period: PricedPeriod) -> str:
         """Write the range from p10 to p90 of a period with a forecast."""
-        low, high = self.interval(period)
-        return f"{self.texts.number(low, 2)} … {self.texts.number(high, 2)}"
+        return self.texts.number_range(*self.interval(period), 2)
 
     def day(self, ts: float) -> date:
         """Return the reader's calendar day of an instant."""

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from tunnihind.api.openapi import description_words
 from tunnihind.settings import Settings
 from tunnihind.web.options import Language
+from tunnihind.web.texts import texts_in
 
 _UNITS: Final[Mapping[str, str]] = {
     "EUR/MWh": "EUR/MWh",
@@ -137,8 +138,10 @@ def translation(settings: Settings, language: Language) -> Translate:
     if language == "en":
         return str
     words = description_words(settings)
+    point = texts_in(language)("decimal")
+    here = {**words, **{figure: words[figure].replace(".", point) for figure in ("vat", "factor")}}
     table = {
-        Template(english).substitute(words): Template(translated).substitute(words)
+        Template(english).substitute(words): Template(translated).substitute(here)
         for english, translated in _catalogue(language).items()
     }
     return lambda text: table.get(text, text)

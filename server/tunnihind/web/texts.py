@@ -38,6 +38,11 @@ class Texts:
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
+    def number_range(self, low: float, high: float, decimals: int) -> str:
+        """Write from where to where numbers lie; a dash beside a minus sign would be read as another one."""
+        between = " … " if low < 0 else "–"
+        return f"{self.number(low, decimals)}{between}{self.number(high, decimals)}"
+
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""
         return f"{self.number(share * 100, 0)}%"

@@ -53,7 +53,7 @@ async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
     ahead = series["forecast"][-5]
     await point_at(page, ahead["ts"])
     await expect(page.locator("[data-readout] b")).to_have_text(f"{cents(ahead['p50Kwh'])} c/kWh")
-    band = f"{cents(ahead['p10Kwh'])} … {cents(ahead['p90Kwh'])}"
+    band = f"{cents(ahead['p10Kwh'])}–{cents(ahead['p90Kwh'])}"
     await expect(page.locator("[data-readout]")).to_contain_text(band)
 
 
@@ -112,7 +112,7 @@ async def test_the_keyboard_walks_from_hour_to_hour(watched_page: WatchedPage, s
     await expect(chart).to_have_attribute("aria-valuenow", str(HOUR - 21 * HOUR_S))
     await expect(chart).not_to_have_attribute("aria-valuetext", re.compile(re.escape(price)))
     await page.keyboard.press("Home")
-    await expect(chart).to_have_attribute("aria-valuetext", re.compile("settled"))
+    await expect(chart).to_have_attribute("aria-valuetext", re.compile("market price"))
 
 
 async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(watched_page: WatchedPage) -> None:
@@ -166,8 +166,8 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
     page = await watched_page.show()
     series = await series_of(server)
     settled = {hour["ts"]: hour["eurKwh"] for hour in series["actuals"] if hour["ts"] > HOUR}
-    await page.get_by_label("Use forecast hours too").uncheck()
-    await page.get_by_label("May be split").check()
+    await page.get_by_label("Include forecast hours").uncheck()
+    await page.get_by_label("Can be split").check()
     await page.get_by_label("How long").fill("2")
     mean = sum(sorted(settled.values())[:2]) / 2
     await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
@@ -182,7 +182,7 @@ async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enoug
     page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
     await expect(page.locator("[data-found]")).to_contain_text("13:00–16:00")
     await page.get_by_label("How long").fill("4")
-    await expect(page.locator("[data-found]")).to_contain_text("not enough known hours")
+    await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ async def test_only_the_main_button_of_a_mouse_moves_the_chart(watched_page: Wat
 
 async def test_a_range_that_is_no_range_is_as_if_it_were_not_given(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/?span=century&from=5&to=x")
-    await expect(page.get_by_role("button", name="Today on")).to_have_attribute("aria-pressed", "true")
+    await expect(page.get_by_role("button", name="From today")).to_have_attribute("aria-pressed", "true")
 
 
 async def test_unit_and_time_zone_change_in_place_and_in_the_address(

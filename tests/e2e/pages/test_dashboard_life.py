@@ -130,7 +130,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         page = await seen.show()
         await page.context.set_offline(True)
         await page.clock.run_for(61_000)
-        await expect(page.locator("[data-offline]")).to_contain_text("can't be reached")
+        await expect(page.locator("[data-offline]")).to_contain_text("No connection to the server")
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
@@ -152,7 +152,7 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
-        await expect(page.locator("[data-now-kind]")).to_have_text("settled")
+        await expect(page.locator("[data-now-kind]")).to_have_text("market price")
         await expect(page.locator("[data-now-level]")).to_be_hidden()
 
 
@@ -208,7 +208,7 @@ async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, ser
     async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show()
-        await expect(page.locator("#notices")).to_contain_text("There are no prices yet")
+        await expect(page.locator("#notices")).to_contain_text("No prices yet.")
         server.snapshot.show(sample_views.ordinary())
         await page.clock.run_for(61_000)
         await expect(page.get_by_role("slider")).to_be_visible()

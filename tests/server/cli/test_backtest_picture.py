@@ -60,7 +60,7 @@ def test_it_has_a_title_and_a_description_that_says_every_lead_in_words(tmp_path
     description = next(element.text or "" for element in root.iter() if element.tag.endswith("}description"))
     assert "2025" in (root.findtext(f"{SVG}title") or "")
     for lead in LEADS:
-        assert f"Days ahead {lead}: 11.0, 49.0 and 91.0 % of prices below p10, p50 and p90" in description
+        assert f"Days ahead {lead}: 11.0, 49.0 and 91.0% of prices below p10, p50 and p90" in description
         assert f"error {31 + lead:.1f} EUR/MWh" in description
 
 
@@ -107,7 +107,7 @@ def test_a_seven_day_mean_that_is_not_known_is_left_out(tmp_path: Path) -> None:
     assert "nan" not in (tmp_path / "picture.svg").read_text()
 
 
-@pytest.mark.parametrize(("skill", "said"), [(0.385, "38 % below"), (-0.2, "20 % above")])
+@pytest.mark.parametrize(("skill", "said"), [(0.385, "38% below"), (-0.2, "20% above")])
 def test_it_says_whether_the_error_is_below_or_above_that_of_last_week(skill: float, said: str, tmp_path: Path) -> None:
     root = saved(report_of(overall=replace(SCORES, skill=skill)), "2025", tmp_path)
     shown = [text.text or "" for text in root.iter(f"{SVG}text")]

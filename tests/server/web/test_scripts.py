@@ -125,7 +125,7 @@ console.log(JSON.stringify(prices.map((price) => amount(price, 1000))));
 eur_mwh = st.integers(-50_000, 400_000).map(lambda cents: cents / 100)
 """Prices as the API serves them."""
 BETWEEN = [31.25, 93.75, -31.25, 156.25, 1562.5]
-"""Prices that lie exactly between two amounts, without VAT or with 22 %."""
+"""Prices that lie exactly between two amounts, without VAT or with 22%."""
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])

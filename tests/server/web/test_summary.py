@@ -59,7 +59,7 @@ def test_with_nothing_known_one_notice_says_so() -> None:
 
 def test_old_data_is_said_plainly_with_its_age() -> None:
     texts = " ".join(warnings(summary_of(sample_views.stale())))
-    assert "settled price is missing" in texts
+    assert "market price is missing" in texts
     assert "forecast is 9 hours old" in texts
     assert "refreshed 9 hours ago" in texts
 

@@ -2,7 +2,7 @@
 
 Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9; that mean is half of
 the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus 1.03 V times the
-weighted 10 and 90 % quantile of past r / V. p10 is not below what hardly any price of the last 90 days was below.
+weighted 10 and 90% quantile of past r / V. p10 is not below what hardly any price of the last 90 days was below.
 Sources as in `forecast.intervals`; the scale is that of normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008).
 """

@@ -1,6 +1,6 @@
 """Intervals from a forecaster's own past errors, by lead day and clock hour.
 
-An 80 % interval runs from p50 plus the 10 % quantile of the errors to p50 plus their 90 % quantile: split
+An 80% interval runs from p50 plus the 10% quantile of the errors to p50 plus their 90% quantile: split
 conformal prediction with asymmetric sides, recent errors counting more (Barber et al. 2023, Conformal
 prediction beyond exchangeability, Ann. Statist. 51(2)).
 """
@@ -19,7 +19,7 @@ _HOUR_WEIGHTS: Final = (1.0,) * 5
 """Two hours on either side count like the hour itself."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
-"""Errors to expect where none has been measured: about the 8 and 94 % quantiles, over Estonia's prices of 2024
+"""Errors to expect where none has been measured: about the 8 and 94% quantiles, over Estonia's prices of 2024
 and 2025, of a forecast that rests on three days."""
 _PRIOR_GROWTH: Final = 0.05
 """Part by which that prior widens with every further lead day."""

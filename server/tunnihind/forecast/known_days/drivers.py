@@ -162,7 +162,7 @@ def joined(members: list[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Hold forecasts of load that leave 45 % around the median of the last 14 days at that bound."""
+    """Hold forecasts of load that leave 45% around the median of the last 14 days at that bound."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)

@@ -54,7 +54,7 @@ NOMINAL_GW: Final = {
 }
 """What weather is worth where no megawatts are known to fit it to: the fleet at full wind and at full sun, GW, and load
 per ten heating degrees, GW. Read off the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from their
-99.9 % quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's, Sweden
+99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's, Sweden
 being SE3 and SE4. Only the proportions within a region matter to the model."""
 
 

@@ -82,7 +82,7 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return within what distance of their hour 80 % of quarters lay up to the day `last`, by clock hour: (24,)."""
+        """Return within what distance of their hour 80% of quarters lay up to the day `last`, by clock hour: (24,)."""
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)

@@ -22,7 +22,7 @@ from tunnihind.known import Floats
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""How far before its era a state begins: six half-lives, after which 1.6 % of a row's weight is left."""
+"""How far before its era a state begins: six half-lives, after which 1.6% of a row's weight is left."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """How much history a state may look at."""
 

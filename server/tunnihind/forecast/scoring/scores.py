@@ -15,7 +15,7 @@ from tunnihind.forecast.run import LEVELS
 from tunnihind.known import Floats
 
 _ALPHA: Final = 2 * LEVELS[0]
-"""What an 80 % interval leaves outside."""
+"""What an 80% interval leaves outside."""
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:

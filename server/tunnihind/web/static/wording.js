@@ -39,9 +39,9 @@ export class Wording {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** @param {[number, number, number]} forecast */
-  band(forecast) {
-    return `${this.price(forecast[0])} … ${this.price(forecast[2])}`;
+  /** A dash beside a minus sign would be read as another one. @param {[number, number, number]} forecast */
+  band([low, , high]) {
+    return `${this.price(low)}${low < 0 ? " … " : "–"}${this.price(high)}`;
   }
 
   /** The local wall clock as `2026-11-20T14:00`, as `<input type="datetime-local">` writes it. @param {number} ts */
