@@ -1,6 +1,7 @@
-"""Whether the data is there and fresh, by the server's own clock."""
+"""Whether the data is there and fresh, and tomorrow's prices in time, by the server's own clock."""
 
 from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from msgspec.structs import asdict
@@ -8,7 +9,7 @@ from msgspec.structs import asdict
 from tunnihind.api.http import Problems
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import NotReady, Readiness
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
 
 STALE_AFTER_S: Final = 3 * HOUR_S
 """Data that is older than this counts as stale."""
@@ -46,10 +47,25 @@ def judge(data: ServedData, now: int, *, pipeline_expected: bool, troubles: Iter
     )
 
 
+def awaits_tomorrow(data: ServedData, now: int) -> bool:
+    """Tell whether the delivery day after today's is still to be published."""
+    newest = data.newest_settled
+    return newest is not None and delivery_day(newest) <= _today(now)
+
+
+def is_late(now: int) -> bool:
+    """Tell whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
+    return now >= late_from(_today(now) + timedelta(days=1))
+
+
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
     """Describe what isn't ready as a 503 problem with the ages."""
     problem = problems.describe(503, f"Data is missing or stale, or can't be kept: {'; '.join(readiness.reasons)}.")
     return NotReady(**asdict(problem), **asdict(readiness))
+
+
+def _today(now: int) -> date:
+    return datetime.fromtimestamp(now, ESTONIA.clock).date()
 
 
 def _age(instant: int | None, now: int) -> int | None:

@@ -1,14 +1,15 @@
-"""What a Prometheus server can scrape: requests, ages of the data, and how the sources behave."""
+"""What a Prometheus server can scrape: requests, answers, ages of the data, and how sources and database behave."""
 
 from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from tunnihind.api.health import judge
+from tunnihind import __version__
+from tunnihind.api.health import awaits_tomorrow, is_late, judge
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
@@ -16,6 +17,7 @@ from tunnihind.forecast.scoring.live_scores import WindowScores
 
 _SCORED_DAYS: Final = 30
 _DURATION_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
+_TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0)
 
 
 class DataAges(Collector):
@@ -44,6 +46,45 @@ class DataAges(Collector):
         for name, meaning, age in ages:
             if age is not None:
                 yield GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, value=age)
+
+
+class ServedState(Collector):
+    """Which data are being served, by the database's count of its changes, and what hinders the server."""
+
+    def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
+        self._snapshot = snapshot
+        self._clock = clock
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Return the state of what is served; of the data only what there is."""
+        troubles = len([*self._snapshot.troubles])
+        yield GaugeMetricFamily("tunnihind_troubles", "Reasons by which /readyz says no, other than age.", troubles)
+        try:
+            data = self._snapshot.data
+        except StoreError:
+            return
+        if data.version.isdigit():
+            meaning = "Count of the changes in the database that are served. Servers of one database share it."
+            yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
+        now = int(self._clock.now())
+        late = awaits_tomorrow(data, now) and is_late(now)
+        meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
+        yield GaugeMetricFamily("tunnihind_publication_late", meaning, int(late))
+
+
+class MadeAnswers(Collector):
+    """How often an answer was made, and how often one was given that was made before in the same second."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """Return both counts."""
+        meaning = "Answers of prices and forecasts: `made` anew, or one of the same second again from `memory`."
+        answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
+        answers.add_metric(("made",), self._snapshot.made)
+        answers.add_metric(("memory",), self._snapshot.from_memory)
+        yield answers
 
 
 class ServedForecast(Collector):
@@ -102,6 +143,8 @@ class Metrics:
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)
+        build = Gauge("tunnihind_build_info", "1 for the version that runs.", ("version",), registry=self.registry)
+        build.labels(__version__).set(1)
         self.source_outcomes = Counter(
             "tunnihind_source_requests",
             "Requests to upstream sources, by source and outcome.",
@@ -115,6 +158,30 @@ class Metrics:
             registry=self.registry,
         )
 
+        self._database_up = Gauge(
+            "tunnihind_database_up", "1 if the last transaction went well, 0 if it failed.", registry=self.registry
+        )
+        self._database_errors = Counter(
+            "tunnihind_database_errors", "Transactions that failed, by access.", ("access",), registry=self.registry
+        )
+        self._transactions = Histogram(
+            "tunnihind_database_transaction_seconds",
+            "Time that a transaction was open, by access.",
+            ("access",),
+            buckets=_TRANSACTION_BUCKETS_S,
+            registry=self.registry,
+        )
+        for access in ("read", "write"):
+            self._database_errors.labels(access)
+            self._transactions.labels(access)
+
+    def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
+        """Count a transaction, to "read" or to "write"; may be called from any thread."""
+        self._transactions.labels(access).observe(seconds)
+        if failed:
+            self._database_errors.labels(access).inc()
+        self._database_up.set(0 if failed else 1)
+
     def count_request(self, route: str, status: int, seconds: float) -> None:
         """Count one answered request, and the seconds from its headers to its answer."""
         self._requests_of(route, status).inc()
@@ -122,8 +189,14 @@ class Metrics:
 
     def watch(self, snapshot: Snapshot, clock: Clock) -> None:
         """Show what this snapshot serves, and how old it is."""
-        self.registry.register(DataAges(snapshot, clock))
-        self.registry.register(ServedForecast(snapshot))
+        self.show(
+            DataAges(snapshot, clock), ServedState(snapshot, clock), MadeAnswers(snapshot), ServedForecast(snapshot)
+        )
+
+    def show(self, *collectors: Collector) -> None:
+        """Show what these collect, too."""
+        for collector in collectors:
+            self.registry.register(collector)
 
     def exposition(self) -> bytes:
         """Return all samples in the text exposition format."""

@@ -47,6 +47,10 @@ class Snapshot:
         self._data: ServedData | None = None
         self._second = 0
         self._ready: dict[tuple[Hashable, Coding], Representation] = {}
+        self.made = 0
+        """How many answers have been made."""
+        self.from_memory = 0
+        """How many have been given that were made before."""
 
     @property
     def data(self) -> ServedData:
@@ -100,7 +104,9 @@ class Snapshot:
             self._second = second
             self._ready.clear()
         ready = self._ready.get((resource, coding))
-        if ready is None:
+        if ready is not None:
+            self.from_memory += 1
+        else:
             plain = self._ready.get((resource, "identity"))
             ready = self._ready[resource, coding] = represent(
                 msgspec.json.encode(answer()) if plain is None else plain.body,
@@ -110,6 +116,7 @@ class Snapshot:
                 # The machine's time even when a past day is rehearsed: caches reckon with it.
                 date=formatdate(usegmt=True),
             )
+            self.made += 1
         return ready
 
     def _tag(self, resource: Hashable, step_s: int) -> str:

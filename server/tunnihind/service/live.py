@@ -23,6 +23,7 @@ from tunnihind.pipeline.schedule import Job
 from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
 from tunnihind.service.observing import Progress, ServerObserver
+from tunnihind.service.operator_metrics import Connections, Lag, PipelineLease
 from tunnihind.service.pipeline_runner import PipelineRunner
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -76,6 +77,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
     with open_store(settings) as store:
         async with _served(settings, store, clock, with_pipeline=with_pipeline) as (updater, metrics):
             if not with_pipeline:
+                metrics.show(PipelineLease(None))
                 _LOG.info("serving what is known, without a pipeline")
                 await until_stopped()
                 return
@@ -87,6 +89,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
                 sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
+                metrics.show(PipelineLease(runner))
                 async with background(runner.run()):
                     await until_stopped()
 
@@ -150,7 +153,9 @@ async def _served(
     """Answer from the store within this context."""
     snapshot = Snapshot(settings, clock)
     metrics = Metrics()
+    store.database.count_by(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshot, clock)
+    metrics.show(Lag(updater), Connections(store.database))
     await updater.refresh()
     async with (
         open_site(

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 from typing import Final
 
 from tunnihind.api.health import Troubles
@@ -11,6 +12,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service.background import report
+from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -34,6 +36,26 @@ class PipelineRunner:
         self._on_change = on_change
         self._work: asyncio.Task[None] | None = None
         self._last_warning: str | None = None
+        self.takeovers = 0
+        """How often this server has begun to run the pipeline."""
+        self._last_beat: tuple[Holder | None, float] | None = None
+
+    @property
+    def holder_silent_s(self) -> float | None:
+        """Seconds since the holder of the lease, this server or another, was last seen to beat; None without one."""
+        return None if self._last_beat is None else monotonic() - self._last_beat[1]
+
+    def _note_beat(self, holder: Holder | None, *, is_ours: bool) -> None:
+        """Note when the holder was last seen to beat: now, if the lease is ours or its row is another than before."""
+        if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
+            self._last_beat = holder, monotonic()
+        elif holder is None:
+            self._last_beat = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this server runs the pipeline."""
+        return self._work is not None
 
     async def run(self) -> None:
         """Claim the lease regularly until cancelled, then release it."""
@@ -64,6 +86,7 @@ class PipelineRunner:
                 self._warn_once(f"{error}; serving goes on from what is known")
             return False
         self._troubles.tell("pipeline", None)
+        self._note_beat(holder, is_ours=is_ours)
         if is_ours:
             self._start()
         elif holder is not None:
@@ -77,6 +100,8 @@ class PipelineRunner:
         if self._last_warning is not None:
             _LOG.info("running the pipeline from now on")
         self._last_warning = None
+        if self._work is None:
+            self.takeovers += 1
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
             self._work.add_done_callback(report)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from time import monotonic
 from typing import Final
 
 from tunnihind.api.health import Troubles
@@ -28,6 +29,12 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: tuple[int, ...] | None = None
         self._is_failing = False
+        self._caught_up_at: float | None = None
+
+    @property
+    def lag_s(self) -> float | None:
+        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
+        return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
     def troubles(self) -> Troubles:
@@ -40,7 +47,7 @@ class SnapshotUpdater:
 
     async def refresh(self) -> None:
         """Read the store if it has changed; on an error go on serving the data read before."""
-        now = int(self._clock.now())
+        now, started = int(self._clock.now()), monotonic()
         try:
             seen, data = await asyncio.to_thread(self._read, now)
         except StoreError as error:
@@ -60,6 +67,7 @@ class SnapshotUpdater:
         if data is not None:
             self._snapshot.show(data)
             self._shown = seen
+        self._caught_up_at = started
 
     async def run(self) -> None:
         """Follow the store until cancelled."""

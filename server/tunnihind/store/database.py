@@ -4,17 +4,32 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
+from typing import Literal, Protocol
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from tunnihind.errors import StoreError
+from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.address import parsed
 from tunnihind.store.engines.base import Recognise, System
 from tunnihind.store.engines.sqlite import Sqlite
 from tunnihind.store.engines.sqlite_file import OWNER_ONLY, DatabaseFile
 from tunnihind.store.rows import DamageLog
+
+type Verb = Literal["read", "write"]
+
+
+class Count(Protocol):
+    """Takes note of a transaction that has ended, in any thread."""
+
+    def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
+        """Count a transaction that was open for so long; `failed` if the database is to blame."""
+
+
+def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
+    """Count nothing."""
 
 
 class Database:
@@ -29,6 +44,7 @@ class Database:
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self._system = _system(self.url, read_only=read_only)
+        self._count: Count = _not_counted
         self._use = threading.Condition()
         self._users = 0
         self._is_closed = False
@@ -54,8 +70,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a consistent view of the data. Raises StoreError."""
-        self._system.require()
-        with self._used(), self._plain_errors("read"), self._system.reading() as connection:
+        with self._used(), self._counted("read"), self._system.reading() as connection:
             yield connection
 
     @contextmanager
@@ -63,8 +78,7 @@ class Database:
         """Open a transaction, kept whole or not at all, that no other one writes beside. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        self._system.require()
-        with self._used(), self._plain_errors("write"), self._system.writing() as connection:
+        with self._used(), self._counted("write"), self._system.writing() as connection:
             yield connection
 
     def go_on_only_if(self, recognise: Recognise) -> None:
@@ -76,6 +90,10 @@ class Database:
         earlier, self._system = self._system, other._system
         self.read_only = other.read_only
         earlier.close()
+
+    def count_by(self, count: Count) -> None:
+        """Have every transaction from now on counted."""
+        self._count = count
 
     def close(self) -> None:
         """Wait for the transactions that are open in other threads, and give all connections back.
@@ -102,12 +120,22 @@ class Database:
                 self._use.notify_all()
 
     @contextmanager
-    def _plain_errors(self, verb: str) -> Iterator[None]:
-        system = self._system
+    def _counted(self, verb: Verb) -> Iterator[None]:
+        """Tell how the transaction within goes, and turn its errors into plain ones."""
+        system, started, failed = self._system, perf_counter(), True
         try:
+            system.require()
             yield
+            failed = False
         except SQLAlchemyError as error:
             raise system.error(verb, error) from error
+        except StoreLost:
+            raise
+        except BaseException:
+            failed = False  # what the transaction was for has failed, not the database
+            raise
+        finally:
+            self._count(verb, perf_counter() - started, failed=failed)
 
 
 def _system(url: URL, *, read_only: bool) -> System:

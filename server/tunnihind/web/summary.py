@@ -6,13 +6,13 @@ from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
 from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
-from tunnihind.api.health import STALE_AFTER_S, judge
+from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models import AccuracyWindow
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import Mode
 from tunnihind.forecast.known_days.calendar import is_holiday
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour, free_until, late_from
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, free_until
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import DAY_PLAN_HOURS
 from tunnihind.web.display import Display
@@ -120,7 +120,7 @@ def summarise(
             DaySummary("today", today, tuple(days.get(today, ()))),
             DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ()))),
         ),
-        tomorrow_is_due=_awaits_tomorrow(data, now) and not _is_late(now),
+        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
         holidays=tuple(_holidays(now)),
         notices=(
@@ -165,7 +165,7 @@ def _notices(data: ServedData, now: int, display: Display, *, pipeline_expected:
         return
     if floor_hour(now) not in data.settled:
         yield Notice(texts("notice.unsettled"), is_warning=True)
-    elif _awaits_tomorrow(data, now) and _is_late(now):
+    elif awaits_tomorrow(data, now) and is_late(now):
         yield Notice(texts("notice.late"), is_warning=True)
     if readiness.forecast_age_s is None:
         yield Notice(texts("notice.noForecast"), is_warning=False)
@@ -181,16 +181,6 @@ def _holidays(now: int) -> Iterator[str]:
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, ESTONIA.country):
             yield day.isoformat()
-
-
-def _awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Tell whether the delivery day after today's is still to be published."""
-    newest = data.newest_settled
-    return newest is not None and delivery_day(newest) <= _local(now).date()
-
-
-def _is_late(now: int) -> bool:
-    return now >= late_from(_local(now).date() + timedelta(days=1))
 
 
 def _local(now: int) -> datetime:

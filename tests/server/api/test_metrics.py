@@ -1,10 +1,19 @@
+from datetime import datetime
+from pathlib import Path
+
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.api_server import RunningServer, Serve
+from tests.support.api_server import RunningServer, Serve, make_view
+from tests.support.shared_rules import LATE_PRICES
+from tunnihind import __version__
 from tunnihind.api.examples import EXAMPLE_DATA
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import ServedData
+from tunnihind.errors import StoreError
+from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
+from tunnihind.store.store import Store
 
 
 async def scrape(server: RunningServer) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -76,3 +85,65 @@ async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve:
 async def test_without_a_forecast_no_tier_is_shown(serve: Serve) -> None:
     server = await serve(ServedData("empty"))
     assert "tunnihind_forecast" not in (await server.ask("/metrics")).body.decode()
+
+
+async def test_answers_made_and_answers_from_memory_are_counted(serve: Serve) -> None:
+    server = await serve()
+    for _ in range(3):
+        await server.ask("/api/v1/forecast")
+    server.clock.instant += 1
+    await server.ask("/api/v1/forecast")
+    samples = await scrape(server)
+    assert samples["tunnihind_answers_total", labels(**{"from": "made"})] == 2
+    assert samples["tunnihind_answers_total", labels(**{"from": "memory"})] == 2
+
+
+@pytest.mark.parametrize("moment", LATE_PRICES)
+async def test_late_publication_is_shown_from_when_it_counts_as_late(serve: Serve, moment: str) -> None:
+    now = int(datetime.fromisoformat(moment).timestamp())
+    hour = now - now % HOUR_S
+    server = await serve(make_view({hour: 1.0}), now=now)
+    assert (await scrape(server))["tunnihind_publication_late", labels()] == LATE_PRICES[moment]
+
+
+async def test_with_tomorrows_prices_nothing_is_late(serve: Serve) -> None:
+    now = int(datetime.fromisoformat("2026-01-14T16:00:00+02:00").timestamp())
+    server = await serve(make_view({now + n * HOUR_S: 1.0 for n in range(32)}), now=now)
+    assert (await scrape(server))["tunnihind_publication_late", labels()] == 0
+
+
+async def test_version_and_troubles_of_what_is_served_are_shown(serve: Serve) -> None:
+    server = await serve(make_view(version="17"))
+    server.snapshot.troubles.tell("store", "the disk is full")
+    samples = await scrape(server)
+    assert samples["tunnihind_data_version", labels()] == 17
+    assert samples["tunnihind_troubles", labels()] == 1
+    assert samples["tunnihind_build_info", labels(version=__version__)] == 1
+
+
+def test_transactions_are_counted_and_a_failed_one_shows_that_the_database_is_away(
+    store: Store, database: Path
+) -> None:
+    metrics = Metrics()
+    store.database.count_by(metrics.count_transaction)
+
+    def shown(name: str, access: str | None = None) -> float | None:
+        return metrics.registry.get_sample_value(name, {"access": access} if access else {})
+
+    store.state.write("a", 1)
+    store.state.read("a")
+    assert shown("tunnihind_database_up") == 1
+    assert shown("tunnihind_database_transaction_seconds_count", "write") == 1
+    assert shown("tunnihind_database_transaction_seconds_count", "read") == 1
+    with pytest.raises(KeyError), store.database.reading():
+        raise KeyError("of somebody else's making")
+    assert shown("tunnihind_database_up") == 1
+    assert shown("tunnihind_database_errors_total", "read") == 0
+    away = database.rename(database.with_name("away.db"))
+    with pytest.raises(StoreError):
+        store.state.read("a")
+    assert shown("tunnihind_database_up") == 0
+    assert shown("tunnihind_database_errors_total", "read") == 1
+    away.rename(database)
+    store.state.read("a")
+    assert shown("tunnihind_database_up") == 1

@@ -1,0 +1,89 @@
+"""Metrics of a server among several: who runs the pipeline, how far it is behind the database, and its connections."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import QueuePool
+
+from tunnihind.store.database import Database
+
+
+class FollowsStore(Protocol):
+    """Keeps what is served up to date."""
+
+    @property
+    def lag_s(self) -> float | None:
+        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
+
+
+class RunsPipeline(Protocol):
+    """Runs the pipeline while this server holds the lease."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this server runs the pipeline."""
+
+    @property
+    def takeovers(self) -> int:
+        """How often this server has begun to run the pipeline."""
+
+    @property
+    def holder_silent_s(self) -> float | None:
+        """Seconds since whoever holds the lease was last seen alive; None where nobody holds it."""
+
+
+class Lag(Collector):
+    """How far a server is behind the database."""
+
+    def __init__(self, updater: FollowsStore) -> None:
+        self._updater = updater
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Return the lag, nothing before the first data."""
+        meaning = "Time since what is served was last seen to be the newest in the database."
+        lag_s = self._updater.lag_s
+        if lag_s is not None:
+            yield GaugeMetricFamily("tunnihind_replica_lag_seconds", meaning, lag_s)
+
+
+class PipelineLease(Collector):
+    """Whether this server runs the pipeline, and how alive the holder of the lease is."""
+
+    def __init__(self, runner: RunsPipeline | None) -> None:
+        """Tell of a runner; without one, of a server that never runs the pipeline."""
+        self._runner = runner
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Return the state of the lease as this server knows it."""
+        runner = self._runner
+        meaning = "1 if this server runs the pipeline: it holds the lease. Over all servers this is 1."
+        yield GaugeMetricFamily("tunnihind_pipeline_held", meaning, 0 if runner is None else int(runner.is_running))
+        if runner is None:
+            return
+        meaning = "Times that this server has taken the lease and begun to run the pipeline."
+        yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.takeovers)
+        silent_s = runner.holder_silent_s
+        if silent_s is not None:
+            meaning = "Time since the holder of the lease, this server or another, was last seen alive."
+            yield GaugeMetricFamily("tunnihind_pipeline_lease_age_seconds", meaning, silent_s)
+
+
+class Connections(Collector):
+    """The connections to the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Count the connections in the pool; nothing for a database in memory, which has none."""
+        pool = self._database.engine.pool
+        if not isinstance(pool, QueuePool):
+            return
+        connections = GaugeMetricFamily(
+            "tunnihind_database_connections", "Connections to the database, by state.", labels=("state",)
+        )
+        connections.add_metric(("in_use",), pool.checkedout())
+        connections.add_metric(("idle",), pool.checkedin())
+        yield connections
