@@ -9,7 +9,7 @@ COPY web web
 COPY server server
 # The versions the project is tested with are constraints in pyproject.toml, which uv minds.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \
- && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode .
+ && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode ".[postgresql]"
 
 FROM python:3.14-slim
 LABEL org.opencontainers.image.title="Tunnihind" \
