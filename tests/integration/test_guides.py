@@ -291,7 +291,7 @@ def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
 @both_languages
 def test_every_blueprint_has_a_button_that_imports_it_from_its_own_address(language: str) -> None:
     buttons = re.findall(
-        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", documents.section("Automations", language)
+        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", documents.section("Blueprints", language)
     )
     blueprints = (INTEGRATION.parents[1] / "blueprints").rglob("*.yaml")
     addresses = {re.search(r"source_url: (\S+)", path.read_text()) for path in blueprints}

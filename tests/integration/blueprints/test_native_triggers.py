@@ -1,13 +1,9 @@
-"""The blueprints, each run by Home Assistant's own engine."""
+"""The blueprints that use the triggers of the integration, each run by Home Assistant's own engine."""
 
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-from homeassistant.components.blueprint.models import DomainBlueprints
-from homeassistant.core import CoreState, Event, EventStateChangedData, HomeAssistant, State, callback
-from homeassistant.setup import async_setup_component
+from homeassistant.core import State
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
 from tests.support.automations import (
@@ -17,68 +13,14 @@ from tests.support.automations import (
     hours_from,
     restart,
 )
+from tests.support.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
 from tests.support.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
-BLUEPRINTS = Path(__file__).parents[3] / "blueprints"
 NOON = instant("2026-01-14T12:00:00+02:00")
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
-DEVICE = "input_boolean.device"
 READY = "input_boolean.ready"
 WINDOW_AT_NOON = cheap_in(hours_from(NOON, 3))
-
-
-@pytest.fixture(autouse=True)
-async def _home(hass: HomeAssistant, tmp_path: Path) -> AsyncIterator[None]:
-    """Let Home Assistant have the blueprints in its folder, and two things to switch."""
-    (tmp_path / "blueprints").symlink_to(BLUEPRINTS)
-    hass.config.config_dir = str(tmp_path)
-    await hass.config.async_set_time_zone("Europe/Tallinn")
-    assert await async_setup_component(hass, "homeassistant", {})
-    assert await async_setup_component(hass, "input_boolean", {"input_boolean": {"device": None, "ready": None}})
-    yield
-    if hass.services.has_service("automation", "turn_off"):
-        await hass.services.async_call("automation", "turn_off", {"entity_id": "all"}, blocking=True)
-
-
-def switched(home: Home) -> list[tuple[str, int]]:
-    """Return the list that each switching of the device comes into, with its instant."""
-    switchings: list[tuple[str, int]] = []
-
-    @callback
-    def changed(event: Event[EventStateChangedData]) -> None:
-        if event.data["entity_id"] == DEVICE and event.data["new_state"]:
-            switchings.append((event.data["new_state"].state, home.now))
-
-    home.hass.bus.async_listen("state_changed", changed)
-    return switchings
-
-
-async def use(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
-    """Make an automation of a blueprint."""
-    config = {"alias": "Home", "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
-    assert await async_setup_component(home.hass, "automation", {"automation": config})
-    await home.hass.async_block_till_done()
-    assert home.hass.states.is_state("automation.home", "on")
-
-
-async def use_from_a_start_on(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
-    """Start Home Assistant with an automation of a blueprint in it."""
-    await home.hass.config_entries.async_unload(home.entry.entry_id)
-    home.hass.set_state(CoreState.not_running)
-    await use(home, blueprint, inputs)
-    await home.hass.config_entries.async_setup(home.entry.entry_id)
-    await home.hass.async_start()
-    await home.settle()
-
-
-async def turn(home: Home, entity_id: str, how: str) -> None:
-    await home.hass.services.async_call("input_boolean", f"turn_{how}", {"entity_id": entity_id}, blocking=True)
-    await home.settle()
-
-
-def window_of(home: Home) -> str:
-    return home.state("binary_sensor", "window", PLAN_ID).entity_id
 
 
 def follower(home: Home, blueprint: str) -> dict[str, Any]:
@@ -267,6 +209,19 @@ async def test_tomorrows_prices_are_told_once_they_are_published(
     assert len(told) == 1
 
 
+async def test_tomorrows_hours_are_told_as_bought_also_where_quarters_are_billed_and_sold(make_home: MakeHome) -> None:
+    home = await make_home(price_of=tomorrow)
+    home.serve_quarters(lambda start: tomorrow(start - start % HOUR_S) + (-6, -1, 2, 5)[start % HOUR_S // QUARTER_S])
+    sells = {"resolution": "quarter", "rows": [{"margin": 1.0}]}
+    await home.add(options={"billed_by": "quarter", "selling": sells})
+    told = async_mock_service(home.hass, "notify", "send_message")
+    await use(home, "notify_tomorrow", teller(home))
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    assert [call.data["message"] for call in told] == [
+        "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Dearest: 08:00, 18:00 (37.8 c/kWh)."
+    ]
+
+
 @pytest.mark.parametrize(
     ("last_told", "told_now"),
     [("2026-01-13T14:05:00+02:00", 1), ("2026-01-14T14:05:00+02:00", 0), (None, 1)],
@@ -289,15 +244,3 @@ async def test_nothing_is_told_at_a_start_before_prices_are_published(make_home:
     told = async_mock_service(home.hass, "notify", "send_message")
     await use_from_a_start_on(home, "notify_tomorrow", teller(home))
     assert told == []
-
-
-async def test_every_blueprint_is_found_sound(hass: HomeAssistant) -> None:
-    await async_setup_component(hass, "automation", {})
-    found: DomainBlueprints = hass.data["automation_blueprints"]
-    loaded = await found.async_get_blueprints()
-    files = {file.relative_to(BLUEPRINTS / "automation").as_posix() for file in BLUEPRINTS.rglob("*.yaml")}
-    assert loaded.keys() == files
-    for blueprint in loaded.values():
-        assert not isinstance(blueprint, Exception)
-        assert blueprint is not None
-        assert blueprint.validate() is None

@@ -1,0 +1,58 @@
+"""Automations made of the blueprints, in a real Home Assistant, and what they switch."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from homeassistant.core import CoreState, Event, EventStateChangedData, callback
+from homeassistant.setup import async_setup_component
+
+from tests.support.home import PLAN_ID, Home
+
+BLUEPRINTS: Final = Path(__file__).parents[2] / "blueprints"
+DEVICE: Final = "input_boolean.device"
+
+type Switching = tuple[str, int]
+"""The new state of what is switched, and when, in UTC seconds."""
+
+
+def switched(home: Home, entity_id: str = DEVICE) -> list[Switching]:
+    """Return the list that each switching of the device comes into."""
+    switchings: list[Switching] = []
+
+    @callback
+    def changed(event: Event[EventStateChangedData]) -> None:
+        if event.data["entity_id"] == entity_id and event.data["new_state"]:
+            switchings.append((event.data["new_state"].state, home.now))
+
+    home.hass.bus.async_listen("state_changed", changed)
+    return switchings
+
+
+async def use(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
+    """Make an automation of a blueprint."""
+    config = {"alias": "Home", "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
+    assert await async_setup_component(home.hass, "automation", {"automation": config})
+    await home.hass.async_block_till_done()
+    assert home.hass.states.is_state("automation.home", "on")
+
+
+async def use_from_a_start_on(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
+    """Start Home Assistant with an automation of a blueprint in it."""
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    home.hass.set_state(CoreState.not_running)
+    await use(home, blueprint, inputs)
+    await home.hass.config_entries.async_setup(home.entry.entry_id)
+    await home.hass.async_start()
+    await home.settle()
+
+
+async def turn(home: Home, entity_id: str, how: str) -> None:
+    """Turn a toggle helper `on` or `off`, as on a dashboard."""
+    await home.hass.services.async_call("input_boolean", f"turn_{how}", {"entity_id": entity_id}, blocking=True)
+    await home.settle()
+
+
+def window_of(home: Home, plan: str = PLAN_ID) -> str:
+    """Return the entity id of a plan's window."""
+    return home.state("binary_sensor", "window", plan).entity_id
