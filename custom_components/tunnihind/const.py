@@ -11,9 +11,11 @@ LOGGER: Final = logging.getLogger(__package__)
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
+CONF_HOURS_AHEAD: Final = "hours_ahead"
 SUBENTRY_PLAN: Final = "plan"
 
 DEFAULT_CHEAP_HOURS: Final = 6
+DEFAULT_HOURS_AHEAD: Final = 6
 # The oldest server that this integration works with. Servers that send no version are not checked.
 OLDEST_SERVER: Final = "0.1.0"
 

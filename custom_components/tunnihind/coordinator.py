@@ -21,9 +21,11 @@ from .clock import EntryClock, QuarterTimer, home_now
 from .const import (
     ATTRIBUTION,
     CONF_CHEAP_HOURS,
+    CONF_HOURS_AHEAD,
     CONF_INSTANCE_ID,
     CONF_REHEARSAL,
     DEFAULT_CHEAP_HOURS,
+    DEFAULT_HOURS_AHEAD,
     DOMAIN,
     LOGGER,
 )
@@ -327,6 +329,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             timeline=lines.paid,
             levels=lines.levels,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
+            hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
             outcomes=self.planner.decide(lines.paid, now),
             unknown_parts=tariff.charges(now).unknown_parts,
         )

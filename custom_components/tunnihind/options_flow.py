@@ -18,7 +18,7 @@ from homeassistant.helpers.selector import (
 from .billing_form import BILLING_FORM
 from .breakdown import Hour
 from .clock import home_now
-from .const import CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS
+from .const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
 from .prices.timeline import HOUR_S
 from .prices.vat import SPECIFICATION_VAT_RATE
 from .selling_form import selling_form, selling_options, selling_suggested
@@ -41,7 +41,11 @@ _CHEAP: Final = vol.Schema(
         vol.Required(CONF_CHEAP_HOURS): vol.All(
             NumberSelector(NumberSelectorConfig(min=1, max=24, mode=NumberSelectorMode.SLIDER)),
             vol.Coerce(int),
-        )
+        ),
+        vol.Optional(CONF_HOURS_AHEAD): vol.All(
+            NumberSelector(NumberSelectorConfig(min=1, max=48, mode=NumberSelectorMode.SLIDER)),
+            vol.Coerce(int),
+        ),
     }
 )
 
@@ -120,11 +124,11 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say how many hours of a day are cheap."""
+        """Say how many hours of a day are cheap, and how many ahead are averaged."""
         if user_input is not None:
             return self._save(user_input)
-        hours = self._options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS)
-        schema = self.add_suggested_values_to_schema(_CHEAP, {CONF_CHEAP_HOURS: hours})
+        defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
+        schema = self.add_suggested_values_to_schema(_CHEAP, {**defaults, **self._options})
         return self.async_show_form(step_id="cheap", data_schema=schema)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

@@ -93,6 +93,25 @@ def _outlook(prices: PricesNow) -> Attributes:
     }
 
 
+def _spread_today(prices: PricesNow) -> float | None:
+    day = prices.today_prices
+    return rounded(day.highest.price - day.lowest.price) if day else None
+
+
+def _average_ahead(prices: PricesNow) -> float | None:
+    return rounded(fmean(period.price for period in prices.ahead)) if prices.ahead else None
+
+
+def _ahead(prices: PricesNow) -> Attributes:
+    if not prices.ahead:
+        return {"hours": prices.hours_ahead}
+    return {
+        "hours": prices.hours_ahead,
+        **_times(prices.ahead[0], prices.ahead[-1]),
+        "settled": all(period.settled for period in prices.ahead),
+    }
+
+
 def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
@@ -191,6 +210,19 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     ),
     *_day_sensors("today", lambda prices: prices.today_prices),
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
+    PriceDescription(
+        key="spread_today",
+        translation_key="spread_today",
+        entity_registry_enabled_default=False,
+        value_fn=_spread_today,
+    ),
+    PriceDescription(
+        key="average_ahead",
+        translation_key="average_ahead",
+        entity_registry_enabled_default=False,
+        value_fn=_average_ahead,
+        attributes_fn=_ahead,
+    ),
     PriceDescription(
         key="forecast",
         translation_key="forecast",

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from .answers import Band, ForecastAnswer
+from .const import DEFAULT_HOURS_AHEAD
 from .plans.outcome import Outcome
 from .plans.saving import average_band
 from .prices.days import Day, day_at
@@ -37,7 +38,8 @@ class PricesNow:
 
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
     same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
-    today has no rate in the table: the prices have the last one. What a household sells has prices of its own, in the
+    today has no rate in the table: the prices have the last one. `hours_ahead` is over how many hours from the current
+    period on prices are averaged. What a household sells has prices of its own, in the
     same form.
     """
 
@@ -48,6 +50,7 @@ class PricesNow:
     cheap_hours: int
     outcomes: Mapping[str, Outcome]
     unknown_parts: tuple[Part, ...] = ()
+    hours_ahead: int = DEFAULT_HOURS_AHEAD
 
     @cached_property
     def current(self) -> Period | None:
@@ -71,6 +74,14 @@ class PricesNow:
             until = period.end
             period = self.timeline.at(until)
         return until
+
+    @cached_property
+    def ahead(self) -> Sequence[Period]:
+        """The current period and those after it, `hours_ahead` hours in all; none as long as one of them is missing."""
+        if self.current is None:
+            return ()
+        periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
+        return periods if sum(period.length_s for period in periods) == self.hours_ahead * HOUR_S else ()
 
     @cached_property
     def today(self) -> Day:

@@ -12,6 +12,7 @@ from .entity import on_every_plan, while_selling
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price
 from .saving_sensor import SavingSensor
+from .window_time_sensor import WINDOW_TIMES, WindowTimeSensor
 
 PARALLEL_UPDATES = 0
 # Of the one sensor that asks for itself.
@@ -34,6 +35,7 @@ async def async_setup_entry(
             [
                 PlanStatusSensor(coordinator, plan, PLAN_STATUS),
                 *(PlanSensor(coordinator, plan, description) for description in PLAN_SENSORS),
+                *(WindowTimeSensor(coordinator, plan, description) for description in WINDOW_TIMES),
             ],
             config_subentry_id=plan.subentry_id,
         )

@@ -216,6 +216,7 @@ async def test_instants_levels_and_problems_have_their_device_class(
     classes = {one.translation_key: one.original_device_class for one in registered(hass, entry)}
     expected = {
         **dict.fromkeys(INSTANTS, "timestamp"),
+        **dict.fromkeys(("time_until_window", "window_time_left"), "duration"),
         "price_level": "enum",
         "status": "enum",
         "data_problem": "problem",

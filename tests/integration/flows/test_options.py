@@ -409,10 +409,18 @@ async def test_no_row_is_removed_without_a_choice(hass: HomeAssistant) -> None:
 
 async def test_the_number_of_cheap_hours_is_kept_as_a_whole_number(hass: HomeAssistant) -> None:
     form = await choose(hass, "cheap", {"rows": [BASE]})
-    assert (form["step_id"], shown(form)) == ("cheap", {"cheap_hours": 6})
+    assert (form["step_id"], shown(form)) == ("cheap", {"cheap_hours": 6, "hours_ahead": 6})
     result = await submit(hass, form, {"cheap_hours": 4.0})
     assert result["data"] == {"rows": [BASE], "cheap_hours": 4}
     assert isinstance(result["data"]["cheap_hours"], int)
+
+
+async def test_the_hours_ahead_stay_where_only_the_cheap_ones_are_given(hass: HomeAssistant) -> None:
+    form = await choose(hass, "cheap", {"hours_ahead": 24})
+    assert shown(form) == {"cheap_hours": 6, "hours_ahead": 24}
+    assert (await submit(hass, form, {"cheap_hours": 4}))["data"] == {"cheap_hours": 4, "hours_ahead": 24}
+    form = await choose(hass, "cheap", {"hours_ahead": 24})
+    assert (await submit(hass, form, {"cheap_hours": 4, "hours_ahead": 3.0}))["data"]["hours_ahead"] == 3
 
 
 @pytest.mark.parametrize("hours", [0, 25])

@@ -23,13 +23,13 @@ HUB = {
 }  # fmt: skip
 ON_DEMAND = {
     "current_price_cents", "price_list", "price_rank", "forecast_made_at", "data_refreshed", "forecast_error",
-    "forecast_baseline_error", "forecast_skill", "forecast_saving",
+    "forecast_baseline_error", "forecast_skill", "forecast_saving", "spread_today", "average_ahead",
 }  # fmt: skip
 PLAN = {
     "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance", "status"},
     "binary_sensor": {"window"},
 }
-PLAN_ON_DEMAND = {"window_forecast_share"}
+PLAN_ON_DEMAND = {"window_forecast_share", "time_until_window", "window_time_left"}
 DIAGNOSTIC = {
     "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
     "forecast_skill", "forecast_saving", "data_problem",
