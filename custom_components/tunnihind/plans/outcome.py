@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from .saving import Saving
+from .saving import Cost, Saving
 from .solver import Piece
 from .spans import Span
 
@@ -19,6 +19,10 @@ class Reason(StrEnum):
     """The span, or what is left of it, is shorter than the plan."""
     ABOVE_CAP = "above_cap"
     """Enough hours are known, but too few of them, or none in a row, at or below the price cap."""
+    BELOW_CAP = "below_cap"
+    """The same for a plan that looks for high prices: too few are at or above its limit."""
+    NOTHING_NEEDED = "nothing_needed"
+    """The plan goes by energy, and needs none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +31,12 @@ class Decision:
 
     `pieces` are in the order of time, [start, end) in UTC seconds, never touching, all within `span`. `average` is what
     the window's hours are expected to cost, EUR/kWh, weighted by time; `saving` is against starting at once, None where
-    that is not known. `forecast_share` (0 to 1) is the part of its time that rests on predicted prices. It is
-    `shortened` where it is less than the plan's duration. Once it has begun it is `locked`: neither it nor its
-    figures change, except that a shortened one may get more pieces; then its saving is not known.
+    that is not known and where the plan does not look for the cheapest hours. `cost` is what a plan by energy is
+    expected to pay, None for others and where that is not known. `forecast_share` (0 to 1) is the part of its time that
+    rests on predicted prices. It is `shortened` where it is less than the plan's duration.
+
+    Once it has begun it is `locked`: neither it nor its figures change, except that a shortened one may get more
+    pieces; then its saving is not known. Of a plan that goes by its price limit only the pieces that have begun stay.
     `last_run` is the newest window that ran before it.
     """
 
@@ -37,6 +44,7 @@ class Decision:
     span: Span
     average: float
     saving: Saving | None
+    cost: Cost | None = None
     forecast_share: float
     shortened: bool
     locked: bool = False
@@ -103,7 +111,7 @@ def outcome_from_dict(kept: Mapping[str, Any]) -> Outcome:
 
 
 def _decision_from(kept: Mapping[str, Any]) -> Decision:
-    saving, run = kept["saving"], kept["last_run"]
+    saving, cost, run = kept["saving"], kept.get("cost"), kept["last_run"]
     if not kept["pieces"]:
         raise ValueError("this is no decision that was kept: it has no piece")
     return Decision(
@@ -111,6 +119,7 @@ def _decision_from(kept: Mapping[str, Any]) -> Decision:
         span=Span(int(kept["span"]["opens"]), int(kept["span"]["closes"])),
         average=float(kept["average"]),
         saving=None if saving is None else Saving(**{name: float(saving[name]) for name in Saving.__slots__}),
+        cost=None if cost is None else Cost(**{name: float(cost[name]) for name in Cost.__slots__}),
         forecast_share=float(kept["forecast_share"]),
         shortened=bool(kept["shortened"]),
         locked=bool(kept["locked"]),

@@ -5,23 +5,28 @@
 - Until a window begins it is searched again from what is known, so new prices may move it.
 - Once it has begun it stays, even if prices, settings or the clock change.
 - When it is over, its occurrence is done and the next one is planned.
-- A split window that began shorter than planned, because prices came late, gets more pieces while its span lasts: a
-  boiler must not stay cold because of what was not known at midnight.
+- A window that began shorter than planned, because prices came late, gets more time while its span lasts, in further
+  pieces or by going on with the one that runs: a boiler must not stay cold because of what was not known at midnight.
+- A plan of all hours below or above a price has nothing to finish. Of its window only the piece that runs stays, and
+  what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
+  ends early where a published price is on the wrong side of the limit, though not before its least length.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
   opened, nothing has run.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from ..prices.days import day_at
-from ..prices.timeline import HOUR_S, Period, Timeline, rounded
+from ..prices.timeline import HOUR_S, QUARTER_S, Period, Timeline, rounded
 from .outcome import Decision, NoWindow, Outcome, Reason
-from .saving import saving_of, seconds_of
-from .settings import Horizon, PlanSettings
-from .solver import Piece, PriceOf, cheapest, first_quarter
+from .saving import Cost, cost_of, saving_of, seconds_of
+from .settings import Horizon, Kind, PlanSettings, Prefer
+from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, spans
 
 # Further ahead than any known price, and than the next occurrence of a weekly plan.
@@ -36,10 +41,11 @@ class Status(StrEnum):
     """A window, or the next piece of one, is ahead."""
     RUNNING = "running"
     DONE = "done"
-    """The window of the span that lasts has run, and the next one has none yet."""
+    """The window of the span that lasts has run, and the next one has none yet; or no energy is needed."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
+    BELOW_CAP = "below_cap"
     OFF = "off"
     """Neither today nor tomorrow is one of the plan's days."""
 
@@ -48,6 +54,8 @@ _WHY_NONE: Final = {
     Reason.NO_PRICES: Status.NO_PRICES,
     Reason.TOO_LITTLE_TIME: Status.TOO_LITTLE_TIME,
     Reason.ABOVE_CAP: Status.ABOVE_CAP,
+    Reason.BELOW_CAP: Status.BELOW_CAP,
+    Reason.NOTHING_NEEDED: Status.DONE,
 }
 
 
@@ -59,9 +67,11 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     """
     run = _last_run(last, now)
     if run is not None:
-        run = _made_up(settings, timeline, run, now)
+        run = (_followed if settings.kind.is_by_limit else _made_up)(settings, timeline, run, now)
         if now < run.end:
             return run
+    if settings.needs_nothing:
+        return NoWindow(Reason.NOTHING_NEEDED, run)
     reasons = []
     for span in spans(settings, now, now + _AHEAD_S):
         if run is not None and span.opens < run.end:
@@ -76,11 +86,13 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int) -> Outcome:
     """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none."""
+    if settings.needs_nothing:
+        return NoWindow(Reason.NOTHING_NEEDED)
     bounds = first_quarter(max(now, span.opens)), span.closes
-    pieces = _pieces(settings, timeline, bounds, settings.price_cap)
+    pieces = _pieces(settings, timeline, bounds, span)
     if pieces:
-        return _decision(settings, timeline, span, bounds, pieces)
-    return NoWindow(_why_none(settings, timeline, bounds))
+        return _decision(settings, timeline, span, pieces, at_once=bounds[0])
+    return NoWindow(_why_none(settings, timeline, bounds, span))
 
 
 def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
@@ -106,61 +118,128 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window that has begun, with more pieces if it is shortened and its span now has room for them."""
+    """Return a window that has begun, with more time if it is shortened and its span now has room for it."""
     had_s = _length(run.pieces)
-    if not run.shortened or settings.min_piece_s is None or settings.duration_s <= had_s:
+    job = _job_that_shortens(settings)
+    if not run.shortened or job is None or job.duration_s <= had_s:
         return run
-    rest = replace(settings, duration_s=settings.duration_s - had_s)
+    rest = replace(
+        job,
+        duration_s=job.duration_s - had_s,
+        most_pieces=None if job.most_pieces is None else max(job.most_pieces - len(run.pieces), 0),
+        tolerance=0.0,
+        prefer_latest=False,
+    )
     bounds = first_quarter(max(now, run.end)), run.span.closes
-    pieces = _pieces(rest, timeline, bounds, settings.price_cap)
+    pieces = cheapest(timeline, bounds, rest, _price_of(settings), goes_on=bounds[0] == run.end)
     if not pieces:
         return run
-    more = _decision(rest, timeline, run.span, bounds, pieces)
+    more = _decision(settings, timeline, run.span, pieces, at_once=bounds[0])
     share = _length(pieces) / (had_s + _length(pieces))
+    joined = _joined(run.pieces, pieces)
     return replace(
         run,
-        pieces=_joined(run.pieces, pieces),
+        pieces=joined,
         average=rounded((1 - share) * run.average + share * more.average),
         saving=None,
+        cost=_cost(settings, timeline, joined),
         forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
-        shortened=more.shortened,
+        shortened=_length(joined) < settings.duration_s,
     )
 
 
-def _length(pieces: tuple[Piece, ...]) -> int:
+def _followed(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+    """Return a window by the price limit that has begun, with what is ahead of it as the prices are now."""
+    begun = [piece for piece in run.pieces if piece[0] <= now]
+    if not begun:  # the clock was set back
+        return run
+    begun[-1] = begun[-1][0], _ends(settings, timeline, run, begun[-1], now)
+    bounds = first_quarter(max(now, begun[-1][1])), run.span.closes
+    if bounds[0] < bounds[1] and not timeline.between(*bounds):
+        return run
+    goes_on = bounds[0] == begun[-1][1]
+    ahead = all_usable(timeline, bounds, settings.min_piece_s or QUARTER_S, _price_of(settings), goes_on=goes_on)
+    pieces = _joined(begun, ahead)
+    if (pieces == run.pieces and not run.forecast_share) or not seconds_of(timeline, pieces):
+        return replace(run, pieces=pieces)
+    return replace(_decision(settings, timeline, run.span, pieces, at_once=run.start), locked=run.locked)
+
+
+def _ends(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
+    """Return when a piece ends that has begun: as planned or, if a prediction has come to nothing, earlier."""
+    start, end = piece
+    if end <= now or not run.forecast_share:
+        return end
+    price_of = _price_of(settings)
+    least = max(first_quarter(now + 1), start + (settings.min_piece_s or QUARTER_S))
+    for quarter in range(least, end, QUARTER_S):
+        period = timeline.at(quarter)
+        if period is not None and period.settled and price_of(period) is None:
+            return quarter
+    return end
+
+
+def _length(pieces: Sequence[Piece]) -> int:
     return sum(end - start for start, end in pieces)
 
 
-def _joined(pieces: tuple[Piece, ...], later: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
     """Return the pieces in the order of time, those that touch as one."""
-    (start, end), (begins, ends) = pieces[-1], later[0]
-    return (*pieces[:-1], (start, ends), *later[1:]) if end == begins else (*pieces, *later)
+    if later and later[0][0] == pieces[-1][1]:
+        return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
+    return (*pieces, *later)
 
 
-def _pieces(settings: PlanSettings, timeline: Timeline, bounds: Piece, price_cap: float | None) -> tuple[Piece, ...]:
-    return cheapest(
-        timeline,
-        bounds,
+def _pieces(
+    settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span, *, limited: bool = True
+) -> tuple[Piece, ...]:
+    """Return what is best within `bounds`, which is what is left of `span`; without the price limit if asked so."""
+    price_of = _price_of(settings if limited else replace(settings, price_cap=None))
+    if settings.kind.is_by_limit:
+        return all_usable(timeline, bounds, settings.min_piece_s or QUARTER_S, price_of)
+    jobs = [job for job in (_job(settings), _job_that_shortens(settings)) if job is not None]
+    found = (cheapest(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
+    return next(filter(None, found), ())
+
+
+def _job(settings: PlanSettings) -> Job:
+    return Job(
         duration_s=settings.duration_s,
         min_piece_s=settings.min_piece_s,
-        price_of=_price_of(settings.horizon, price_cap),
+        most_pieces=settings.max_starts,
+        tolerance=settings.tolerance,
+        prefer_latest=settings.prefer is Prefer.LATEST,
     )
 
 
-def _price_of(horizon: Horizon, price_cap: float | None) -> PriceOf:
-    """Return what a period counts as; the price cap applies to the same figure."""
+def _job_that_shortens(settings: PlanSettings) -> Job | None:
+    """Return the job that may be done in part: a split one, and one by energy, of which some is better than none."""
+    if settings.min_piece_s is not None:
+        return _job(settings)
+    return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
+
+
+def _price_of(settings: PlanSettings) -> PriceOf:
+    """Return what a period counts as, with the sign changed where high prices are sought.
+
+    The price limit applies to the same figure.
+    """
+    dear, horizon = settings.kind.is_dear, settings.horizon
+    sign = -1 if dear else 1
+    limit = math.inf if settings.price_cap is None else sign * settings.price_cap
 
     def price(period: Period) -> float | None:
         if horizon is Horizon.PUBLISHED and not period.settled:
             return None
-        counted = period.high if horizon is Horizon.CAUTIOUS else period.price
-        return None if price_cap is not None and counted > price_cap else counted
+        cautious = period.low if dear else period.high
+        counted = sign * (cautious if horizon is Horizon.CAUTIOUS else period.price)
+        return None if counted > limit else counted
 
     return price
 
 
 def _decision(
-    settings: PlanSettings, timeline: Timeline, span: Span, bounds: Piece, pieces: tuple[Piece, ...]
+    settings: PlanSettings, timeline: Timeline, span: Span, pieces: tuple[Piece, ...], *, at_once: int
 ) -> Decision:
     seconds = seconds_of(timeline, pieces)
     duration = seconds.total()
@@ -169,15 +248,23 @@ def _decision(
         pieces=pieces,
         span=span,
         average=rounded(sum(period.price * part for period, part in seconds.items()) / duration),
-        saving=saving_of(timeline, pieces, bounds[0]),
+        saving=saving_of(timeline, pieces, at_once) if settings.kind is Kind.CHEAPEST else None,
+        cost=_cost(settings, timeline, pieces),
         forecast_share=round(predicted / duration, _SHARE_DECIMALS),
         shortened=duration < settings.duration_s,
     )
 
 
-def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece) -> Reason:
-    if bounds[1] - bounds[0] < (settings.min_piece_s or settings.duration_s):
+def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> Cost | None:
+    if settings.energy_kwh is None or settings.power_kw is None:
+        return None
+    return cost_of(timeline, pieces, energy_kwh=settings.energy_kwh, power_kw=settings.power_kw)
+
+
+def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> Reason:
+    least = _job_that_shortens(settings) or _job(settings)
+    if bounds[1] - bounds[0] < (least.min_piece_s or least.duration_s):
         return Reason.TOO_LITTLE_TIME
-    if settings.price_cap is not None and _pieces(settings, timeline, bounds, None):
-        return Reason.ABOVE_CAP
+    if settings.price_cap is not None and _pieces(settings, timeline, bounds, span, limited=False):
+        return Reason.BELOW_CAP if settings.kind.is_dear else Reason.ABOVE_CAP
     return Reason.NO_PRICES

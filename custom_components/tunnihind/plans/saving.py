@@ -1,4 +1,4 @@
-"""What a window saves against starting at once, and how sure that is.
+"""What a window saves against starting at once, what it costs, and how sure that is.
 
 The rule. An hour's error is a normal distribution in two pieces, half of the probability on each side of p50, with the
 standard deviation of a side such that p10 or p90 is where the forecast says: (p50 - p10) / 1.2816 below and
@@ -51,6 +51,7 @@ _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # Prices have four decimals and weights are parts of a day: a sum below this is the arithmetic's, not a saving.
 _NOTHING_DECIMALS: Final = 9
+_ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,16 @@ class Saving:
     low: float
     high: float
     chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the energy of a window costs, EUR: median, p10 and p90. `energy` is how much of it the window gives, kWh."""
+
+    expected: float
+    low: float
+    high: float
+    energy: float
 
 
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
@@ -85,6 +96,31 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
         low=rounded(total.p10),
         high=rounded(total.p90),
         chance=round(total.chance, _CHANCE_DECIMALS),
+    )
+
+
+def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
+    """Return what a device costs that takes `power_kw` from the window's start on until it has `energy_kwh`.
+
+    None where a price of that time is not known.
+    """
+    needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
+    used: list[Piece] = []
+    for start, end in pieces:
+        used.append((start, min(end, start + needed_s)))
+        needed_s -= used[-1][1] - start
+    given_s = sum(end - start for start, end in used)
+    seconds = seconds_of(timeline, used)
+    if seconds.total() < given_s:
+        return None
+    # A part of a second more than is needed must not show.
+    energy = min(energy_kwh, given_s / HOUR_S * power_kw)
+    total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
+    return Cost(
+        expected=rounded(total.median),
+        low=rounded(total.p10),
+        high=rounded(total.p90),
+        energy=round(energy, _ENERGY_DECIMALS),
     )
 
 

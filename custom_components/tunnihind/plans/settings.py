@@ -120,6 +120,11 @@ class PlanSettings:
             price_cap=_price_cap(data),
         )
 
+    @property
+    def needs_nothing(self) -> bool:
+        """Whether the plan goes by energy, and needs none."""
+        return self.energy_kwh == 0
+
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Return what is said about the length of a plan whose price limit decides it: no more than its shortest piece."""

@@ -1,37 +1,63 @@
 """The cheapest time to run, exactly.
 
 Windows begin and end on quarters of an hour, UTC. The first quarter that can be used is the first one that starts at or
-after the bound, the last one ends at or before it; a period that is not known, or dearer than the cap, is never used.
-Prices count in millionths of a euro, so that equal sums are equal and a tie is a tie.
+after the bound, the last one ends at or before it; a period that is not known, or on the wrong side of the price limit,
+is never used. Prices count in millionths of a euro, so that equal sums are equal and a tie is a tie. For the dearest
+time they come with the sign changed.
 
 In one piece: the whole duration without a gap, or nothing; the least cost, and of equally cheap ones the earliest.
-Split: pieces of at least a given length that together make the duration, or as much of it as there is. What decides
-is, in this order: the most time, the least cost, the fewest pieces, and then that the first quarter in which two
-solutions differ is used. Pieces that touch are one.
+Split: pieces of at least a given length, and at most a given number of them, that together make the duration, or as
+much of it as there is. What decides is, in this order: the most time, the least cost, the fewest pieces, and then that
+the first quarter in which two solutions differ is used. Pieces that touch are one.
+
+Earlier if nearly as cheap: a solution is near enough if its average is at most the tolerance above the least average
+of as much time in the whole span, what has passed of it included. So a window can't slip from hour to hour because the
+best ones have passed. Of those near enough, the one wins that is over first; in one piece that is the one that starts
+first. Of those that are over then, the rules above choose, and also where none is near enough. Later if nearly as cheap
+is the same in a mirror: the one wins that starts last, and where the rules above prefer early quarters, late ones.
 
 Why the grid may be coarser than quarters: let all bounds, changes of price and lengths be multiples of some step, and
 take a solution with boundaries between. Two of them (or the two ends of a piece of the least length) can be moved by a
-quarter without changing the total time, and back as well; what one way costs the other one saves. So one of the
-two is cheaper or, where both cost nothing, one is earlier: the best solution has no boundaries between.
+quarter without changing the total time or adding a piece, and back as well; what one way costs the other one saves. So
+one of the two is cheaper or, where both cost nothing, one is earlier: the best solution has no boundaries between. This
+does not hold with a tolerance, for an average may be just near enough between two steps. Then the grid is the quarter.
+
+While prices stay, a window stays until it begins: what is best of a span is best of what is left of it as long as all
+of it is ahead, for time takes other solutions away and adds none. So the span is searched as a whole, and the answer
+remembered.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from ..prices.timeline import QUARTER_S, Period, Timeline
+from .least_cost import LeastCosts, Prices, Run, most_steps, usable_runs
 
 _UNITS_PER_EUR: Final = 1_000_000
-# More than a piece could ever weigh: no window has that many pieces.
-_PIECES: Final = 1_024
-_NEVER: Final = math.inf
 
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
 """What a period counts as, EUR/kWh; None where it must not be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What has to run. Lengths are whole quarters of an hour, in seconds.
+
+    `min_piece_s` None asks for one piece of the whole duration, `most_pieces` None for any number of them. Averages
+    that are at most `tolerance` (EUR/kWh) above the least are near enough to run earlier, or later.
+    """
+
+    duration_s: int
+    min_piece_s: int | None = None
+    most_pieces: int | None = None
+    tolerance: float = 0.0
+    prefer_latest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +66,10 @@ class _Grid:
 
     start: int
     step_s: int
-    prices: Sequence[int | None]
+    prices: Prices
 
-    def piece(self, first: int, end: int) -> Piece:
-        return self.start + first * self.step_s, self.start + end * self.step_s
+    def piece(self, run: Run) -> Piece:
+        return self.start + run[0] * self.step_s, self.start + run[1] * self.step_s
 
 
 def first_quarter(instant: int) -> int:
@@ -52,119 +78,158 @@ def first_quarter(instant: int) -> int:
 
 
 def cheapest(
-    timeline: Timeline, bounds: Piece, *, duration_s: int, min_piece_s: int | None, price_of: PriceOf
+    timeline: Timeline,
+    bounds: Piece,
+    job: Job,
+    price_of: PriceOf,
+    *,
+    span_opens: int | None = None,
+    goes_on: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the cheapest pieces within `bounds`, in the order of time; none where nothing fits.
 
-    `min_piece_s` None asks for one piece of the whole duration. Lengths are whole quarters of an hour, in seconds.
+    `bounds` may be what is left of a span that opened at `span_opens` (UTC seconds). With `goes_on` a piece of a split
+    job runs up to the bounds: going on with it is no start and has no least length. Then there is no mirror.
     """
+    opens = first_quarter(bounds[0])
+    span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
+    if span[0] < opens:
+        # The best of the whole span is the best of what is left too, as long as all of it is ahead.
+        pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
+        if pieces and pieces[0][0] >= opens:
+            return pieces
+    return _cheapest_from(opens, timeline, span if job.tolerance else bounds, job, price_of, goes_on=goes_on)
+
+
+def _cheapest_from(
+    opens: int, timeline: Timeline, span: Piece, job: Job, price_of: PriceOf, *, goes_on: bool
+) -> tuple[Piece, ...]:
+    lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0)
+    grid = _grid(timeline, span, math.gcd(lengths, opens), price_of)
+    passed = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
+    if grid is None or passed >= len(grid.prices):
+        return ()
+    tolerance = round(job.tolerance * _UNITS_PER_EUR)
+    shortest = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
+    wanted = _Wanted(job.duration_s // grid.step_s, shortest, job.most_pieces, tolerance)
+    goes_on = goes_on and grid.start <= opens
+    runs = _best_runs(grid.prices, passed, wanted, prefer_latest=job.prefer_latest, goes_on=goes_on)
+    return tuple(map(grid.piece, runs))
+
+
+def all_usable(
+    timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
+) -> tuple[Piece, ...]:
+    """Return all time within `bounds` that may be used, in pieces of at least `min_piece_s`, in the order of time.
+
+    With `goes_on` a piece runs up to the bounds: going on with it has no least length.
+    """
+    grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
+    if grid is None:
+        return ()
+    pieces = map(grid.piece, usable_runs(grid.prices))
+    continued = first_quarter(bounds[0]) if goes_on else None
+    return tuple(piece for piece in pieces if piece[1] - piece[0] >= min_piece_s or piece[0] == continued)
+
+
+def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
+    """Return what is known within the bounds, in steps that divide `step_s`; None where nothing is."""
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
-        return ()
+        return None
     # A span may reach years beyond what is known.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
-    grid = _grid(periods, opens, closes, math.gcd(duration_s, min_piece_s or 0), price_of)
-    steps = duration_s // grid.step_s
-    if min_piece_s is None:
-        return tuple(_one_piece(grid, steps))
-    return tuple(_split(grid, steps, min_piece_s // grid.step_s))
-
-
-def _grid(periods: Sequence[Period], opens: int, closes: int, lengths: int, price_of: PriceOf) -> _Grid:
-    step_s = math.gcd(opens, closes, lengths, *(edge for period in periods for edge in (period.start, period.end)))
+    step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
     for period in periods:
         price = price_of(period)
         first = (max(period.start, opens) - opens) // step_s
         end = (min(period.end, closes) - opens) // step_s
         prices[first:end] = [None if price is None else round(price * _UNITS_PER_EUR)] * (end - first)
-    return _Grid(opens, step_s, prices)
-
-
-def _one_piece(grid: _Grid, steps: int) -> Iterator[Piece]:
-    totals = [0, *accumulate(price or 0 for price in grid.prices)]
-    starts = [end - steps for first, end in _runs(grid.prices) for end in range(first + steps, end + 1)]
-    if starts:
-        # Of equals, min() keeps the first.
-        start = min(starts, key=lambda start: totals[start + steps] - totals[start])
-        yield grid.piece(start, start + steps)
-
-
-def _runs(prices: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """Yield where usable steps follow each other without a gap, as [first, end)."""
-    first = 0
-    for usable, run in groupby(prices, key=lambda price: price is not None):
-        end = first + len(tuple(run))
-        if usable:
-            yield first, end
-        first = end
-
-
-def _split(grid: _Grid, steps: int, shortest: int) -> Iterator[Piece]:
-    steps = _most_steps(grid.prices, steps, shortest)
-    if not steps:
-        return
-    costs = _Costs.of(grid.prices, steps, shortest)
-    step, left = 0, steps
-    while left:
-        while not costs.starts(step, left):
-            step += 1
-        first, step, left = step, step + shortest, left - shortest
-        while costs.goes_on(step, left):
-            step, left = step + 1, left - 1
-        yield grid.piece(first, step)
-
-
-def _most_steps(prices: Sequence[int | None], steps: int, shortest: int) -> int:
-    """Return how much of `steps` can be made up of pieces; a run of usable steps gives none, or `shortest` and more."""
-    reachable = 1  # bit n: some pieces make up n steps
-    for first, end in _runs(prices):
-        before = reachable
-        for length in range(shortest, min(end - first, steps) + 1):
-            reachable |= before << length
-    return (reachable & ((1 << steps + 1) - 1)).bit_length() - 1
+    return _Grid(opens, step_s, tuple(prices))
 
 
 @dataclass(frozen=True, slots=True)
-class _Costs:
-    """The least cost of running a number of steps from a step on: rows by step, columns by the number of steps left.
+class _Wanted:
+    """A job in steps and units."""
 
-    `off` holds it where nothing runs before the step, `on` where a piece that may end runs up to it. A piece weighs
-    one unit and a price `_PIECES` units, so that pieces only decide between equal costs; floats hold these exactly.
-    """
+    steps: int
+    shortest: int | None
+    most_pieces: int | None
+    tolerance: int
 
-    prices: Sequence[float]
+
+# Ten plans, each in what is left of its span and in the whole of it, and as many again for what changes meanwhile.
+@lru_cache(maxsize=64)
+def _best_runs(span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool) -> tuple[Run, ...]:
+    """Return the best runs of a span of which some steps have passed. From tick to tick the question is the same."""
+    if prefer_latest:
+        left = len(span) - passed
+        mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
+        return tuple((len(span) - end, len(span) - first) for first, end in reversed(mirrored))
+    runs = _earliest_best(span, slice(passed, len(span)), wanted, goes_on=goes_on)
+    return tuple((passed + first, passed + end) for first, end in runs)
+
+
+def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool) -> Sequence[Run]:
+    rest, steps, shortest = span[left], wanted.steps, wanted.shortest
+    if shortest is None:
+        return _in_one_piece(span, rest, steps, wanted.tolerance)
+    steps = most_steps(rest, min(steps, len(rest)), shortest, wanted.most_pieces, goes_on=goes_on)
+    if not steps:
+        return ()
+    search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
+    # What is best with any number of pieces is best with a few, if it and what it is compared with have no more.
+    runs, most = search.runs(None)
+    if wanted.most_pieces is not None and most > wanted.most_pieces:
+        runs, _ = search.runs(wanted.most_pieces)
+    return runs
+
+
+def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Sequence[Run]:
+    costs = _costs_by_start(rest, steps)
+    if not costs:
+        return ()
+    near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
+    # Of equals, min() keeps the first.
+    start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
+    return ((start, start + steps),)
+
+
+def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
+    """Return what a run of so many steps costs, by the step that it starts with, in the order of time."""
+    totals = [0, *accumulate(price or 0 for price in prices)]
+    starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
+    return {start: totals[start + steps] - totals[start] for start in starts}
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search for pieces that together make `steps`, which is known to be possible."""
+
+    span: Prices
+    rest: Prices
+    steps: int
     shortest: int
-    blocks: Sequence[float]
-    off: Sequence[Sequence[float]]
-    on: Sequence[Sequence[float]]
+    tolerance: int
+    goes_on: bool
 
-    @classmethod
-    def of(cls, prices: Sequence[int | None], steps: int, shortest: int) -> _Costs:
-        """Work the rows out from the last step to the first (dynamic programming)."""
-        weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
-        blocks = [sum(weights[step : step + shortest]) + 1 for step in range(len(prices) - shortest + 1)]
-        nothing_left = [0.0, *[_NEVER] * steps]
-        off, on = [nothing_left], [nothing_left]  # from the last step backwards
-        for step in reversed(range(len(prices))):
-            row = off[-1]
-            if step < len(blocks) and blocks[step] < _NEVER:
-                started = [blocks[step] + cost for cost in on[-shortest][: steps + 1 - shortest]]
-                row = [*row[:shortest], *map(min, row[shortest:], started, strict=True)]
-            off.append(row)
-            weight = weights[step]
-            on.append([0.0, *map(min, row[1:], [weight + cost for cost in on[-1][:-1]], strict=True)])
-        return cls(weights, shortest, blocks, off[::-1], on[::-1])
+    def runs(self, most_pieces: int | None) -> tuple[Sequence[Run], int]:
+        """Return the best runs, and how many pieces they, or what they are compared with, have at most."""
+        rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
+        costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
+        runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
+        continued = self.goes_on and runs[0][0] == 0
+        return runs, max(len(runs) - continued, compared)
 
-    def starts(self, step: int, left: int) -> bool:
-        """Tell whether an optimum with nothing running starts a piece at `step`."""
-        if left < self.shortest or self.blocks[step] == _NEVER:
-            return False
-        return self.blocks[step] + self.on[step + self.shortest][left - self.shortest] == self.off[step][left]
-
-    def goes_on(self, step: int, left: int) -> bool:
-        """Tell whether an optimum with a piece running up to `step` goes on with it."""
-        if not left or step == len(self.prices):
-            return False
-        return self.prices[step] + self.on[step + 1][left - 1] == self.on[step][left]
+    def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
+        """Return `rest` up to the first step by which it can be over near enough, and the pieces of the compared."""
+        rest, steps = self.rest, self.steps
+        backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
+        whole = len(rest) == len(self.span)
+        compared = backwards if whole else LeastCosts.of(self.span, steps, self.shortest, most_pieces)
+        least, pieces = compared.least(steps)
+        near_enough = least + self.tolerance * steps
+        ends = (end for end in range(steps, len(rest)) if backwards.is_within(near_enough, len(rest) - end, steps))
+        return rest[: next(ends, len(rest))], pieces

@@ -153,9 +153,12 @@ def test_what_is_lacking_is_made_up_after_the_window_too_but_not_after_its_span(
     assert reason(decide(asked, today, clock(24), waiting)) is Reason.NO_PRICES
 
 
-def test_less_than_a_piece_is_not_made_up() -> None:
-    began = decide(plan(90, split=True), line(settled(NIGHT, [0.3])), NIGHT)
-    assert hours(decide(plan(90, split=True), line(settled(NIGHT, [0.3] * 24)), clock(0.5), began)) == [(0, 1)]
+def test_less_than_a_piece_is_made_up_only_by_going_on_with_the_one_that_runs() -> None:
+    asked, today = plan(90, split=True), line(settled(NIGHT, [0.3] * 24))
+    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    assert hours(decide(asked, today, clock(0.5), began)) == [(0, 1.5)]
+    over = decide(asked, line(settled(NIGHT, [0.3])), clock(1.25), began)
+    assert reason(decide(asked, today, clock(1.5), over)) is Reason.NO_PRICES
 
 
 def test_published_prices_only_wait_for_the_publication() -> None:

@@ -30,6 +30,11 @@ FORMS: dict[str, dict[str, Any]] = {
     "capped": {"duration": 120, "price_cap": 6},
     "capped split": {"duration": 360, "split": True, "min_piece": 15, "price_cap": 5},
     "nearly all day": {"duration": 1320, "split": True, "min_piece": 60},
+    "car": {"energy": 31, "power": 7.4, "split": True, "min_piece": 30, "max_starts": 2, "deadline": "07:00:00"},
+    "more than fits": {"energy": 60, "power": 2, "earliest": "22:00:00", "deadline": "07:00:00"},
+    "dearest": {"kind": "dearest", "duration": 150, "split": True, "min_piece": 30, "max_starts": 2},
+    "earlier": {"duration": 180, "tolerance": 2},
+    "later, split": {"duration": 195, "split": True, "min_piece": 15, "tolerance": 1.5, "prefer": "latest"},
 }
 PERIODS = {"spring": "2026-03-27T00:00", "autumn": "2026-10-23T00:00"}
 DAYS = 5
@@ -59,7 +64,9 @@ def test_every_occurrence_runs_once_and_as_long_as_it_says(name: str, horizon: H
         assert run.shortened == (length < household.plan.duration_s)
         if run.end <= end:
             assert household.on[span] == length
-        if household.plan.min_piece_s is None:
+        if household.plan.max_starts is not None:
+            assert len(run.pieces) <= household.plan.max_starts
+        if household.plan.min_piece_s is None and household.plan.energy_kwh is None:
             assert (len(run.pieces), run.shortened) == (1, False)
 
 

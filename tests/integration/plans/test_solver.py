@@ -1,15 +1,16 @@
 """The solver against a brute force that tries everything, and by hand where a rule decides."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.solver import Piece, cheapest, first_quarter
+from custom_components.tunnihind.plans.solver import Job, Piece, all_usable, cheapest, first_quarter
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
-from tests.support.timelines import NIGHT, QUARTER_S, settled
+from tests.support.timelines import DAY_S, NIGHT, QUARTER_S, settled
 
 PRICES = st.one_of(st.none(), st.sampled_from([-0.01, 0.0, 0.01, 0.010001, 0.02, 0.0301, 0.5]))
 
@@ -18,14 +19,35 @@ def price(hour: Period) -> float | None:
     return hour.price
 
 
-def solve(
-    prices: Sequence[float | None], duration_s: int, min_piece_s: int | None, *, bounds: Piece | None = None
-) -> tuple[Piece, ...]:
-    """Solve over hours that start at NIGHT, and return the pieces in hours after it."""
-    bounds = bounds or (NIGHT, NIGHT + len(prices) * HOUR_S)
-    timeline = Timeline(HOUR_S, settled(NIGHT, prices))
-    pieces = cheapest(timeline, bounds, duration_s=duration_s, min_piece_s=min_piece_s, price_of=price)
+def whole(prices: Sequence[float | None]) -> Piece:
+    return NIGHT, NIGHT + len(prices) * HOUR_S
+
+
+def since_night(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     return tuple((start - NIGHT, end - NIGHT) for start, end in pieces)
+
+
+def solve(
+    prices: Sequence[float | None],
+    duration_s: int,
+    min_piece_s: int | None,
+    *,
+    bounds: Piece | None = None,
+    most_pieces: int | None = None,
+    tolerance: float = 0.0,
+    prefer_latest: bool = False,
+    goes_on: bool = False,
+) -> tuple[Piece, ...]:
+    """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all of them."""
+    timeline = Timeline(HOUR_S, settled(NIGHT, prices))
+    job = Job(
+        duration_s=duration_s,
+        min_piece_s=min_piece_s,
+        most_pieces=most_pieces,
+        tolerance=tolerance,
+        prefer_latest=prefer_latest,
+    )
+    return since_night(cheapest(timeline, bounds or whole(prices), job, price, span_opens=NIGHT, goes_on=goes_on))
 
 
 def hours(*pieces: tuple[float, float]) -> tuple[Piece, ...]:
@@ -43,53 +65,146 @@ def every_way(usable: Sequence[bool], shortest: int, first: int = 0) -> Iterator
                 yield ((start, end), *rest)
 
 
+def every_way_on(usable: Sequence[bool], shortest: int) -> Iterator[tuple[Piece, ...]]:
+    """Yield the same, and those that begin with going on with what runs up to the first usable quarter."""
+    yield from every_way(usable, shortest)
+    first = usable.index(True) if True in usable else len(usable)
+    for end in range(first + 1, len(usable) + 1):
+        if not all(usable[first:end]):
+            break
+        if end - first < shortest:
+            yield from (((first, end), *rest) for rest in every_way(usable, shortest, end + 1))
+
+
 def quarters_of(pieces: Sequence[Piece]) -> list[int]:
     return [quarter for start, end in pieces for quarter in range(start, end)]
 
 
-def brute_force(
-    prices: Sequence[float | None], duration_s: int, min_piece_s: int | None, bounds: Piece
-) -> tuple[Piece, ...]:
-    """Return the best of all ways to choose quarters, by the words of the solver's docstring."""
-    quarters = duration_s // QUARTER_S
-    costs = [None if one is None else round(one * 1_000_000) for one in prices for _ in range(4)]
-    usable = [
-        cost is not None and bounds[0] <= NIGHT + place * QUARTER_S and NIGHT + (place + 1) * QUARTER_S <= bounds[1]
-        for place, cost in enumerate(costs)
-    ]
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A job over hours from NIGHT on, of which `bounds` are left."""
 
-    def rank(pieces: tuple[Piece, ...]) -> tuple[float | list[int], ...]:
-        used = quarters_of(pieces)
-        return -len(used), sum(costs[quarter] or 0 for quarter in used), len(pieces), used
+    prices: Sequence[float | None]
+    duration_s: int
+    min_piece_s: int | None
+    bounds: Piece
+    most_pieces: int | None = None
+    tolerance: float = 0.0
+    prefer_latest: bool = False
+    goes_on: bool = False
 
-    ways = [
-        way for way in every_way(usable, (min_piece_s or duration_s) // QUARTER_S) if len(quarters_of(way)) <= quarters
-    ]
-    best = min(ways, key=rank)
-    return tuple((start * QUARTER_S, end * QUARTER_S) for start, end in best)
+    @property
+    def costs(self) -> list[int | None]:
+        return [None if one is None else round(one * 1_000_000) for one in self.prices for _ in range(4)]
+
+    def solved(self) -> tuple[Piece, ...]:
+        return solve(**{name: getattr(self, name) for name in Case.__dataclass_fields__})
+
+    def ways(self, bounds: Piece) -> Iterator[tuple[Piece, ...]]:
+        """Yield all that could be run within the bounds, in quarters after NIGHT."""
+        places = range(len(self.costs))
+        usable = [
+            self.costs[place] is not None
+            and bounds[0] <= NIGHT + place * QUARTER_S
+            and NIGHT + (place + 1) * QUARTER_S <= bounds[1]
+            for place in places
+        ]
+        shortest = (self.min_piece_s or self.duration_s) // QUARTER_S
+        begins = -(-(bounds[0] - NIGHT) // QUARTER_S)
+        continues = self.goes_on and 0 <= begins < len(usable) and usable[begins]
+        for way in every_way_on(usable, shortest) if continues else every_way(usable, shortest):
+            continued = bool(continues and way and way[0][0] == begins)
+            used = len(quarters_of(way))
+            enough = self.most_pieces is None or len(way) - continued <= self.most_pieces
+            if enough and used <= self.duration_s // QUARTER_S and (self.min_piece_s or not used or len(way) == 1):
+                yield way
+
+    def cost(self, way: Sequence[Piece]) -> int:
+        return sum(self.costs[quarter] or 0 for quarter in quarters_of(way))
+
+    def brute_force(self) -> tuple[Piece, ...]:
+        """Return the best of all ways to choose quarters, by the words of the solver's docstring."""
+        ways = list(self.ways(self.bounds))
+        most = max(len(quarters_of(way)) for way in ways)
+        ways = [way for way in ways if len(quarters_of(way)) == most]
+        if self.tolerance and most:
+            span = [way for way in self.ways(whole(self.prices)) if len(quarters_of(way)) == most]
+            near_enough = min(self.cost(way) for way in span) + round(self.tolerance * 1_000_000) * most
+            near = [way for way in ways if self.cost(way) <= near_enough]
+            if near and self.prefer_latest:
+                ways = [way for way in near if way[0][0] == max(other[0][0] for other in near)]
+            elif near:
+                ways = [way for way in near if way[-1][1] == min(other[-1][1] for other in near)]
+        best = min(ways, key=self.rank)
+        return tuple((start * QUARTER_S, end * QUARTER_S) for start, end in best)
+
+    def rank(self, way: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
+        used = quarters_of(way)
+        order = [-quarter for quarter in reversed(used)] if self.prefer_latest else used
+        begins = -(-(self.bounds[0] - NIGHT) // QUARTER_S)
+        continued = self.goes_on and bool(way) and way[0][0] == begins
+        return self.cost(way), len(way) - continued, order
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[float | None], int, int | None, Piece]:
+def cases(draw: st.DrawFn) -> Case:
     """Draw prices, lengths and bounds: fine ones over three hours, or whole hours over six."""
     step_s, most = draw(st.sampled_from([(QUARTER_S, 3), (2 * QUARTER_S, 4), (HOUR_S, 6)]))
     prices = draw(st.lists(PRICES, min_size=1, max_size=most))
     least = draw(st.integers(1, 4)) * step_s
-    duration = least + draw(st.integers(0, 6)) * step_s
     end = NIGHT + len(prices) * HOUR_S
-    bounds = draw(st.sampled_from([(NIGHT, end), (NIGHT + 1, end - 1), (NIGHT + 1000, end), (NIGHT - 700, end - 2000)]))
-    return prices, duration, draw(st.sampled_from([None, least])), bounds
+    bounds = [(NIGHT, end), (NIGHT + 1, end - 1), (NIGHT + 1000, end), (NIGHT - 700, end - 2000), (NIGHT + 5000, end)]
+    return Case(
+        prices=prices,
+        duration_s=least + draw(st.integers(0, 6)) * step_s,
+        min_piece_s=draw(st.sampled_from([None, least])),
+        bounds=draw(st.sampled_from(bounds)),
+    )
 
 
 @settings(max_examples=300)
 @given(cases())
-@example(([0.01, 0.01, 0.01, 0.01], HOUR_S, HOUR_S, (NIGHT, NIGHT + 4 * HOUR_S)))
-@example(([0.01, 0.5, 0.01, None, 0.0, 0.0], 3 * HOUR_S, HOUR_S, (NIGHT, NIGHT + 6 * HOUR_S)))
-@example(([0.01, None, 0.01], 90 * 60, HOUR_S, (NIGHT, NIGHT + 3 * HOUR_S)))
-def test_nothing_is_better_than_what_is_found(case: tuple[list[float | None], int, int | None, Piece]) -> None:
-    prices, duration_s, min_piece_s, bounds = case
-    found = solve(prices, duration_s, min_piece_s, bounds=bounds)
-    assert found == brute_force(prices, duration_s, min_piece_s, bounds)
+@example(Case(prices=[0.01] * 4, duration_s=HOUR_S, min_piece_s=HOUR_S, bounds=(NIGHT, NIGHT + 4 * HOUR_S)))
+@example(
+    Case(
+        prices=[0.01, 0.5, 0.01, None, 0.0, 0.0],
+        duration_s=3 * HOUR_S,
+        min_piece_s=HOUR_S,
+        bounds=(NIGHT, NIGHT + 6 * HOUR_S),
+    )
+)
+@example(Case(prices=[0.01, None, 0.01], duration_s=90 * 60, min_piece_s=HOUR_S, bounds=(NIGHT, NIGHT + 3 * HOUR_S)))
+def test_nothing_is_better_than_what_is_found(case: Case) -> None:
+    assert case.solved() == case.brute_force()
+
+
+@settings(max_examples=300)
+@given(cases(), st.integers(0, 3), st.booleans())
+def test_nothing_is_better_with_so_few_starts(case: Case, most_pieces: int, goes_on: bool) -> None:
+    if case.min_piece_s is None:
+        case = replace(case, min_piece_s=QUARTER_S)
+    case = replace(case, most_pieces=most_pieces, goes_on=goes_on)
+    assert case.solved() == case.brute_force()
+
+
+@settings(max_examples=400)
+@given(cases(), st.sampled_from([0.0, 0.001, 0.005, 0.01, 0.05, 1.0]), st.booleans(), st.sampled_from([None, 1, 2]))
+def test_nothing_earlier_or_later_is_nearly_as_cheap(
+    case: Case, tolerance: float, prefer_latest: bool, most_pieces: int | None
+) -> None:
+    most_pieces = None if case.min_piece_s is None else most_pieces
+    case = replace(case, tolerance=tolerance, prefer_latest=prefer_latest, most_pieces=most_pieces)
+    assert case.solved() == case.brute_force()
+
+
+@settings(max_examples=200)
+@given(cases(), st.booleans())
+def test_all_that_may_be_used_is_used(case: Case, goes_on: bool) -> None:
+    shortest = case.min_piece_s or QUARTER_S
+    everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, goes_on=goes_on)
+    timeline = Timeline(HOUR_S, settled(NIGHT, case.prices))
+    found = all_usable(timeline, case.bounds, shortest, price, goes_on=goes_on)
+    assert since_night(found) == everything.solved()
 
 
 @settings(max_examples=50)
@@ -179,8 +294,7 @@ def test_hours_that_the_rule_refuses_are_not_used() -> None:
     pieces = cheapest(
         Timeline(HOUR_S, settled(NIGHT, [0.1, 0.2, 0.3])),
         (NIGHT, NIGHT + 3 * HOUR_S),
-        duration_s=HOUR_S,
-        min_piece_s=None,
-        price_of=lambda hour: None if hour.price < 0.15 else hour.price,
+        Job(duration_s=HOUR_S),
+        lambda hour: None if hour.price < 0.15 else hour.price,
     )
     assert pieces == ((NIGHT + HOUR_S, NIGHT + 2 * HOUR_S),)

@@ -44,6 +44,11 @@ def test_between_two_pieces_the_next_one_is_planned() -> None:
         ({"earliest": "00:00:00", "deadline": "01:00:00"}, "too_little_time"),
         ({"earliest": "12:00:00", "weekdays": ["sat"]}, "no_prices"),
         ({"weekdays": ["sun"]}, "off"),
+        ({"kind": "dearest", "price_cap": 50}, "below_cap"),
+        ({"kind": "below", "duration": None, "price_cap": 5}, "above_cap"),
+        ({"kind": "above", "duration": None, "price_cap": 50}, "below_cap"),
+        ({"energy": 0, "power": 2}, "done"),
+        ({"energy": 0, "power": 2, "weekdays": ["sun"]}, "off"),
     ],
 )
 def test_without_a_window_it_says_why(form: dict[str, Any], status: str) -> None:
@@ -51,4 +56,5 @@ def test_without_a_window_it_says_why(form: dict[str, Any], status: str) -> None
 
 
 def test_every_status_has_been_seen_here() -> None:
-    assert set(Status) == {"planned", "running", "done", "no_prices", "too_little_time", "above_cap", "off"}
+    seen = {"planned", "running", "done", "no_prices", "too_little_time", "above_cap", "below_cap", "off"}
+    assert set(Status) == seen

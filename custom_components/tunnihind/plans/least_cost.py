@@ -1,0 +1,150 @@
+"""Runs over steps of equal length: how much of a time they can make up, and which of them cost least.
+
+Dynamic programming over step, time left, pieces that may still start, and whether one runs: two solutions that agree in
+these have the same choices ahead, so that trying the best way on from each of them tries every solution. The rows over
+the time left are worked out as a whole.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+# More than a piece could ever weigh: no window has that many pieces.
+_PIECES: Final = 1_024
+_NEVER: Final = math.inf
+
+type Prices = tuple[int | None, ...]
+"""What each step counts as, in whole units; None where it can't be used."""
+type Run = tuple[int, int]
+"""[first, end) in steps."""
+
+
+def usable_runs(prices: Prices) -> Iterator[Run]:
+    """Yield where usable steps follow each other without a gap."""
+    first = 0
+    for usable, run in groupby(prices, key=lambda price: price is not None):
+        end = first + len(tuple(run))
+        if usable:
+            yield first, end
+        first = end
+
+
+def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
+    """Return how much of `steps` can be made up of pieces of at least `shortest` steps, at most `most_pieces` of them.
+
+    A run of usable steps gives none, or `shortest` and more. With `goes_on` a piece runs up to the first step: going on
+    with it is no start, and has no least length.
+    """
+    # Bit n is set where some pieces make up n steps: by how many may start or, without a limit, once.
+    reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
+    for first, end in usable_runs(prices):
+        continued = goes_on and first == 0
+        before = reachable if most_pieces is None or continued else [0, *reachable[:-1]]
+        for length in range(1 if continued else shortest, min(end - first, steps) + 1):
+            reachable = [one | other << length for one, other in zip(reachable, before, strict=True)]
+    return (reachable[-1] & ((1 << steps + 1) - 1)).bit_length() - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Least costs where a number of pieces may still start: rows by step, columns by the number of steps left.
+
+    `off` holds them where nothing runs before the step, `on` where a piece that may end runs up to it.
+    """
+
+    off: Sequence[Sequence[float]]
+    on: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeastCosts:
+    """The least cost of running a number of steps from a step on, and the pieces that it takes.
+
+    A piece weighs one unit and a price `_PIECES` units, so that pieces only decide between equal costs; floats hold
+    these exactly. `tables` are by how many pieces may still start; there is one only where any number may.
+    """
+
+    weights: Sequence[float]
+    shortest: int
+    blocks: Sequence[float]
+    tables: Sequence[_Table]
+
+    @classmethod
+    def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
+        """Work the tables out."""
+        weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
+        starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
+        blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
+        if most_pieces is None:
+            return cls(weights, shortest, blocks, [_table(weights, steps, shortest, blocks)])
+        tables = [_table(weights, steps, shortest, [])]
+        for _ in range(most_pieces):
+            tables.append(_table(weights, steps, shortest, blocks, then=tables[-1]))
+        return cls(weights, shortest, blocks, tables)
+
+    def is_within(self, limit: int, step: int, left: int) -> bool:
+        """Tell whether running `left` steps from `step` on can cost `limit` units or less."""
+        return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
+
+    def least(self, left: int) -> tuple[int, int]:
+        """Return what running `left` steps costs at least, in units, and how few pieces can cost that.
+
+        Raises OverflowError where they do not fit.
+        """
+        return divmod(int(self.tables[-1].off[0][left]), _PIECES)
+
+    def pieces(self, left: int, *, goes_on: bool) -> Iterator[Run]:
+        """Yield the pieces of the optimum for `left` steps. Of several it is the one that uses the first step it can.
+
+        With `goes_on` a piece runs up to the first step.
+        """
+        step, level = 0, len(self.tables) - 1
+        first = step if goes_on else None
+        while left or first is not None:
+            if first is None:
+                while not self._starts(step, left, level):
+                    step += 1
+                first, step, left, level = step, step + self.shortest, left - self.shortest, self._after_start(level)
+            while self._goes_on(step, left, level):
+                step, left = step + 1, left - 1
+            if step > first:
+                yield first, step
+            first = None
+
+    def _after_start(self, level: int) -> int:
+        return level if len(self.tables) == 1 else level - 1
+
+    def _starts(self, step: int, left: int, level: int) -> bool:
+        """Tell whether an optimum with nothing running starts a piece at `step`."""
+        if left < self.shortest or self.blocks[step] == _NEVER:
+            return False
+        on = self.tables[self._after_start(level)].on
+        return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
+
+    def _goes_on(self, step: int, left: int, level: int) -> bool:
+        """Tell whether an optimum with a piece running up to `step` goes on with it."""
+        if not left or step == len(self.weights):
+            return False
+        on = self.tables[level].on
+        return self.weights[step] + on[step + 1][left - 1] == on[step][left]
+
+
+def _table(
+    weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
+) -> _Table:
+    """Work the rows out from the last step to the first. `then` holds after a start; None is the same table."""
+    nothing_left = [0.0, *[_NEVER] * steps]
+    off, on = [nothing_left], [nothing_left]  # from the last step backwards
+    after_start = on if then is None else then.on[::-1]
+    for step in reversed(range(len(weights))):
+        row = off[-1]
+        if step < len(blocks) and blocks[step] < _NEVER:
+            block = blocks[step]
+            started = [block + cost for cost in after_start[len(weights) - step - shortest][: steps + 1 - shortest]]
+            row = [*row[:shortest], *map(min, row[shortest:], started, strict=True)]
+        off.append(row)
+        weight = weights[step]
+        on.append([0.0, *map(min, row[1:], [weight + cost for cost in on[-1][:-1]], strict=True)])
+    return _Table(off[::-1], on[::-1])

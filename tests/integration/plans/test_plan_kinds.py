@@ -1,0 +1,286 @@
+"""Plans by energy, for the dearest hours, for all hours on one side of a price, and nearly as cheap ones."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcome, Reason, outcome_from_dict
+from custom_components.tunnihind.plans.plan import decide, window_in
+from custom_components.tunnihind.plans.saving import Cost
+from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.spans import Span
+from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from tests.support.plan_days import Household, timeline_at
+from tests.support.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
+
+DAY = [0.2, 0.1, 0.1, 0.3, 0.3, 0.1, 0.4, 0.5, 0.5, 0.3, *[0.2] * 14]
+TODAY = line(settled(NIGHT, DAY))
+
+
+def plan(**form: object) -> PlanSettings:
+    return PlanSettings.from_mapping(form)
+
+
+def window(outcome: Outcome) -> Decision:
+    assert isinstance(outcome, Decision)
+    return outcome
+
+
+def clock(hour_of_day: float) -> int:
+    return NIGHT + int(hour_of_day * HOUR_S)
+
+
+def hours(outcome: Outcome) -> list[tuple[float, float]]:
+    """Return the pieces in hours after NIGHT."""
+    return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
+
+
+def reason(outcome: Outcome) -> Reason:
+    assert isinstance(outcome, NoWindow)
+    return outcome.reason
+
+
+class TestByEnergy:
+    """The duration follows from the energy that is needed and the power."""
+
+    def test_a_window_is_as_long_as_the_energy_takes_and_tells_what_it_costs(self) -> None:
+        found = window(decide(plan(energy=4, power=2), TODAY, NIGHT))
+        assert hours(found) == [(1, 3)]
+        assert found.cost == Cost(expected=0.4, low=0.4, high=0.4, energy=4)
+        assert found.saving is not None
+
+    def test_of_the_last_quarter_only_what_is_needed_is_paid_for(self) -> None:
+        # 2.1 kWh take 1 h 3 min of 2 kW, so 15 minutes of the dearer hour are planned and 3 of them used.
+        timeline = line(settled(NIGHT, [0.1, 0.4]))
+        found = window(decide(plan(energy=2.1, power=2), timeline, NIGHT))
+        assert hours(found) == [(0, 1.25)]
+        assert found.cost == Cost(expected=0.24, low=0.24, high=0.24, energy=2.1)
+
+    def test_a_predicted_cost_has_a_range(self) -> None:
+        timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.2)] * 24))
+        cost = window(decide(plan(energy=10, power=10, horizon="expected"), timeline, NIGHT)).cost
+        assert cost == Cost(expected=1.0, low=0.5, high=2.0, energy=10)
+
+    @pytest.mark.parametrize("split", [True, False])
+    def test_more_than_fits_takes_all_the_time_there_is_and_says_so(self, split: bool) -> None:
+        asked = plan(energy=30, power=2, split=split, earliest="00:00:00", deadline="06:00:00")
+        found = window(decide(asked, TODAY, NIGHT))
+        assert hours(found) == [(0, 6)]
+        assert found.shortened
+        assert found.cost is not None
+        assert found.cost.energy == 12
+
+    def test_in_one_piece_more_than_fits_takes_the_longest_stretch(self) -> None:
+        timeline = line(settled(NIGHT, [0.1, None, 0.3, 0.4, 0.5, None, 0.1, 0.1]))
+        found = window(decide(plan(energy=10, power=2), timeline, NIGHT))
+        assert hours(found) == [(2, 5)]
+        assert found.shortened
+
+    def test_in_one_piece_what_is_lacking_is_made_up_only_by_going_on(self) -> None:
+        asked = plan(energy=6, power=2)
+        began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
+        assert hours(decide(asked, line(settled(NIGHT, [0.3, 0.4, 0.1, 0.1, 0.1])), clock(0.5), began)) == [(0, 3)]
+        over = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
+        assert reason(decide(asked, TODAY, clock(3), over)) is Reason.NO_PRICES
+
+    def test_an_energy_of_nothing_is_nothing_to_do(self) -> None:
+        assert reason(decide(plan(energy=0, power=2), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
+        assert reason(decide(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
+        assert reason(window_in(plan(energy=0, power=2), TODAY, Span(NIGHT, NIGHT + DAY_S), NIGHT)) is (
+            Reason.NOTHING_NEEDED
+        )
+
+    def test_a_window_that_has_begun_stays_also_when_nothing_more_is_needed(self) -> None:
+        began = decide(plan(energy=4, power=2), TODAY, clock(1))
+        held = decide(plan(energy=0, power=2), TODAY, clock(2), began)
+        assert hours(held) == [(1, 3)]
+        done = decide(plan(energy=0, power=2), TODAY, clock(3), held)
+        assert reason(done) is Reason.NOTHING_NEEDED
+        assert done.last_run == held
+
+    def test_what_it_costs_is_kept_and_older_decisions_had_none(self) -> None:
+        found = decide(plan(energy=4, power=2), TODAY, NIGHT)
+        kept = json.loads(json.dumps(found.as_dict()))
+        assert outcome_from_dict(kept) == found
+        del kept["cost"]
+        assert window(outcome_from_dict(kept)).cost is None
+
+
+class TestDearest:
+    """The hours to stay out of."""
+
+    def test_the_dearest_window_of_the_day_is_found(self) -> None:
+        found = window(decide(plan(kind="dearest", duration=120), TODAY, NIGHT))
+        assert hours(found) == [(7, 9)]
+        assert (found.average, found.saving, found.cost) == (0.5, None, None)
+
+    def test_a_price_limit_is_the_lowest_price(self) -> None:
+        asked = {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60}
+        assert hours(decide(plan(**asked, price_cap=40), TODAY, NIGHT)) == [(6, 9)]
+        assert reason(decide(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is Reason.BELOW_CAP
+
+    def test_caution_counts_the_tenth_percentile(self) -> None:
+        timeline = line(settled(NIGHT, [0.3]), predicted(NIGHT + HOUR_S, [(0.1, 0.4, 0.9)] * 23))
+        assert hours(decide(plan(kind="dearest", duration=60, horizon="cautious"), timeline, NIGHT)) == [(0, 1)]
+        assert hours(decide(plan(kind="dearest", duration=60, horizon="expected"), timeline, NIGHT)) == [(1, 2)]
+
+    @settings(max_examples=100)
+    @given(
+        st.lists(st.one_of(st.none(), st.floats(-1, 1)), min_size=1, max_size=24),
+        st.sampled_from(
+            [
+                {},
+                {"split": True},
+                {"split": True, "min_piece": 15, "max_starts": 2},
+                {"tolerance": 3, "prefer": "latest"},
+            ]
+        ),
+    )
+    def test_it_is_the_cheapest_of_prices_turned_over(self, prices: list[float | None], form: dict[str, Any]) -> None:
+        turned = [None if price is None else -price for price in prices]
+        dearest = decide(plan(kind="dearest", **form), line(settled(NIGHT, prices)), NIGHT)
+        cheapest = decide(plan(**form), line(settled(NIGHT, turned)), NIGHT)
+        if isinstance(cheapest, Decision):
+            assert window(dearest).pieces == cheapest.pieces
+        else:
+            assert reason(dearest) is cheapest.reason
+
+
+class TestByPriceLimit:
+    """All hours below, or above, a price."""
+
+    def test_all_hours_at_or_below_a_price_are_one_window(self) -> None:
+        found = window(decide(plan(kind="below", price_cap=20), TODAY, NIGHT))
+        assert hours(found) == [(0, 3), (5, 6), (10, 24)]
+        assert (found.saving, found.shortened) == (None, False)
+
+    def test_all_hours_at_or_above_a_price_are_one_window(self) -> None:
+        assert hours(decide(plan(kind="above", price_cap=30), TODAY, NIGHT)) == [(3, 5), (6, 10)]
+
+    def test_what_is_shorter_than_the_least_piece_is_left_out(self) -> None:
+        assert hours(decide(plan(kind="below", price_cap=10, min_piece=75), TODAY, NIGHT)) == [(1, 3)]
+
+    def test_the_span_of_the_plan_holds(self) -> None:
+        asked = plan(kind="below", price_cap=20, earliest="02:00:00", deadline="12:00:00")
+        assert hours(decide(asked, TODAY, NIGHT)) == [(2, 3), (5, 6), (10, 12)]
+
+    def test_caution_counts_what_may_come(self) -> None:
+        timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.3), (0.05, 0.1, 0.15), *[(0.2, 0.3, 0.4)] * 22]))
+        assert hours(decide(plan(kind="below", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(1, 2)]
+        assert hours(decide(plan(kind="above", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(2, 24)]
+
+    def test_the_piece_that_runs_stays_and_what_is_ahead_follows_the_prices(self) -> None:
+        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        other = line(settled(NIGHT, [0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.1, *[0.9] * 17]))
+        held = window(decide(plan(kind="below", price_cap=20), other, clock(1), began))
+        assert hours(held) == [(0, 3), (6, 7)]
+        assert held.locked
+
+    def test_another_limit_counts_for_what_is_ahead(self) -> None:
+        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        assert hours(decide(plan(kind="below", price_cap=10), TODAY, clock(1), began)) == [(0, 3), (5, 6)]
+
+    def test_a_piece_that_runs_goes_on_without_a_break_if_it_should(self) -> None:
+        asked = plan(kind="below", price_cap=20, min_piece=120)
+        began = decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.3, *[0.5] * 21])), NIGHT)
+        assert hours(decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.2, *[0.5] * 21])), clock(1), began)) == [(0, 3)]
+
+    def test_hours_that_come_after_the_window_was_over_reopen_it(self) -> None:
+        asked = plan(kind="below", price_cap=10)
+        held = decide(asked, line(settled(NIGHT, DAY[:4])), clock(1))
+        over = decide(asked, line(settled(NIGHT, DAY[:4])), clock(4), held)
+        assert reason(over) is Reason.NO_PRICES
+        assert hours(decide(asked, TODAY, clock(4.5), over)) == [(1, 3), (5, 6)]
+
+    def test_a_published_price_ends_what_began_on_a_prediction_but_not_before_its_least_length(self) -> None:
+        asked = plan(kind="below", price_cap=20, min_piece=60, horizon="expected")
+        hoped = line(settled(NIGHT, [0.1]), predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.3)] * 23))
+        began = decide(asked, hoped, NIGHT)
+        assert hours(began) == [(0, 24)]
+        published = line(settled(NIGHT, [0.1, 0.9, 0.9, 0.1, *[0.9] * 20]))
+        assert hours(decide(asked, published, clock(0.25), began)) == [(0, 1), (3, 4)]
+        assert hours(decide(asked, published, clock(1.5), began)) == [(0, 1.75), (3, 4)]
+
+    def test_without_any_price_what_was_planned_stays(self) -> None:
+        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        assert hours(decide(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
+
+    @pytest.mark.parametrize("kind", ["below", "above"])
+    def test_lived_through_it_is_on_in_exactly_the_hours_on_its_side(self, kind: str) -> None:
+        first = at("2026-10-23T00:00")
+        household = Household(plan(kind=kind, price_cap=8))
+        on = 0
+        for now in range(first, first + 4 * DAY_S, QUARTER_S):
+            timeline = timeline_at(now)
+            outcome = household.outcome = decide(household.plan, timeline, now, household.outcome)
+            period = timeline.at(now)
+            assert period is not None
+            runs = isinstance(outcome, Decision) and outcome.runs_at(now)
+            assert runs is (period.price <= 0.08 if kind == "below" else period.price >= 0.08)
+            on += runs
+        assert 50 < on < 334
+
+
+class TestNearlyAsCheap:
+    """Earlier or later, if the average is near enough to the best."""
+
+    def test_the_earliest_window_within_the_tolerance_wins(self) -> None:
+        timeline = line(settled(NIGHT, [0.3, 0.12, 0.3, 0.1, *[0.3] * 20]))
+        assert hours(decide(plan(duration=60), timeline, NIGHT)) == [(3, 4)]
+        assert hours(decide(plan(duration=60, tolerance=1.9), timeline, NIGHT)) == [(3, 4)]
+        assert hours(decide(plan(duration=60, tolerance=2), timeline, NIGHT)) == [(1, 2)]
+
+    def test_between_two_hours_it_may_begin_at_a_quarter(self) -> None:
+        timeline = line(settled(NIGHT, [0.3, 0.1, *[0.3] * 22]))
+        assert hours(decide(plan(duration=60, tolerance=5), timeline, NIGHT)) == [(0.75, 1.75)]
+
+    def test_the_latest_window_within_the_tolerance_wins(self) -> None:
+        timeline = line(settled(NIGHT, [0.3, 0.1, 0.3, 0.12, *[0.3] * 20]))
+        assert hours(decide(plan(duration=60, tolerance=2, prefer="latest"), timeline, NIGHT)) == [(3, 4)]
+
+    def test_of_equally_cheap_windows_the_preferred_one_is_taken_without_a_tolerance_too(self) -> None:
+        assert hours(decide(plan(duration=60, prefer="latest"), line(settled(NIGHT, [0.1] * 24)), NIGHT)) == [(23, 24)]
+
+    def test_a_split_window_that_is_over_earlier_wins_and_is_the_cheapest_that_is_over_then(self) -> None:
+        timeline = line(settled(NIGHT, [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17]))
+        split = {"duration": 120, "split": True, "min_piece": 60}
+        assert hours(decide(plan(**split), timeline, NIGHT)) == [(2, 3), (6, 7)]
+        assert hours(decide(plan(**split, tolerance=1), timeline, NIGHT)) == [(1, 3)]
+
+    def test_a_later_window_does_not_slip_on_when_the_best_has_passed(self) -> None:
+        # Each hour is a cent dearer than the one before: from what is left, the next one would always be near enough.
+        timeline = line(settled(NIGHT, [0.1 + hour / 100 for hour in range(24)]))
+        asked = plan(duration=60, tolerance=2, prefer="latest")
+        assert [hours(decide(asked, timeline, clock(now))) for now in (0, 1, 2)] == [[(2, 3)]] * 3
+
+
+HOURLY = st.lists(st.one_of(st.none(), st.sampled_from([0.1, 0.11, 0.12, 0.2, 0.3])), min_size=24, max_size=24)
+FORMS = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["cheapest", "dearest"]),
+        "duration": st.sampled_from([60, 90, 180]),
+        "split": st.booleans(),
+        "min_piece": st.sampled_from([15, 60]),
+        "max_starts": st.sampled_from([None, 1, 2]),
+        "tolerance": st.sampled_from([0, 0.5, 1, 10]),
+        "prefer": st.sampled_from(["earliest", "latest"]),
+        "price_cap": st.sampled_from([None, 20]),
+    }
+)
+
+
+@settings(max_examples=60)
+@given(HOURLY, FORMS)
+@example([0.1, 0.12, 0.11, *[0.3] * 21], {"duration": 60, "tolerance": 1, "prefer": "latest"})
+def test_while_prices_stay_a_window_stays_where_it_is_until_it_begins(
+    prices: list[float | None], form: dict[str, Any]
+) -> None:
+    timeline = line(settled(NIGHT, prices))
+    first = decide(plan(**form), timeline, NIGHT)
+    if isinstance(first, NoWindow):
+        return
+    for now in range(NIGHT, first.start + 1, QUARTER_S):
+        assert window(decide(plan(**form), timeline, now)).pieces == first.pieces
