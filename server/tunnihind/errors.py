@@ -6,7 +6,8 @@ TunnihindError
 ├── NoPriceAhead           no price is known from now on
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
-│   └── StoreLost          its file has been deleted or replaced since it was opened
+│   ├── StoreLost          its file has been deleted or replaced since it was opened
+│   └── LeaseLost          another server has taken the pipeline over, so nothing of this one's is stored
 ├── WorkerError            the process that makes forecasts can't be started, or dies at its work
 ├── ImportFileError        a file handed to `import` has a line that makes no sense
 └── SourceError            an upstream source gave no usable answer
@@ -56,6 +57,10 @@ class SchemaError(StoreError):
 
 class StoreLost(StoreError):
     """The store's file has been deleted or replaced since it was opened; that has been logged already."""
+
+
+class LeaseLost(StoreError):
+    """Another server has taken the pipeline over; what this one wanted to store is not kept."""
 
 
 class WorkerError(TunnihindError):

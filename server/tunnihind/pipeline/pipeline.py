@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, RateLimited, SourceError, StoreLost, TunnihindError
+from tunnihind.errors import BadAnswer, LeaseLost, RateLimited, SourceError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
@@ -196,8 +196,9 @@ class Pipeline:
         now = self._now()
         not_before = asked_pause_end(now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # What asks a source, and what opens the database, have logged their failures already.
-        logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost)
+        # What asks a source, and what opens the database, have logged their failures already; who runs the pipeline
+        # notices itself that it is another's.
+        logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
 

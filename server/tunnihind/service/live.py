@@ -30,6 +30,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
 from tunnihind.sources.upstream import open_session
+from tunnihind.store.lease import EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -116,8 +117,8 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
     """Do one pass of the pipeline; return whether all went well. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with Store(settings.store_url) as store:
-        lease = store.lease()
-        if not lease.claim(int(clock.now())):
+        lease = store.writing_lease()
+        if not await _claimed(lease, clock):
             raise StoreError("a running server keeps this database up to date already")
         try:
             observer = ServerObserver(Metrics(), progress)
@@ -129,6 +130,16 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
             lease.release()
+
+
+async def _claimed(lease: Lease, clock: Clock) -> bool:
+    """Claim the lease; where its holder doesn't beat, wait until it is certain that it is dead. Raises StoreError."""
+    first = last = lease.holder()
+    ends = clock.now() + EXPIRES_AFTER_S + LOOK_EVERY_S
+    while not (is_ours := lease.claim()) and last == first and clock.now() < ends:
+        await clock.sleep(LOOK_EVERY_S)
+        last = lease.holder()
+    return is_ours
 
 
 async def _simulate(

@@ -1,4 +1,4 @@
-"""Runs the pipeline in one server only: of several on the same database, the first to claim the lease."""
+"""Runs the pipeline in one server only: of several on the same database, the one that holds the lease."""
 
 import asyncio
 import logging
@@ -12,89 +12,120 @@ from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service.background import report
-from tunnihind.store.lease import Holder
+from tunnihind.store.lease import BEAT_EVERY_S, LOOK_EVERY_S, Holder
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-CLAIM_EVERY_S: Final = 20.0
-LOOK_EVERY_S: Final = 5.0
-"""How soon the end of another holder is noticed; looking does not write, a claim does."""
+_PATIENCE_S: Final = 2.0
+"""A database that gives no answer for so long may be out of reach: the pipeline is not left to go on unwatched."""
 
 
 class PipelineRunner:
-    """Starts the pipeline while this process holds the lease, and stops it when it doesn't."""
+    """Starts the pipeline while this process holds the lease, and stops it when it doesn't.
+
+    The others stand by: they look every second whether the holder is alive, and one of them takes over when it isn't.
+    """
 
     def __init__(
         self, store: Store, pipeline: Pipeline, clock: Clock, troubles: Troubles, *, on_change: Callable[[], None]
     ) -> None:
         self._store = store
-        self._lease = store.lease()
+        self._lease = store.writing_lease()
         self._pipeline = pipeline
         self._clock = clock
         self._troubles = troubles
         self._on_change = on_change
         self._work: asyncio.Task[None] | None = None
+        self._claim: asyncio.Task[bool] | None = None
+        self._holder: Holder | None = None
         self._last_warning: str | None = None
+        self._last_beat: tuple[Holder | None, float] | None = None
         self.takeovers = 0
         """How often this server has begun to run the pipeline."""
-        self._last_beat: tuple[Holder | None, float] | None = None
 
     @property
     def holder_silent_s(self) -> float | None:
         """Seconds since the holder of the lease, this server or another, was last seen to beat; None without one."""
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
-    def _note_beat(self, holder: Holder | None, *, is_ours: bool) -> None:
-        """Note when the holder was last seen to beat: now, if the lease is ours or its row is another than before."""
-        if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
-            self._last_beat = holder, monotonic()
-        elif holder is None:
-            self._last_beat = None
-
     @property
     def is_running(self) -> bool:
         """Whether this server runs the pipeline."""
         return self._work is not None
 
+    @property
+    def stands_by(self) -> bool:
+        """Whether another server runs the pipeline, as far as is known."""
+        return self._holder is not None
+
     async def run(self) -> None:
         """Claim the lease regularly until cancelled, then release it."""
         try:
             while True:
-                is_ours = await self._claim()
-                await self._clock.sleep(CLAIM_EVERY_S if is_ours else LOOK_EVERY_S)
+                await self.look_after()
+                await self._clock.sleep(BEAT_EVERY_S if self.is_running else LOOK_EVERY_S)
         finally:
             await self._stop()
+            if self._claim is not None:
+                # Otherwise it might take what has just been given up.
+                await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
             with suppress(StoreError):
                 await asyncio.to_thread(self._lease.release)
 
-    async def _claim(self) -> bool:
-        """Start the pipeline if the lease is ours, stop it if not; return whether it is ours.
+    async def look_after(self) -> None:
+        """Start the pipeline if the lease is ours, stop it if not, or if another server may have it by now.
 
         A store that could only be opened for reading, as on a full disk, is opened for writing as soon as it can be.
         """
         try:
-            if self._store.database.read_only:
-                await asyncio.to_thread(self._store.begin_writing)
-                _LOG.warning("the database can be written to now")
-            is_ours = await asyncio.to_thread(self._lease.claim, int(self._clock.now()))
-            holder = None if is_ours else await asyncio.to_thread(self._lease.holder)
+            is_ours = await self._ask()
         except StoreError as error:
             self._troubles.tell("pipeline", error.reason)
             # That the database is lost, or open for reading only, is in the log already.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
-                self._warn_once(f"{error}; serving goes on from what is known")
-            return False
+                self._warn_once(str(error), f"{error}; serving goes on from what is known")
+            is_ours = None
+        if is_ours is None:
+            if not self._lease.is_safe:
+                await self._stop()
+            return
         self._troubles.tell("pipeline", None)
-        self._note_beat(holder, is_ours=is_ours)
+        self._note_beat(is_ours=is_ours)
         if is_ours:
             self._start()
-        elif holder is not None:
-            await self._stop()
-            self._warn_once(
-                f"process {holder.pid} on {holder.host} runs the pipeline on this database; serving without one"
-            )
-        return is_ours
+        else:
+            await self._stand_by()
+
+    async def _ask(self) -> bool | None:
+        """Claim the lease; return whether it is ours, None where the database gives no answer. Raises StoreError."""
+        if self._claim is None:
+            self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
+        # A thread that waits for the network can't be cancelled: its answer is taken whenever it comes.
+        await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
+        if not self._claim.done():
+            self._troubles.tell("pipeline", "the database does not answer")
+            return None
+        answered, self._claim = self._claim, None
+        return answered.result()
+
+    def _claimed(self) -> bool:
+        if self._store.database.read_only:
+            self._store.begin_writing()
+            _LOG.warning("the database can be written to now")
+        if self._lease.claim():
+            self._holder = None
+            return True
+        self._holder = self._lease.holder()
+        return False
+
+    def _note_beat(self, *, is_ours: bool) -> None:
+        """Note when the holder was last seen to beat: now, if the lease is ours or its row is another than before."""
+        holder = self._holder
+        if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
+            self._last_beat = holder, monotonic()
+        elif holder is None:
+            self._last_beat = None
 
     def _start(self) -> None:
         if self._last_warning is not None:
@@ -106,6 +137,18 @@ class PipelineRunner:
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
             self._work.add_done_callback(report)
 
+    async def _stand_by(self) -> None:
+        was_running = self.is_running
+        await self._stop()
+        holder = self._holder
+        if holder is None:
+            return
+        who = f"process {holder.pid} on {holder.host}"
+        if was_running:
+            self._warn_once(who, f"{who} has taken the pipeline over; this server goes on serving, and stands by")
+        else:
+            self._warn_once(who, f"{who} runs the pipeline on this database; serving without one, and standing by")
+
     async def _stop(self) -> None:
         if self._work is not None:
             self._work.cancel()
@@ -113,7 +156,7 @@ class PipelineRunner:
                 await self._work
             self._work = None
 
-    def _warn_once(self, text: str) -> None:
-        if text != self._last_warning:
+    def _warn_once(self, about: str, text: str) -> None:
+        if about != self._last_warning:
             _LOG.warning(text)
-        self._last_warning = text
+        self._last_warning = about

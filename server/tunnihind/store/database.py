@@ -1,7 +1,7 @@
 """The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -45,6 +45,7 @@ class Database:
         self.damage = damage or DamageLog()
         self._system = _system(self.url, read_only=read_only)
         self._count: Count = _not_counted
+        self._is_to_be_kept: Callable[[Connection], None] | None = None
         self._use = threading.Condition()
         self._users = 0
         self._is_closed = False
@@ -80,6 +81,31 @@ class Database:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self._system.writing() as connection:
             yield connection
+            if self._is_to_be_kept is not None:
+                self._is_to_be_kept(connection)
+
+    @contextmanager
+    def noting(self) -> Iterator[Connection]:
+        """Open a short transaction that waits for no writer where the system can do that. Raises StoreError.
+
+        It is no one's who needs `keep_only_if`, and need not survive a power failure.
+        """
+        if self.read_only:
+            raise StoreError(f"the database {self} was opened for reading only")
+        with self._used(), self._counted("write"), self._system.noting() as connection:
+            yield connection
+
+    def now(self, connection: Connection) -> int:
+        """Return the time by the database's clock, unix seconds UTC: the same for all who use it."""
+        return self._system.now(connection)
+
+    def announce(self, connection: Connection) -> None:
+        """Tell all servers, once this transaction is kept, that what they serve has changed."""
+        self._system.announce(connection)
+
+    def keep_only_if(self, check: Callable[[Connection], None]) -> None:
+        """Look at the end of each later transaction of `writing` whether it may be kept: `check` raises where not."""
+        self._is_to_be_kept = check
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""

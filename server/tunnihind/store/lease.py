@@ -1,35 +1,58 @@
-"""Makes sure that of several servers on one database only one runs the pipeline."""
+"""Makes sure that of several servers on one database only one runs the pipeline.
+
+The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. Whoever takes it
+over writes another token. Every write of the pipeline is kept only if the row still has its token (`Lease.require`). So
+a holder that was frozen, or cut off, writes nothing any more, however sure of itself it is when it comes back.
+"""
 
 import os
 import socket
+import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, delete, select, text, update
 
+from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.rows import Instant, Rows
 from tunnihind.store.schema import leases as table
 
-EXPIRES_AFTER_S: Final = 120
-"""A holder that has not answered for this long counts as dead."""
+BEAT_EVERY_S: Final = 3.0
+"""How often a holder claims the lease again."""
+
+LOOK_EVERY_S: Final = 1.0
+"""How often the others look whether it beats; looking does not write."""
+
+EXPIRES_AFTER_S: Final = 10
+"""A holder that has been silent for longer counts as dead: it has missed three beats."""
+
+CONFIRMED_AFTER_S: Final = 5.0
+"""Whoever takes the lease over has itself seen no beat for so long: a clock that was set forward kills nobody."""
+
+_INSERT_NEW: Final = text(
+    "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
+    " ON CONFLICT DO NOTHING"
+)
+_MOST_WAITED_S: Final = 2.0
 _HIGHEST_PID: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a lease."""
+    """The process that holds a lease; `beat_ts` is its last beat by the database's clock, unix seconds UTC."""
 
     host: str
     pid: int
     beat_ts: int
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, frozen=True):
     """A row of the table; a process's number is never 0 or less, which would address a group."""
 
     token: str
@@ -39,37 +62,67 @@ class _Row(msgspec.Struct):
 
 
 class Lease:
-    """One process's claim to a job; `claim` again at least once a minute to keep it."""
+    """One process's claim to a job; `claim` again every `BEAT_EVERY_S` to keep it."""
 
-    def __init__(self, database: Database, name: str = "pipeline") -> None:
+    def __init__(
+        self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Make a claim; `steady` returns seconds of a clock that is never set."""
         self._database = database
         self._name = name
+        self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
         self._rows = Rows(table, partial(msgspec.convert, type=_Row), database.damage)
+        self._is_ours = table.c.name == name, table.c.token == self._token
+        self._watched: _Row | None = None
+        self._watched_since = 0.0
+        self._beaten_at: float | None = None
 
-    def claim(self, now: int) -> bool:
-        """Take or keep the job; return whether it is ours. Raises StoreError."""
-        with self._database.writing() as connection:
-            holder = self._read(connection)
-            if holder is not None and holder.token == self._token:
-                connection.execute(update(table).where(table.c.name == self._name).values(beat_ts=now))
-                return True
-            if holder is not None and self._is_alive(holder, now):
-                return False
-            connection.execute(delete(table).where(table.c.name == self._name))
-            connection.execute(
-                insert(table).values(name=self._name, token=self._token, host=self._host, pid=os.getpid(), beat_ts=now)
-            )
-            return True
+    @property
+    def is_safe(self) -> bool:
+        """Whether no other process can have taken the lease over since this one last beat.
+
+        Who shares a file can't write to it either while we can't. A database server may be out of our reach alone.
+        """
+        if self._beaten_at is None:
+            return False
+        return self._database.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
+
+    def claim(self) -> bool:
+        """Take or keep the lease; return whether it is ours. Raises StoreError."""
+        started = self._steady()
+        try:
+            with self._database.reading() as connection:
+                held, now = self._read(connection), self._database.now(connection)
+        except StoreError:
+            # Its holder may have been as unable to write as we are to read.
+            self._watched = None
+            raise
+        if held is not None and held.token != self._token and self._is_alive(held, now):
+            self._beaten_at = None
+            return False
+        taken = self._take(held)
+        self._beaten_at = started if taken else None
+        return taken
+
+    def require(self, connection: Connection) -> None:
+        """Make sure, as the last act of a transaction, that the lease is still ours. Raises LeaseLost.
+
+        Until the transaction has ended, nobody can take it over.
+        """
+        holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
+        if connection.execute(holds).first() is None:
+            raise LeaseLost("another server runs the pipeline: what this one has just written is not kept")
 
     def release(self) -> None:
-        """Give the job up. Raises StoreError."""
-        with self._database.writing() as connection:
-            connection.execute(delete(table).where(table.c.name == self._name, table.c.token == self._token))
+        """Give the lease up. Raises StoreError."""
+        self._beaten_at = None
+        with self._database.noting() as connection:
+            connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
-        """Return who holds the job by the book, alive or not. Raises StoreError."""
+        """Return who holds the lease by the book, alive or not. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -77,11 +130,37 @@ class Lease:
     def _read(self, connection: Connection) -> _Row | None:
         return self._rows.first(connection, table.c.name == self._name)
 
+    def _take(self, held: _Row | None) -> bool:
+        """Write our token and a beat into the row if it is still as it was read; return whether it was."""
+        asked = self._steady()
+        with self._database.noting() as connection:
+            if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
+                # Somebody has written for long. The holder may have waited as we have.
+                self._watched = None
+                return False
+            ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
+            beat = ours | {"beat_ts": self._database.now(connection)}
+            if held is not None:
+                as_read = table.c.name == self._name, table.c.token == held.token, table.c.beat_ts == held.beat_ts
+                return connection.execute(update(table).where(*as_read).values(beat)).rowcount == 1
+            self._rows.remove_damaged(connection, table.c.name == self._name)
+            return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
+
     def _is_alive(self, holder: _Row, now: int) -> bool:
-        # After a kill the next server on this machine need not wait. A beat from the future is a clock set back.
-        if holder.host == self._host and not _runs(holder.pid):
+        # After a kill the next server on this machine need not wait. Servers of a database may have hosts of one name.
+        if self._database.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
-        return abs(now - holder.beat_ts) <= EXPIRES_AFTER_S
+        silent_s = self._silence_of(holder)
+        if now - holder.beat_ts > EXPIRES_AFTER_S:
+            return silent_s <= CONFIRMED_AFTER_S
+        # A clock that was set back would keep the dead alive: then only what we have seen ourselves counts.
+        return silent_s <= EXPIRES_AFTER_S
+
+    def _silence_of(self, holder: _Row) -> float:
+        """Return for how many seconds this process has watched a holder without seeing a beat."""
+        if holder != self._watched:
+            self._watched, self._watched_since = holder, self._steady()
+        return self._steady() - self._watched_since
 
 
 def _runs(pid: int) -> bool:

@@ -60,6 +60,7 @@ class StateBook:
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
         self._count_up(connection, _VERSION)
+        self._database.announce(connection)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
@@ -73,7 +74,9 @@ class StateBook:
 
     def refreshed(self, at: int) -> None:
         """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
-        self.write(_LAST_REFRESH, at)
+        with self._database.writing() as connection:
+            _write(connection, _LAST_REFRESH, at)
+            self._database.announce(connection)
 
     def stored_prices(self, connection: Connection, at: int) -> None:
         """Say, within the transaction that stores them, that there are new prices."""

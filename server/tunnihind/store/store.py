@@ -62,6 +62,12 @@ class Store:
         """Return a new claim to the pipeline."""
         return Lease(self.database)
 
+    def writing_lease(self) -> Lease:
+        """Return a new claim to the pipeline; from now on, what this object writes is kept only while it is held."""
+        lease = self.lease()
+        self.database.keep_only_if(lease.require)
+        return lease
+
     def begin_writing(self) -> None:
         """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)

@@ -72,7 +72,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.runs.keep_score(None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep(LiveScores(days=tuple(scored)))
-        store.lease().claim(NOW - DAY_S)
+        store.lease().claim()
         store.state.refreshed(NOW)
         note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
         note_filled(store.state, months_filled("weather"), "2025-12-01", NOW)
@@ -154,7 +154,7 @@ def look_at_everything(store: Store) -> None:
 def work_with(store: Store) -> None:
     """Do what a server does with a store in a day."""
     look_at_everything(store)
-    assert store.lease().claim(NOW)
+    assert store.lease().claim()
     refill_damaged(store, [ScriptedWeather()])
     store.thin(NOW)
     store.state.refreshed(NOW)

@@ -1,22 +1,65 @@
-"""Of several servers on one database only one runs the pipeline."""
+"""Of several servers on one database only one runs the pipeline, and only that one's writes are kept."""
 
 import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 
-from tunnihind.store.lease import EXPIRES_AFTER_S, Holder
+from tests.support.stores import DAY, hourly, whole_day
+from tunnihind.errors import LeaseLost
+from tunnihind.market import day_start
+from tunnihind.store.lease import (
+    BEAT_EVERY_S,
+    CONFIRMED_AFTER_S,
+    EXPIRES_AFTER_S,
+    LOOK_EVERY_S,
+    Holder,
+    Lease,
+)
 from tunnihind.store.schema import leases
 from tunnihind.store.store import Store
 
-NOW = 1_765_792_800
 HERE = socket.gethostname()
+ELSEWHERE = "elsewhere"
+HOUR_S = 3600
+
+
+class Steady:
+    """A clock that is never set, and moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """Return the address of a database of either system."""
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database')}"
+    address: str = request.getfixturevalue("postgresql_url")
+    return address
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def steady() -> Steady:
+    return Steady()
 
 
 @contextmanager
@@ -40,80 +83,166 @@ def dead() -> int:
     return pid
 
 
-def hold(store: Store, pid: int, *, host: str = HERE, beat_ts: int = NOW) -> None:
-    """Let another process have the lease."""
-    with store.database.writing() as connection:
+def now_of(store: Store) -> int:
+    with store.database.reading() as connection:
+        return store.database.now(connection)
+
+
+def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) -> Holder:
+    """Let another process have the lease, which last beat some seconds ago."""
+    beat_ts = now_of(store) - silent_s
+    with store.database.noting() as connection:
         connection.execute(delete(leases))
         theirs = {"name": "pipeline", "token": "theirs", "host": host, "pid": pid, "beat_ts": beat_ts}
         connection.execute(insert(leases).values(theirs))
+    return Holder(host, pid, beat_ts)
+
+
+def beat(store: Store, beat_ts: int) -> None:
+    with store.database.noting() as connection:
+        connection.execute(update(leases).values(beat_ts=beat_ts))
+
+
+def watched(store: Store, steady: Steady, seconds: float) -> Lease:
+    """Return a claim that has watched the present holder for some seconds."""
+    lease = Lease(store.database, steady=steady)
+    assert not lease.claim()
+    steady.seconds += seconds
+    return lease
+
+
+def test_a_takeover_takes_less_than_fifteen_seconds() -> None:
+    # A beat is written in whole seconds, and one of looking is going on.
+    assert EXPIRES_AFTER_S + 1 + 2 * LOOK_EVERY_S < 15
+    assert 3 * BEAT_EVERY_S < EXPIRES_AFTER_S, "two beats may be missed"
+    assert CONFIRMED_AFTER_S > BEAT_EVERY_S + LOOK_EVERY_S
 
 
 def test_the_first_to_claim_has_it_and_keeps_it(store: Store) -> None:
     lease = store.lease()
-    assert lease.claim(NOW)
-    assert lease.claim(NOW + 60)
-    assert lease.holder() == Holder(HERE, os.getpid(), NOW + 60)
+    assert lease.claim()
+    beat(store, now_of(store) - 60)
+    assert lease.claim()
+    holder = lease.holder()
+    assert holder is not None
+    assert (holder.host, holder.pid) == (HERE, os.getpid())
+    assert abs(holder.beat_ts - now_of(store)) <= 5
 
 
-def test_a_living_process_is_not_robbed(store: Store, living: int) -> None:
-    hold(store, living)
-    lease = store.lease()
-    assert not lease.claim(NOW + EXPIRES_AFTER_S)
-    assert lease.holder() == Holder(HERE, living, NOW)
-
-
-def test_a_living_process_that_has_fallen_silent_is(store: Store, living: int) -> None:
-    hold(store, living)
-    assert store.lease().claim(NOW + EXPIRES_AFTER_S + 1)
-
-
-def test_after_a_kill_the_next_server_need_not_wait(store: Store, dead: int) -> None:
+def test_a_beating_process_is_not_robbed_however_long_one_looks(store: Store, steady: Steady, dead: int) -> None:
     hold(store, dead)
-    assert store.lease().claim(NOW)
+    lease = Lease(store.database, steady=steady)
+    for beats in range(20):
+        beat(store, now_of(store) + beats % 2)
+        assert not lease.claim()
+        steady.seconds += BEAT_EVERY_S
 
 
-def test_a_restarted_container_with_the_old_process_number_need_not_wait(store: Store) -> None:
-    hold(store, os.getpid())
-    assert store.lease().claim(NOW)
+def test_a_process_that_has_fallen_silent_is_replaced(store: Store, steady: Steady, living: int) -> None:
+    for host in (HERE, ELSEWHERE):
+        hold(store, living, host=host, silent_s=EXPIRES_AFTER_S + 1)
+        lease = watched(store, steady, CONFIRMED_AFTER_S)
+        assert not lease.claim(), "it has not been seen silent for long enough"
+        steady.seconds += 0.1
+        assert lease.claim()
 
 
-def test_of_another_machine_only_the_beat_counts(store: Store, dead: int) -> None:
-    hold(store, dead, host="elsewhere")
-    assert not store.lease().claim(NOW + EXPIRES_AFTER_S)
-    assert store.lease().claim(NOW + EXPIRES_AFTER_S + 1)
+def test_a_clock_that_is_set_forward_kills_nobody(store: Store, steady: Steady, living: int) -> None:
+    held = hold(store, living, silent_s=HOUR_S)
+    lease = watched(store, steady, CONFIRMED_AFTER_S - 1)
+    assert not lease.claim()
+    beat(store, held.beat_ts + int(BEAT_EVERY_S))
+    steady.seconds += CONFIRMED_AFTER_S - 1
+    assert not lease.claim()
+    steady.seconds += CONFIRMED_AFTER_S - 1
+    assert not lease.claim(), "it beats, whatever its beats say"
 
 
 @pytest.mark.parametrize("hours", [1, 24])
-def test_a_beat_from_the_future_is_a_clock_set_back_and_holds_nobody_up(store: Store, living: int, hours: int) -> None:
-    hold(store, living, beat_ts=NOW + hours * 3600)
-    assert store.lease().claim(NOW)
+def test_a_clock_that_is_set_back_keeps_no_dead_holder(store: Store, steady: Steady, living: int, hours: int) -> None:
+    hold(store, living, silent_s=-hours * HOUR_S)
+    lease = watched(store, steady, EXPIRES_AFTER_S)
+    assert not lease.claim()
+    steady.seconds += 0.1
+    assert lease.claim()
 
 
-def test_the_holder_keeps_it_when_its_clock_is_set_back(store: Store, living: int) -> None:
+def test_the_holder_keeps_it_when_its_clock_is_set(store: Store) -> None:
     lease = store.lease()
-    assert lease.claim(NOW)
-    assert lease.claim(NOW - 3600)
-    hold(store, living, beat_ts=NOW - 3600)
-    assert not lease.claim(NOW - 3600 + 20)
+    assert lease.claim()
+    for seconds in (HOUR_S, -HOUR_S):
+        beat(store, now_of(store) + seconds)
+        assert lease.claim()
+
+
+def test_two_whose_clocks_differ_do_not_take_it_from_each_other_in_turn(store: Store, steady: Steady) -> None:
+    holder, other = store.lease(), Lease(store.database, steady=steady)
+    other._host = ELSEWHERE
+    assert holder.claim()
+    for n in range(10):
+        beat(store, now_of(store) - HOUR_S + n)
+        assert not other.claim()
+        steady.seconds += BEAT_EVERY_S
+    assert holder.claim()
+
+
+def test_what_nobody_could_read_is_no_silence(store: Store, steady: Steady, living: int) -> None:
+    hold(store, living, silent_s=HOUR_S)
+    lease = watched(store, steady, 60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.database, "reading", unreachable)
+        with pytest.raises(LeaseLost):
+            lease.claim()
+    assert not lease.claim(), "its holder may have been cut off too, and needs time for a beat"
+    steady.seconds += CONFIRMED_AFTER_S + 0.1
+    assert lease.claim()
+
+
+def unreachable() -> None:
+    raise LeaseLost("a StoreError")
+
+
+def test_on_a_file_the_next_server_need_not_wait_after_a_kill(database: Path, dead: int) -> None:
+    with Store(f"sqlite:///{database}") as store:
+        for pid in (dead, os.getpid()):
+            # The second is a restarted container, whose process has the number that the old one had.
+            hold(store, pid, host=HERE)
+            assert store.lease().claim()
+
+
+def test_hosts_of_one_name_on_a_database_server_are_not_taken_for_one(postgresql_url: str, dead: int) -> None:
+    with Store(postgresql_url) as store:
+        for pid in (dead, os.getpid()):
+            hold(store, pid, host=HERE)
+            assert not store.lease().claim()
+
+
+def test_a_beat_is_by_the_clock_of_the_database_server(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(postgresql_url) as store:
+        monkeypatch.setattr(time, "time", lambda: 0.0)
+        lease = store.lease()
+        assert lease.claim()
+        holder = lease.holder()
+        assert holder is not None
+        assert abs(holder.beat_ts - now_of(store)) <= 5
 
 
 def test_what_was_taken_over_is_not_given_up_by_its_old_holder(store: Store, living: int) -> None:
     old = store.lease()
-    assert old.claim(NOW)
+    assert old.claim()
     hold(store, living)
-    assert not old.claim(NOW)
+    assert not old.claim()
     old.release()
-    assert not store.lease().claim(NOW)
+    assert not store.lease().claim()
 
 
-def test_what_was_given_up_is_free_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "gethostname", lambda: "elsewhere")
-    lease = store.lease()
-    monkeypatch.undo()
-    assert lease.claim(NOW)
-    assert not store.lease().claim(NOW)
-    lease.release()
-    assert store.lease().claim(NOW)
+def test_what_was_given_up_is_free_at_once(store: Store, steady: Steady) -> None:
+    lease, other = store.lease(), Lease(store.database, steady=steady)
+    other._host = ELSEWHERE
+    assert other.claim()
+    assert not lease.claim()
+    other.release()
+    assert lease.claim()
 
 
 def test_of_many_that_claim_at_once_one_has_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +253,7 @@ def test_of_many_that_claim_at_once_one_has_it(store: Store, monkeypatch: pytest
     def claim() -> None:
         lease = store.lease()
         together.wait(10)
-        won.append(lease.claim(NOW))
+        won.append(lease.claim())
 
     claimants = [threading.Thread(target=claim) for _ in range(8)]
     for claimant in claimants:
@@ -132,3 +261,106 @@ def test_of_many_that_claim_at_once_one_has_it(store: Store, monkeypatch: pytest
     for claimant in claimants:
         claimant.join(30)
     assert sorted(won) == [False] * 7 + [True]
+
+
+def test_of_many_that_see_a_silent_holder_one_takes_over(store: Store, steady: Steady, living: int) -> None:
+    hold(store, living, silent_s=HOUR_S)
+    claims = [Lease(store.database, steady=steady) for _ in range(6)]
+    for lease in claims:
+        lease._host = f"host {id(lease)}"
+    assert not any(lease.claim() for lease in claims)
+    steady.seconds += EXPIRES_AFTER_S
+    together, won = threading.Barrier(6), list[bool]()
+
+    def claim(lease: Lease) -> None:
+        together.wait(10)
+        won.append(lease.claim())
+
+    claimants = [threading.Thread(target=claim, args=(lease,)) for lease in claims]
+    for claimant in claimants:
+        claimant.start()
+    for claimant in claimants:
+        claimant.join(30)
+    assert sorted(won) == [False] * 5 + [True]
+
+
+def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, living: int) -> None:
+    lease = store.writing_lease()
+    assert lease.claim()
+    seen = day_start(DAY)
+    store.prices.add(whole_day(DAY), source="ours", seen_ts=seen)
+    kept, version = hourly(store), store.state.version()
+    hold(store, living)
+    with pytest.raises(LeaseLost):
+        store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="ours", seen_ts=seen + 60)
+    with pytest.raises(LeaseLost):
+        store.state.refreshed(seen)
+    assert (hourly(store), store.state.version(), store.state.last_refresh()) == (kept, version, None)
+
+
+def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
+    store.writing_lease()
+    with pytest.raises(LeaseLost):
+        store.state.write("fact", 1)
+    assert store.state.read("fact") is None
+
+
+def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, living: int) -> None:
+    # SQLite lets nobody take over meanwhile.
+    with Store(postgresql_url) as store, Store(postgresql_url) as other:
+        assert store.writing_lease().claim()
+
+        def write() -> None:
+            with store.database.writing() as connection:
+                store.state.put(connection, "fact", 1)
+                hold(other, living)
+
+        with pytest.raises(LeaseLost):
+            write()
+        assert store.state.read("fact") is None
+
+
+def test_nobody_takes_over_between_the_check_and_the_commit(url: str, store: Store, living: int) -> None:
+    lease = store.lease()
+    assert lease.claim()
+    order = list[str]()
+
+    def take_over() -> None:
+        with Store(url) as other:
+            hold(other, living)
+        order.append("taken over")
+
+    with store.database.writing() as connection:
+        lease.require(connection)
+        thief = threading.Thread(target=take_over)
+        thief.start()
+        thief.join(0.5)
+        order.append("committed")
+    thief.join(20)
+    assert order == ["committed", "taken over"]
+
+
+def test_a_holder_of_a_database_server_is_safe_until_another_may_take_over(postgresql_url: str, steady: Steady) -> None:
+    with Store(postgresql_url) as store:
+        lease = Lease(store.database, steady=steady)
+        assert is_safe(lease) == [False]
+        assert lease.claim()
+        steady.seconds += EXPIRES_AFTER_S
+        assert is_safe(lease) == [True]
+        steady.seconds += 0.1
+        assert is_safe(lease) == [False]
+
+
+def test_a_holder_of_a_file_is_safe_while_it_can_not_write_for_nobody_can(database: Path, steady: Steady) -> None:
+    with Store(f"sqlite:///{database}") as store:
+        lease = Lease(store.database, steady=steady)
+        assert lease.claim()
+        steady.seconds += HOUR_S
+        assert is_safe(lease) == [True]
+        lease.release()
+        assert is_safe(lease) == [False]
+
+
+def is_safe(lease: Lease) -> list[bool]:
+    """Return whether a lease is safe, in a list: a type checker takes a property to stay as it is."""
+    return [lease.is_safe]

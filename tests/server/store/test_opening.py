@@ -61,7 +61,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.runs.keep_score(None),
     lambda store: store.quarantine.put(CASE),
     lambda store: store.health.succeeded("elering", SEEN),
-    lambda store: store.lease().claim(SEEN),
+    lambda store: store.lease().claim(),
     lambda store: store.lease().release(),
     lambda store: store.state.refreshed(SEEN),
     lambda store: store.thin(SEEN),

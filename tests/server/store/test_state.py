@@ -32,7 +32,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "a released day": lambda store: store.quarantine.release([("elering", "ee", DAY)], NOW),
     "a failure": lambda store: store.health.failed("elering", NOW, "no answer"),
     "a good answer": lambda store: store.health.succeeded("elering", NOW),
-    "a claim": lambda store: store.lease().claim(NOW),
+    "a claim": lambda store: store.lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.refreshed(NOW),
     "thinning": lambda store: store.thin(NOW),

@@ -38,6 +38,18 @@ class System(Protocol):
     def writing(self) -> AbstractContextManager[Connection]:
         """Open a transaction that no other one writes beside. Raises SQLAlchemyError, StoreError."""
 
+    def noting(self) -> AbstractContextManager[Connection]:
+        """Open a short transaction beside that of a writer, as far as the system can; a power failure may undo it.
+
+        Raises SQLAlchemyError, StoreError.
+        """
+
+    def now(self, connection: Connection) -> int:
+        """Return the time by the database's clock, unix seconds UTC."""
+
+    def announce(self, connection: Connection) -> None:
+        """Tell all servers, once this transaction is kept, that what they serve has changed."""
+
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""
 

@@ -24,6 +24,9 @@ from tunnihind.store.engines.base import Outage, Recognise
 OLDEST_VERSION: Final = 14
 """The oldest version of PostgreSQL that the store runs on."""
 
+CHANNEL: Final = "tunnihind_changed"
+"""On which servers tell each other that what they serve has changed."""
+
 _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
@@ -45,6 +48,13 @@ _WRITING: Final = text(
     "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(:one_writer)"
 ).bindparams(one_writer=int.from_bytes(b"tunnihnd"))
 """Only one transaction writes at a time, as in SQLite: what it has read stays true until it is committed."""
+
+_NOTING: Final = text(
+    "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
+    " set_config('idle_in_transaction_session_timeout', '5s', true)"
+)
+_NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
+_ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
 _POOL_SIZE: Final = 5
 _POOL_OVERFLOW: Final = 10
@@ -94,6 +104,22 @@ class Postgresql:
             connection.execute(_WRITING)
             self._look_at(connection)
             yield connection
+
+    @contextmanager
+    def noting(self) -> Iterator[Connection]:
+        """Open a transaction that waits for no writer. Raises SQLAlchemyError, StoreLost."""
+        with self._writing.begin() as connection:
+            connection.execute(_NOTING)
+            self._look_at(connection)
+            yield connection
+
+    def now(self, connection: Connection) -> int:
+        """Return the time of the database server, unix seconds UTC."""
+        return int(connection.execute(_NOW).scalar_one())
+
+    def announce(self, connection: Connection) -> None:
+        """Tell all that listen, once this transaction is committed."""
+        connection.execute(_ANNOUNCE)
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have the database looked at that is behind a new connection."""

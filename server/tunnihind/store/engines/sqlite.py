@@ -25,6 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _BUSY_TIMEOUT_S: Final = 15
 _WRITES: Final = "tunnihind_writes"
+_IS_LASTING: Final = "tunnihind_is_lasting"
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 
 
@@ -61,6 +62,20 @@ class Sqlite:
     def writing(self) -> AbstractContextManager[Connection]:
         """Open a transaction, and wait until no other one writes."""
         return self.engine.execution_options(**{_WRITES: True}).begin()
+
+    def noting(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that a process's end can't undo, and a power failure may.
+
+        A beat every few seconds, each flushed to the disk, would wear out a memory card.
+        """
+        return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
+
+    def now(self, connection: Connection) -> int:
+        """Return the machine's time, unix seconds UTC."""
+        return int(connection.exec_driver_sql("SELECT strftime('%s')").scalar_one())
+
+    def announce(self, connection: Connection) -> None:
+        """Do nothing: other processes look every few seconds."""
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another file in this one's place looked at before it is used. Raises StoreError."""
@@ -200,9 +215,7 @@ def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
     _set_up_reading(connection, _record)
-    # Readers never wait for the writer; a commit is on the disk before it is called done.
-    _write_ahead(connection)
-    connection.execute("PRAGMA synchronous = FULL")
+    _write_ahead(connection)  # readers never wait for the writer
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -219,6 +232,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    writes: Any = connection.get_execution_options().get(_WRITES, False)
+    options = connection.get_execution_options()
+    writes: Any = options.get(_WRITES, False)
+    if writes:
+        # A commit is on the disk before it is called done.
+        synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
+        connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # A transaction that reads first and then writes would fail at once if another process wrote in between.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,228 @@
+"""One server runs the pipeline; the others stand by, and one of them takes over."""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from tests.support.clocks import StillClock
+from tests.support.pipelines import pipeline_of
+from tests.support.sources import ScriptedPrices
+from tests.support.upstreams.elering import flat_quotes
+from tunnihind.api.health import Troubles
+from tunnihind.errors import LeaseLost, StoreError
+from tunnihind.market import HOUR_S
+from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.service import pipeline_runner
+from tunnihind.service.pipeline_runner import PipelineRunner
+from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S
+from tunnihind.store.store import Store
+
+NOW = 1_765_792_800
+
+
+class SteadyClock(StillClock):
+    """A server's clock, the one that is never set, and that of its database."""
+
+    def steady(self) -> float:
+        return self.instant
+
+    def of_database(self, connection: Connection) -> int:
+        return int(self.instant)
+
+
+class StubPipeline(Pipeline):
+    """Says whether it is at work."""
+
+    def __init__(self, store: Store, clock: StillClock) -> None:
+        self.is_at_work = False
+        self.starts = 0
+
+    async def run(self, on_change: Callable[[], None]) -> None:
+        self.is_at_work = True
+        self.starts += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.is_at_work = False
+
+
+class Server:
+    """A server's part in the matter: its store, its pipeline and what runs that."""
+
+    def __init__(self, url: str, clock: SteadyClock, host: str) -> None:
+        self.store = Store(url)
+        self.store.database.now = clock.of_database  # type: ignore[method-assign]
+        self.clock = clock
+        self.troubles = Troubles()
+        self.pipeline = StubPipeline(self.store, clock)
+        self.runner = PipelineRunner(self.store, self.pipeline, clock, self.troubles, on_change=lambda: None)
+        self.runner._lease._host = host
+        self.runner._lease._steady = clock.steady
+
+    async def look(self) -> bool:
+        """Look after the lease once; return whether the pipeline is at work then."""
+        await self.runner.look_after()
+        await asyncio.sleep(0)  # a pipeline that was started begins
+        return self.pipeline.is_at_work
+
+    async def stop(self) -> None:
+        task = asyncio.create_task(self.runner.run())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database')}"
+    address: str = request.getfixturevalue("postgresql_url")
+    return address
+
+
+@pytest.fixture
+def clock() -> SteadyClock:
+    return SteadyClock(NOW)
+
+
+@pytest.fixture
+def servers(url: str, clock: SteadyClock) -> Iterator[tuple[Server, Server]]:
+    first, second = Server(url, clock, "first"), Server(url, clock, "second")
+    yield first, second
+    first.store.close()
+    second.store.close()
+
+
+async def let_expire(server: Server) -> None:
+    """Let a server stand by for as long as it takes until a silent holder counts as dead."""
+    await server.look()
+    for _ in range(int((EXPIRES_AFTER_S + 1) / LOOK_EVERY_S)):
+        server.clock.instant += LOOK_EVERY_S
+        await server.look()
+
+
+async def test_the_first_server_runs_the_pipeline_and_the_second_stands_by(
+    servers: tuple[Server, Server], caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = servers
+    for _ in range(20):
+        assert await first.look()
+        assert not await second.look()
+        first.clock.instant += BEAT_EVERY_S
+    assert (first.pipeline.starts, second.pipeline.starts) == (1, 0)
+    assert (first.runner.stands_by, second.runner.stands_by) == (False, True)
+    told = [record.message for record in caplog.records if "runs the pipeline on this database" in record.message]
+    assert len(told) == 1
+    assert " on first runs" in told[0]
+
+
+async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stands_by(
+    servers: tuple[Server, Server], caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = servers
+    assert await first.look()
+    # The first is frozen: it beats no more, and does not know.
+    await let_expire(second)
+    assert second.pipeline.is_at_work
+    with pytest.raises(LeaseLost):
+        first.store.state.refreshed(NOW)
+    second.store.state.refreshed(NOW + 1)
+    assert first.store.state.last_refresh() == NOW + 1
+    # It is back.
+    caplog.clear()
+    for _ in range(3):
+        assert not await first.look()
+    said = f"process {os.getpid()} on second has taken the pipeline over; this server goes on serving, and stands by"
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [said]
+    assert list(first.troubles) == []
+    # The second ends in good order: the first has the pipeline again at once.
+    await second.stop()
+    assert await first.look()
+    first.store.state.refreshed(NOW + 2)
+
+
+async def test_a_clean_stop_lets_another_take_over_at_once(servers: tuple[Server, Server]) -> None:
+    first, second = servers
+    assert await first.look()
+    assert not await second.look()
+    await first.stop()
+    assert not first.pipeline.is_at_work
+    assert await second.look()
+
+
+async def test_a_holder_that_cannot_reach_the_database_stops_before_another_takes_over(
+    postgresql_url: str, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(postgresql_url, clock, "first")
+    assert await server.look()
+
+    def unreachable() -> bool:
+        raise StoreError("it can't be reached", reason="it can't be reached")
+
+    monkeypatch.setattr(server.runner._lease, "claim", unreachable)
+    clock.instant += EXPIRES_AFTER_S
+    assert await server.look()
+    assert list(server.troubles) == ["it can't be reached"]
+    clock.instant += 1
+    assert not await server.look()
+    monkeypatch.undo()
+    assert await server.look()
+    assert list(server.troubles) == []
+    server.store.close()
+
+
+async def test_a_database_that_gives_no_answer_holds_nothing_up(
+    postgresql_url: str, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(postgresql_url, clock, "first")
+    assert await server.look()
+    claim, answer = server.runner._lease.claim, threading.Event()
+
+    def late() -> bool:
+        answer.wait(30)
+        return claim()
+
+    monkeypatch.setattr(pipeline_runner, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(server.runner._lease, "claim", late)
+    assert await server.look(), "it was ours a moment ago"
+    clock.instant += EXPIRES_AFTER_S + 1
+    assert not await server.look(), "another server may have it by now"
+    assert list(server.troubles) == ["the database does not answer"]
+    answer.set()
+    monkeypatch.undo()
+    assert await server.look()
+    server.store.close()
+
+
+async def test_on_a_file_that_nobody_can_write_to_the_pipeline_goes_on(
+    database: Path, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(f"sqlite:///{database}", clock, "first")
+    assert await server.look()
+
+    def locked() -> bool:
+        raise StoreError("the database is locked", reason="it is locked")
+
+    monkeypatch.setattr(server.runner._lease, "claim", locked)
+    clock.instant += 10 * EXPIRES_AFTER_S
+    assert await server.look()
+    server.store.close()
+
+
+async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
+    database: Path, clock: SteadyClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(f"sqlite:///{database}") as store:
+        store.writing_lease()
+        source = ScriptedPrices(flat_quotes(date(2025, 12, 1), date(2025, 12, 16), HOUR_S), clock=clock)
+        assert not await pipeline_of(store, clock, prices=(source,)).catch_up()
+        assert source.asked
+        assert (store.prices.count(), store.runs.newest(as_of=NOW + 1)) == (0, None)
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
