@@ -1,6 +1,6 @@
 """How prices and instants are written on a page, in its reader's language, unit, VAT and time zone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
@@ -75,9 +75,17 @@ class Display:
         """Write a period's price to the last decimal that the API serves."""
         return self.texts.number(self.shown(period), 2)
 
-    def mean_price(self, periods: Iterable[PricedPeriod]) -> str:
-        """Write the mean price of some periods."""
-        return self.texts.number(self._mean(periods), 2)
+    def told(self, period: PricedPeriod) -> str:
+        """Write a period's price, a forecast as what it is: about that."""
+        return self._told(self.shown(period), is_forecast=period.settled is None)
+
+    def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
+        """Write the mean price of some periods, as about that where one of them is a forecast."""
+        return self._told(self._mean(periods), is_forecast=any(period.settled is None for period in periods))
+
+    def _told(self, amount: float, *, is_forecast: bool) -> str:
+        written = self.texts.number(amount, 2)
+        return self.texts("about", price=written) if is_forecast else written
 
     def brief_mean_price(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell."""

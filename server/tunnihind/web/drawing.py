@@ -77,7 +77,8 @@ def draw(periods: Sequence[PricedPeriod], free_until: int, now: int, display: Di
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    ahead = [period for period in shown if period.forecast and period.ts >= now]
+    # One price for each hour: where it is published, what had been forecast would only confuse.
+    ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         settled=_steps([period for period in shown if period.settled is not None], frame, display),
         median=_line(ahead, frame, display),

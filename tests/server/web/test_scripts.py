@@ -156,20 +156,22 @@ import {{ columns }} from "{folder}/chart.js";
 const prices = JSON.parse(process.argv[2]);
 const periods = periodsOf(prices, (eurMwh) => eurMwh * 10);
 const hole = (key, value) => (value === undefined ? "-" : value);
-console.log(JSON.stringify(columns(periods, prices.step, 2 * prices.step), hole));
+console.log(JSON.stringify([false, true].map((past) => columns(periods, prices.step, past)), hole));
 """
 
 
 @pytest.mark.parametrize("step", [QUARTER_S, HOUR_S])
 async def test_the_charts_columns_last_to_the_end_of_their_period_with_gaps_where_unknown(step: int) -> None:
     actuals = [{"ts": i * step, "eurMwh": price} for i, price in ((0, 1), (1, 2), (3, 3))]
-    forecast = [{"ts": i * step, "p10": 1, "p50": 2, "p90": 3} for i in (0, 3)]
+    forecast = [{"ts": i * step, "p10": 1, "p50": 2, "p90": 3} for i in (0, 2)]
     prices = json.dumps({"settled": actuals, "forecast": forecast, "step": step})
-    instants, p10, p50, p90, settled = json.loads(await run_module(COLUMNS.format(folder=STATIC.as_uri()), prices))
+    ahead, whole = json.loads(await run_module(COLUMNS.format(folder=STATIC.as_uri()), prices))
+    instants, p10, p50, p90, settled = ahead
     assert instants == [i * step / 2 for i in range(10)]
     assert settled == [10, "-", 20, "-", 20, None, 30, "-", 30, None]
-    assert p50 == ["-", None, "-", None, "-", None, "-", 20, "-", None]
-    assert (p10[7], p90[7]) == (10, 30)
+    assert p50 == ["-", None, "-", None, "-", 20, "-", None, "-", None]
+    assert (p10[5], p90[5]) == (10, 30)
+    assert whole[2] == ["-", 20, "-", None, "-", 20, "-", None, "-", None]
 
 
 DAY_NAMES = """

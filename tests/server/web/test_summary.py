@@ -50,6 +50,18 @@ def test_a_day_tells_settled_partly_forecast_and_unknown_apart() -> None:
     assert [d.state for d in summary_of(ServedData("empty")).days] == ["none", "none"]
 
 
+def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -> None:
+    day = day_start(date(2025, 12, 15)) - HOUR_S
+    hours = {day + i * HOUR_S: 1.0 for i in range(24)}
+    summary = summary_of(make_view(hours, make_run([5.0] * 72, start=HOUR + HOUR_S)), unit="mwh", vat="none")
+    today, tomorrow = summary.days
+    assert (summary.display.told_mean(today.periods), summary.display.told(today.cheapest)) == ("1.00", "1.00")
+    assert (summary.display.told_mean(tomorrow.periods), summary.display.told(tomorrow.dearest)) == (
+        "about 5.00",
+        "about 5.00",
+    )
+
+
 def test_with_nothing_known_one_notice_says_so() -> None:
     summary = summary_of(ServedData("empty"))
     assert [notice.is_warning for notice in summary.notices] == [False]
@@ -187,6 +199,13 @@ def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
     assert 0 <= min(ys) <= max(ys) <= 1000
     assert 0 < drawing.zero < 1000
     assert drawing.prices[0].at == 100
+
+
+def test_no_forecast_is_drawn_where_the_price_is_published() -> None:
+    hours = {HOUR + i * HOUR_S: 1.0 for i in range(3)}
+    drawing = summary_of(make_view(hours, make_run([5.0] * 5, start=HOUR + HOUR_S))).drawing
+    assert drawing is not None
+    assert len(drawing.median.split("L")) == 3
 
 
 def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:

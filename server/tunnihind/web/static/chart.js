@@ -18,9 +18,9 @@ export function chartLibrary() {
  * middle. A gap of uPlot's is null; undefined only says that a series has no point there.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} step how long a period is
- * @param {number} forecastsFrom forecasts of earlier periods are left out
+ * @param {boolean} showsPast whether periods whose price is known show what had been forecast for them, too
  */
-export function columns(periods, step, forecastsFrom) {
+export function columns(periods, step, showsPast) {
   /** @type {number[]} */
   const instants = [];
   /** @type {(number | null | undefined)[][]} */
@@ -28,7 +28,7 @@ export function columns(periods, step, forecastsFrom) {
   const end = { ts: Math.max(...periods.keys()) + step, settled: null, forecast: null };
   let previous = null;
   for (const period of [...periods.values(), end]) {
-    const shown = period.ts >= forecastsFrom ? period.forecast : null;
+    const shown = showsPast || period.settled === null ? period.forecast : null;
     instants.push(period.ts, period.ts + step / 2);
     settled.push(period.settled ?? previous, period.settled === null ? null : undefined);
     p10.push(undefined, shown?.[0] ?? null);
@@ -49,7 +49,7 @@ export class Chart {
     this.place = place;
     this.scene = scene;
     this.listener = listener;
-    this.showsPast = true;
+    this.showsPast = false;
     /** @type {Map<string, Date>} */
     this.dates = new Map();
     /** @type {{min: number, max: number}} */
@@ -59,7 +59,7 @@ export class Chart {
   }
 
   columns() {
-    return columns(this.scene.periods, this.scene.step, this.showsPast ? 0 : this.scene.now());
+    return columns(this.scene.periods, this.scene.step, this.showsPast);
   }
 
   size() {

@@ -89,10 +89,10 @@ function startChart(card) {
   chart = new Chart(place, scene, { pointed: say });
   const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
   if (past) {
-    past.checked = chart.showsPast = chosen("past", "1") === "1";
+    past.checked = chart.showsPast = chosen("past", "0") === "1";
     past.addEventListener("change", () => {
       if (chart) chart.showsPast = past.checked;
-      choose({ past: past.checked ? null : "0" });
+      choose({ past: past.checked ? "1" : null });
       chart?.draw();
     });
   }

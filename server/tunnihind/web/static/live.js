@@ -37,7 +37,9 @@ export function showPeriod(ts, { periods, step, wording }) {
   const kind = priceOf(period) === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
   write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
   write(card, "[data-now-price]", written(priceOf(period)));
-  write(card, "[data-next-price]", written(priceOf(periods.get(ts + step))));
+  const next = periods.get(ts + step);
+  const price = written(priceOf(next));
+  write(card, "[data-next-price]", next?.settled === null ? wording.say("about", { price }) : price);
   write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
   write(card, "[data-now-kind]", wording.say(kind));
 }
