@@ -68,8 +68,13 @@ HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
 
 
+_CLOCKS_DIFFER_S: Final = 300
+"""A run made later than this is of a clock that was set wrong; one made a little later, of another server's clock."""
+
+
 def read_served_data(store: Store, now: int) -> ServedData:
     """Read what is known now. Raises StoreError."""
+    made_until = now + _CLOCKS_DIFFER_S
     # First, so that what is stored while this reads has a later version: its answers then have other tags.
     version = str(store.state.version())
     since = floor_hour(now) - HISTORY_S
@@ -78,9 +83,9 @@ def read_served_data(store: Store, now: int) -> ServedData:
     prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
     settled = served(prices.of(zone), now)
     quarters = served_quarters(settled, prices.of(zone, QUARTER_S))
-    runs = store.runs.since(since, as_of=now)
-    run = runs[0] if runs else store.runs.newest(as_of=now)
-    quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=now, step_s=QUARTER_S)
+    runs = store.runs.since(since, as_of=made_until)
+    run = runs[0] if runs else store.runs.newest(as_of=made_until)
+    quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=made_until, step_s=QUARTER_S)
     doubt = store.confirmation.doubt()
     return ServedData(
         version=version,

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from contextlib import aclosing, suppress
+from random import uniform
 from time import monotonic
 from typing import Final
 
@@ -11,12 +13,21 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import floor_hour
+from tunnihind.service.background import background
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
 """How often to look for what another process wrote: an import, or the server that runs the pipeline."""
+
+LOOK_OFTEN_S: Final = 1.0
+"""How often where a database server could tell of changes and doesn't: a standby, or behind a pool of connections."""
+
+_RETRIES_S: Final = 0.5, 1.5
+"""Not all servers come back to a database at the same moment."""
+
+_LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 
 class SnapshotUpdater:
@@ -29,6 +40,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: tuple[int, ...] | None = None
         self._is_failing = False
+        self._is_told = False
         self._caught_up_at: float | None = None
 
     @property
@@ -71,18 +83,43 @@ class SnapshotUpdater:
 
     async def run(self) -> None:
         """Follow the store until cancelled."""
-        while True:
-            self._changed.clear()
-            await self.refresh()
-            # Real time, not the clock's: this only waits until this process or another one has changed the store.
+        async with background(self._listen()):
+            while True:
+                self._changed.clear()
+                await self.refresh()
+                # Real time, not the clock's: this only waits until this process or another one has changed the store.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._pause_s()):
+                        await self._changed.wait()
+
+    def _pause_s(self) -> float:
+        """Return how long to wait before looking again, unless a change is told of."""
+        if not self._store.database.tells_of_changes:
+            return LOOK_AGAIN_S
+        if self._is_failing:
+            return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
+        return LOOK_AGAIN_S if self._is_told else LOOK_OFTEN_S
+
+    async def _listen(self) -> None:
+        """Look at the store whenever a change is told of, as long as that can be."""
+        while self._store.database.tells_of_changes:
             try:
-                async with asyncio.timeout(LOOK_AGAIN_S):
-                    await self._changed.wait()
-            except TimeoutError:
-                continue
+                async with aclosing(self._store.database.changes()) as changes:
+                    is_listening = False
+                    async for _ in changes:
+                        # What is said to everybody is heard; that we may listen is no proof of it.
+                        self._is_told, is_listening = is_listening, True
+                        self._changed.set()
+            except StoreError as error:
+                _LOG.debug("%s; it is looked at every second", error)
+            self._is_told = False
+            self._changed.set()
+            await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
     def _read(self, now: int) -> tuple[tuple[int, ...], ServedData | None]:
         """Return the state of the store, and the data to serve, None if they are served already."""
         state = self._store.state
-        seen = state.version(), state.last_refresh() or 0, floor_hour(now)
-        return seen, None if seen == self._shown else read_served_data(self._store, now)
+        # In one view: wherever the version is the same, the data are.
+        with self._store.database.one_view():
+            seen = state.version(), state.last_refresh() or 0, floor_hour(now)
+            return seen, None if seen == self._shown else read_served_data(self._store, now)

@@ -1,7 +1,7 @@
 """The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -46,6 +46,7 @@ class Database:
         self._system = _system(self.url, read_only=read_only)
         self._count: Count = _not_counted
         self._is_to_be_kept: Callable[[Connection], None] | None = None
+        self._view = threading.local()
         self._use = threading.Condition()
         self._users = 0
         self._is_closed = False
@@ -71,8 +72,22 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a consistent view of the data. Raises StoreError."""
+        shared: Connection | None = getattr(self._view, "connection", None)
+        if shared is not None:
+            yield shared
+            return
         with self._used(), self._counted("read"), self._system.reading() as connection:
             yield connection
+
+    @contextmanager
+    def one_view(self) -> Iterator[None]:
+        """Let all that this thread reads within the context be of one instant. Raises StoreError."""
+        with self.reading() as connection:
+            self._view.connection = connection
+            try:
+                yield
+            finally:
+                self._view.connection = None
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -102,6 +117,15 @@ class Database:
     def announce(self, connection: Connection) -> None:
         """Tell all servers, once this transaction is kept, that what they serve has changed."""
         self._system.announce(connection)
+
+    @property
+    def tells_of_changes(self) -> bool:
+        """Whether `changes` tells of what other processes announce."""
+        return self._system.tells_of_changes
+
+    def changes(self) -> AsyncGenerator[None]:
+        """Yield as soon as we listen, and whenever a process has announced a change. Raises StoreError."""
+        return self._system.changes()
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
         """Look at the end of each later transaction of `writing` whether it may be kept: `check` raises where not."""

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol
@@ -29,6 +29,9 @@ class System(Protocol):
 
     engine: Engine
 
+    tells_of_changes: bool
+    """Whether `changes` tells of what other processes announce."""
+
     def require(self) -> None:
         """Make sure, before each access, that the database is still the one that was opened. Raises StoreLost."""
 
@@ -49,6 +52,9 @@ class System(Protocol):
 
     def announce(self, connection: Connection) -> None:
         """Tell all servers, once this transaction is kept, that what they serve has changed."""
+
+    def changes(self) -> AsyncGenerator[None]:
+        """Yield as soon as we listen, and whenever a process has announced a change. Raises StoreError."""
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""

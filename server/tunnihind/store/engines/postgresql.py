@@ -4,7 +4,7 @@ A server that goes away is noticed within seconds, and the first access after it
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -20,12 +20,10 @@ from tunnihind.errors import StoreError, StoreLost
 from tunnihind.foreign_text import one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
+from tunnihind.store.engines.postgresql_changes import CHANNEL, changes
 
 OLDEST_VERSION: Final = 14
 """The oldest version of PostgreSQL that the store runs on."""
-
-CHANNEL: Final = "tunnihind_changed"
-"""On which servers tell each other that what they serve has changed."""
 
 _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
@@ -74,6 +72,7 @@ class Postgresql:
     """A database of a PostgreSQL server."""
 
     path: Path | None = None
+    tells_of_changes = True
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
         """Prepare to connect."""
@@ -120,6 +119,15 @@ class Postgresql:
     def announce(self, connection: Connection) -> None:
         """Tell all that listen, once this transaction is committed."""
         connection.execute(_ANNOUNCE)
+
+    async def changes(self) -> AsyncGenerator[None]:
+        """Yield as soon as we listen, and whenever a change is told of. Raises StoreError."""
+        try:
+            async for _ in changes(self.engine, _connecting(self._url)):
+                yield
+        except (psycopg.Error, OSError) as error:
+            words = one_line(without_secrets(str(error), self._url))
+            raise StoreError(f"the database {self.name} tells of no changes: {words}") from error
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have the database looked at that is behind a new connection."""
@@ -172,10 +180,14 @@ def _is_gone(error: DBAPIError) -> bool:
     return error.connection_invalidated or _SERVER_GONE.fullmatch(state) is not None
 
 
+def _connecting(url: URL) -> dict[str, Any]:
+    return {name: value for name, value in _CONNECTING.items() if name not in url.query}
+
+
 def _engine(url: URL) -> Engine:
     engine = create_engine(
         url,
-        connect_args={name: value for name, value in _CONNECTING.items() if name not in url.query},
+        connect_args=_connecting(url),
         pool_size=_POOL_SIZE,
         max_overflow=_POOL_OVERFLOW,
         pool_timeout=_POOL_WAIT_S,

@@ -7,6 +7,7 @@ import logging
 import os
 import sqlite3
 import threading
+from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,8 @@ _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 
 class Sqlite:
     """An SQLite database."""
+
+    tells_of_changes = False
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
         """Prepare to connect, and make the file unless `read_only`. Raises StoreError."""
@@ -76,6 +79,11 @@ class Sqlite:
 
     def announce(self, connection: Connection) -> None:
         """Do nothing: other processes look every few seconds."""
+
+    async def changes(self) -> AsyncGenerator[None]:
+        """Yield nothing, and end."""
+        for _ in ():
+            yield
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another file in this one's place looked at before it is used. Raises StoreError."""

@@ -1,0 +1,165 @@
+"""Whichever replica is asked within a second, the answer is the same, byte for byte."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from aiohttp import ClientSession, web
+
+from tests.support.clocks import StillClock
+from tests.support.pipelines import plain_runs
+from tests.support.stores import DAY, whole_day
+from tunnihind.api.feeds import READERS
+from tunnihind.api.server import Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
+from tunnihind.service.application import create_app
+from tunnihind.service.snapshot_updater import SnapshotUpdater
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+NOW = day_start(DAY) + 10 * HOUR_S + 1234
+PATHS = [
+    "/api/v1/forecast",
+    "/api/v1/quarters",
+    "/api/v1/quarters?days=3",
+    "/api/v1/scenarios",
+    "/api/series",
+    "/api/series?days=2",
+    *(f"/api/feeds/{reader}" for reader in READERS),
+    *(f"/api/feeds/{reader}?resolution=15m&price=market" for reader in READERS),
+    "/api/v1/history?month=2025-12",
+    "/api/v1/history?month=2025-11&resolution=15m",
+    "/api/v1/accuracy",
+    "/api/v1/accuracy?format=csv",
+    "/api/openapi.json",
+    "/api/about",
+    "/",
+    "/accuracy",
+    "/docs",
+]
+SAME_FIELDS = "ETag", "Cache-Control", "Content-Type", "Content-Encoding", "Content-Length", "Vary"
+
+
+@dataclass
+class Replica:
+    """A server that reads a store and answers on a port."""
+
+    url: str
+    now: float
+    settings: Settings = field(default_factory=lambda: Settings(public_url="https://tunnihind.example"))
+
+    def __post_init__(self) -> None:
+        self.clock = StillClock(self.now)
+        self.store = Store(self.url, read_only=True)
+        self.snapshot = Snapshot(self.settings, self.clock)
+        self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
+
+    @asynccontextmanager
+    async def answering(self) -> AsyncIterator[str]:
+        app = create_app(
+            self.settings,
+            self.snapshot,
+            self.clock,
+            instance_id=self.store.state.instance_id(),
+            read_prices=lambda start, end: self.store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
+            read_scores=self.store.scores.days,
+            pipeline_expected=False,
+        )
+        runner = Runner(app, shutdown_timeout=1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        try:
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+        finally:
+            await runner.cleanup()
+            self.store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database')}"
+    address: str = request.getfixturevalue("postgresql_url")
+    return address
+
+
+@pytest.fixture
+def writer(url: str) -> Iterator[Store]:
+    """Return a store with weeks of prices, of hours and of quarters, and the forecasts of some days."""
+    with Store(url) as store:
+        for ago in range(20, 0, -1):
+            day = DAY - timedelta(days=ago)
+            step_s = HOUR_S if ago % 3 else QUARTER_S
+            prices = whole_day(day, step_s, price=lambda n, ago=ago: 40.0 + 7.77 * (n * ago % 11))  # type: ignore[misc]
+            store.prices.add(prices, source="test", seen_ts=day_start(day) - HOUR_S)
+        for hours_ago in range(60, 0, -7):
+            store.runs.add_pair(plain_runs(NOW - hours_ago * HOUR_S))
+        store.state.refreshed(NOW - 4000)
+        yield store
+
+
+async def answers(session: ClientSession, base: str, path: str, coding: str) -> tuple[object, ...]:
+    asked = session.get(base + path, headers={"Accept-Encoding": coding, "X-Request-Id": "same"})
+    async with asked as response:
+        return response.status, [response.headers.get(name) for name in SAME_FIELDS], await response.read()
+
+
+async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, writer: Store) -> None:
+    # One has been there for long, has read an hour ago and again after each change; the other has just begun.
+    old = Replica(url, NOW - HOUR_S)
+    await old.updater.refresh()
+    writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
+    old.clock.instant = NOW - 3000
+    await old.updater.refresh()
+    writer.runs.add_pair(plain_runs(NOW - 2000))
+    writer.state.refreshed(NOW - 1500)
+    # Its clock is late by a minute.
+    old.clock.instant = NOW - 2060
+    await old.updater.refresh()
+    old.clock.instant = NOW
+    new = Replica(url, NOW)
+    await new.updater.refresh()
+    async with AsyncExitStack() as stack:
+        bases = [await stack.enter_async_context(replica.answering()) for replica in (old, new)]
+        session = await stack.enter_async_context(ClientSession(auto_decompress=False))
+        for path in PATHS:
+            for coding in ("identity", "gzip", "zstd"):
+                one, other = [await answers(session, base, path, coding) for base in bases]
+                assert one == other, f"{path} in {coding}"
+                assert one[0] == 200, f"{path}: {one}"
+
+
+async def test_the_hour_in_which_the_data_were_read_makes_no_difference(url: str, writer: Store) -> None:
+    # A replica has a moment after the full hour in which it has not read again yet.
+    late, new = Replica(url, NOW - HOUR_S), Replica(url, NOW)
+    writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 2 * HOUR_S)
+    for replica in (late, new):
+        await replica.updater.refresh()
+    late.clock.instant = NOW
+    for coding in ("identity", "gzip"):
+        for one, other in (
+            (late.snapshot.forecast(coding), new.snapshot.forecast(coding)),
+            (late.snapshot.series(14, coding), new.snapshot.series(14, coding)),
+            (late.snapshot.quarters(14, coding), new.snapshot.quarters(14, coding)),
+            (late.snapshot.scenarios(coding), new.snapshot.scenarios(coding)),
+            (late.snapshot.accuracy(coding), new.snapshot.accuracy(coding)),
+        ):
+            assert (one.tag, one.body) == (other.tag, other.body)
+    late.store.close()
+    new.store.close()
+
+
+async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, writer: Store) -> None:
+    """What is stored while a replica reads is neither in its data nor in their version."""
+    replica = Replica(url, NOW)
+    with replica.store.database.one_view():
+        version = replica.store.state.version()
+        writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
+        assert writer.state.version() > version
+        assert replica.store.state.version() == version
+        assert day_start(DAY) not in replica.store.prices.archive().everything().of("ee")
+    assert day_start(DAY) in replica.store.prices.archive().everything().of("ee")
+    replica.store.close()

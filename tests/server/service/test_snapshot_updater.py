@@ -1,0 +1,138 @@
+"""What is served follows the store: at once where a database server tells of changes, else by looking."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.clocks import StillClock
+from tests.support.postgresql import PostgresqlServer, postgresql_server
+from tests.support.stores import DAY, whole_day
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.market import HOUR_S, day_start
+from tunnihind.service import snapshot_updater
+from tunnihind.service.background import background
+from tunnihind.service.snapshot_updater import SnapshotUpdater
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+NOW = day_start(DAY) + HOUR_S
+PATIENCE_S = 30.0
+
+
+class Replica:
+    """A server's snapshot of a store, without its port."""
+
+    def __init__(self, url: str, *, read_only: bool = True) -> None:
+        self.store = Store(url, read_only=read_only)
+        self.clock = StillClock(NOW)
+        self.snapshot = Snapshot(Settings(public_url="https://tunnihind.example"), self.clock)
+        self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Replica]:
+        with self.store:
+            async with background(self.updater.run()):
+                yield self
+
+    def last_refresh(self) -> int | None:
+        refreshed: int | None = json.loads(self.snapshot.forecast("identity").body)["lastRefresh"]
+        return refreshed
+
+    def hours(self) -> int:
+        return len(self.snapshot.data.settled)
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Wait for something that other threads and processes bring about."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.01)
+
+
+def settle_a_day(store: Store) -> None:
+    store.prices.add(whole_day(DAY), source="test", seen_ts=NOW)
+
+
+@pytest.fixture
+def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look by himself within a test."""
+    for name in ("LOOK_AGAIN_S", "LOOK_OFTEN_S"):
+        monkeypatch.setattr(snapshot_updater, name, 10 * PATIENCE_S)
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_change_is_told_to_all_replicas_of_a_database_server(postgresql_url: str) -> None:
+    with Store(postgresql_url) as writer:
+        one, other = Replica(postgresql_url), Replica(postgresql_url)
+        async with one.running(), other.running():
+            await until(lambda: one.updater.lag_s is not None and other.updater.lag_s is not None)
+            # Listening begins at some moment after that; whatever is written then is told.
+            await until(lambda: listeners(writer) == 2)
+            settle_a_day(writer)
+            await until(lambda: one.hours() == other.hours() == 24)
+            writer.state.refreshed(NOW + 1)
+            await until(lambda: one.last_refresh() == other.last_refresh() == NOW + 1)
+
+
+def listeners(store: Store) -> int:
+    """Return how many connections to the database listen."""
+    with store.database.reading() as connection:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+        return int(connection.exec_driver_sql(asked.replace("%", "%%")).scalar_one())
+
+
+async def test_where_changes_are_not_told_of_they_are_looked_for(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
+    monkeypatch.setattr("tunnihind.store.engines.postgresql_changes.CHANNEL", "another_channel")
+    with Store(postgresql_url) as writer:
+        async with Replica(postgresql_url).running() as replica:
+            await until(lambda: replica.updater.lag_s is not None)
+            settle_a_day(writer)
+            await until(lambda: replica.hours() == 24)
+
+
+async def test_a_file_is_looked_at_every_few_seconds(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 0.05)
+    url = f"sqlite:///{database}"
+    with Store(url) as writer:
+        async with Replica(url).running() as replica:
+            await until(lambda: replica.updater.lag_s is not None)
+            settle_a_day(writer)
+            await until(lambda: replica.hours() == 24)
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresqlServer]:
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it_is_back(
+    own_server: PostgresqlServer,
+) -> None:
+    url = own_server.url(own_server.make_database())
+    with Store(url) as writer:
+        settle_a_day(writer)
+        writer.state.refreshed(NOW)
+        async with Replica(url).running() as replica:
+            await until(lambda: replica.updater.lag_s is not None and listeners(writer) == 1)
+            await asyncio.to_thread(own_server.stop, "immediate")
+            await until(lambda: list(replica.snapshot.troubles))
+            assert list(replica.snapshot.troubles) == ["the database server does not answer"]
+            assert replica.hours() == 24
+            # Hours go by; what is past leaves, and the ages stay honest.
+            replica.clock.instant = NOW + 5 * HOUR_S
+            body = json.loads(replica.snapshot.forecast("identity").body)
+            assert (body["now"], body["lastRefresh"]) == (NOW + 5 * HOUR_S, NOW)
+            assert body["dayAhead"][0]["ts"] == NOW + 5 * HOUR_S
+            await asyncio.to_thread(own_server.start)
+            writer.state.refreshed(NOW + 60)
+            await until(lambda: replica.last_refresh() == NOW + 60)
+            assert list(replica.snapshot.troubles) == []
