@@ -22,7 +22,6 @@ unix_socket_directories = '{folder}'
 max_connections = 100
 shared_buffers = 32MB
 fsync = off
-synchronous_commit = off
 full_page_writes = off
 jit = off
 """
@@ -71,9 +70,9 @@ class PostgresqlServer:
         with psycopg.connect(host=str(self.folder), dbname=database, user="postgres", autocommit=True) as connection:
             yield connection
 
-    def make_database(self, *, like: str = "template0", encoding: str = "UTF8") -> str:
+    def make_database(self, *, like: str = "template0", encoding: str = "UTF8", name: str = "") -> str:
         """Make a database, a copy of another that nobody uses; return its name."""
-        name = f"test_{uuid.uuid4().hex[:12]}"
+        name = name or f"test_{uuid.uuid4().hex[:12]}"
         made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {} LC_COLLATE 'C' LC_CTYPE 'C'")
         if encoding == "UTF8":
             made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {}")

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from tunnihind.forecast.known_days.quantities import unknown_names
@@ -47,7 +46,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
     return Status(
         now=now,
         database=str(store.database),
-        database_bytes=None if store.database.path is None else _bytes(store.database.path),
+        database_bytes=store.database.size(),
         prices=store.prices.count(),
         settled_until=None if settled is None else settled + HOUR_S,
         last_refresh=_until(store.state.last_refresh(), now),
@@ -63,12 +62,6 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         doubt="" if is_past or (doubt := store.confirmation.doubt()) is None else str(doubt),
         damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
-
-
-def _bytes(path: Path) -> int:
-    """Return the size of a SQLite database; what was written lately is still in the log beside it."""
-    files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def describe(status: Status) -> Iterator[str]:

@@ -91,7 +91,7 @@ def learnt_folder(store: Store) -> Path | None:
     """
     if store.database.path is not None:
         return Path(f"{store.database.path}-learnt")
-    return None if store.database.url.get_backend_name() == "sqlite" else data_folder() / "learnt"
+    return None if store.database.is_private else data_folder() / "learnt"
 
 
 def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair | None:

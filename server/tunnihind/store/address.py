@@ -13,7 +13,7 @@ from tunnihind.errors import SettingsError
 _HIDDEN: Final = "***"
 _SECRET_PARAMETERS: Final = ("password", "sslpassword")
 _SECRETS: Final = re.compile(
-    rf"(?P<user>//[^/?#]*?:).*(?=@)|(?P<name>\b(?:{'|'.join(_SECRET_PARAMETERS)})=)[^&]*", re.IGNORECASE
+    rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b(?:{'|'.join(_SECRET_PARAMETERS)})=)[^&]*", re.IGNORECASE
 )
 _POSTGRESQL: Final = "postgresql+psycopg"
 _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
@@ -46,7 +46,8 @@ def parsed(address: str) -> URL:
 def shown(url: URL) -> str:
     """Return an address with its passwords hidden."""
     hidden = {name: _HIDDEN for name in url.query if name.lower() in _SECRET_PARAMETERS}
-    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+    rendered = url.update_query_dict(hidden).render_as_string(hide_password=True)
+    return rendered.replace(quote(_HIDDEN), _HIDDEN)
 
 
 def without_secrets(text: str, url: URL) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select
 
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
@@ -23,6 +23,7 @@ from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
+from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.packing import (
     SCALED_BYTES,
     SINGLE_BYTES,
@@ -323,10 +324,7 @@ def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int]
         packed, scale = pack_covariate(series.values) if lead_s else pack_issue(series.values)
         issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts, "run_ts": series.run_ts}
         rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
-    if rows:
-        key = (table.c.name == name, table.c.lead_s == bindparam("lead"), table.c.issued_ts == bindparam("issued"))
-        connection.execute(delete(table).where(*key), [{"lead": lead, "issued": issued} for lead, issued in changed])
-        connection.execute(insert(table), rows)
+    upsert(connection, table, rows)
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:

@@ -1,7 +1,7 @@
 """The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -55,6 +55,11 @@ class Database:
     def path(self) -> Path | None:
         """The SQLite file, None for a database server or one in memory."""
         return self._system.path
+
+    @property
+    def is_private(self) -> bool:
+        """Whether no other process sees it, as one in memory."""
+        return self._system.is_private
 
     @property
     def file_mode(self) -> int:
@@ -130,6 +135,22 @@ class Database:
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
         """Look at the end of each later transaction of `writing` whether it may be kept: `check` raises where not."""
         self._is_to_be_kept = check
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Open a transaction as `writing` does, for work that takes long. Raises StoreError."""
+        with self._used(), self._counted("write"), self._system.migrating() as connection:
+            yield connection
+
+    def require_rights(self, tables: Iterable[str]) -> None:
+        """Make sure that these tables may be written to. Raises StoreError."""
+        with self._used(), self._counted("read"):
+            self._system.require_rights(tables)
+
+    def size(self) -> int | None:
+        """Return how many bytes the database takes, None for one in memory. Raises StoreError."""
+        with self._used(), self._counted("read"):
+            return self._system.size()
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""

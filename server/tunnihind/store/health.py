@@ -1,13 +1,13 @@
 """How the last exchange with each source went."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
 import msgspec
-from sqlalchemy import delete, insert
 
 from tunnihind.store.database import Database
+from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.rows import Instant, Rows
 from tunnihind.store.schema import source_health as table
 
@@ -32,31 +32,21 @@ class HealthBook:
 
     def succeeded(self, source: str, at: int) -> bool:
         """Note a good answer; return whether it ends a row of failures. Raises StoreError."""
-        earlier = self.all().get(source)
-        self._put(SourceHealth(source, at, at, 0, ""))
+        with self._database.writing() as connection:
+            earlier = self._rows.first(connection, table.c.source == source)
+            upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def failed(self, source: str, at: int, error: str) -> bool:
         """Note a failure; return whether it is the first in a row. Raises StoreError."""
-        earlier = self.all().get(source)
-        failures = earlier.failures + 1 if earlier else 1
-        self._put(SourceHealth(source, at, earlier.ok_ts if earlier else None, failures, error))
+        with self._database.writing() as connection:
+            earlier = self._rows.first(connection, table.c.source == source)
+            failures = earlier.failures + 1 if earlier else 1
+            health = SourceHealth(source, at, earlier.ok_ts if earlier else None, failures, error)
+            upsert(connection, table, [asdict(health)])
         return failures == 1
 
     def all(self) -> dict[str, SourceHealth]:
         """Return every source's health by name. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self._rows.read(connection, order_by=(table.c.source,))}
-
-    def _put(self, health: SourceHealth) -> None:
-        with self._database.writing() as connection:
-            connection.execute(delete(table).where(table.c.source == health.source))
-            connection.execute(
-                insert(table).values(
-                    source=health.source,
-                    tried_ts=health.tried_ts,
-                    ok_ts=health.ok_ts,
-                    failures=health.failures,
-                    error=health.error,
-                )
-            )

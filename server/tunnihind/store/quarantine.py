@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, delete, insert, update
+from sqlalchemy import ColumnElement, Connection, update
 
 from tunnihind.store.database import Database
+from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.rows import YEARS, Cells, Instant, Rows, from_json
 from tunnihind.store.schema import quarantine as table
 
@@ -58,19 +59,19 @@ class Quarantine:
     def _put(self, connection: Connection, case: Quarantined) -> bool:
         key = _is(case.source, case.zone, case.day)
         earlier, released = self._rows.first(connection, *key) or (None, False)
-        connection.execute(delete(table).where(*key))
-        connection.execute(
-            insert(table).values(
-                source=case.source,
-                zone=case.zone,
-                day=case.day,
-                reason=case.reason,
-                detail=case.detail,
-                quotes=json.dumps(list(case.quotes)),
-                first_seen_ts=case.first_seen_ts if earlier is None else earlier.first_seen_ts,
-                last_seen_ts=case.last_seen_ts,
-            )
-        )
+        first_seen_ts = case.first_seen_ts if earlier is None else earlier.first_seen_ts
+        row = {
+            "source": case.source,
+            "zone": case.zone,
+            "day": case.day,
+            "reason": case.reason,
+            "detail": case.detail,
+            "quotes": json.dumps(list(case.quotes)),
+            "first_seen_ts": first_seen_ts,
+            "last_seen_ts": case.last_seen_ts,
+            "released_ts": None,
+        }
+        upsert(connection, table, [row])
         return earlier is None or released or earlier.reason != case.reason
 
 

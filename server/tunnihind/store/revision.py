@@ -15,6 +15,9 @@ from tunnihind.store.schema import metadata
 HEAD: Final = "0008"
 """The newest step; steps are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
+_NOTE: Final = "alembic_version"
+_NAMED: Final = 3
+"""So many tables of another program are named."""
 
 
 def current(connection: Connection) -> str | None:
@@ -22,10 +25,15 @@ def current(connection: Connection) -> str | None:
     noted = _noted(connection)
     if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
         return noted[0]
-    # The note is damaged. Then only the tables can tell.
+    # There is no note, or it is damaged. Then only the tables can tell.
     found = inspect(connection)
     tables = set(found.get_table_names())
     if not tables & set(metadata.tables):
+        if strangers := sorted(tables - {_NOTE}):
+            raise SchemaError(
+                f"the database holds tables of another program ({', '.join(strangers[:_NAMED])}): "
+                "name one of Tunnihind's own with --database-url"
+            )
         return None
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
@@ -35,7 +43,12 @@ def current(connection: Connection) -> str | None:
 def is_current(database: Database) -> bool:
     """Return whether the tables are noted to be today's. Raises StoreError."""
     with database.reading() as connection:
-        return _noted(connection) == [HEAD]
+        return is_noted_current(connection)
+
+
+def is_noted_current(connection: Connection) -> bool:
+    """Return whether the tables are noted to be today's."""
+    return _noted(connection) == [HEAD]
 
 
 def note_current(connection: Connection) -> None:
@@ -45,7 +58,7 @@ def note_current(connection: Connection) -> None:
 
 
 def _noted(connection: Connection) -> list[object]:
-    if not inspect(connection).has_table("alembic_version"):
+    if not inspect(connection).has_table(_NOTE):
         return []
     return [row[0] for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
 

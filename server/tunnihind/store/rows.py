@@ -41,6 +41,8 @@ type Cells = Mapping[str, Any]
 
 _AT: Final = re.compile(r"at `\$\.(\w+)")
 _MANY: Final = 4000
+_AS_THEY_COME: Final = {"stream_results": True}
+"""A database server sends rows as they are asked for, rather than all of them at once. SQLite always does."""
 _MOST_NAMED: Final = 20
 """So many rows of a table are named in the log; a broken disk may have damaged all."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
@@ -118,7 +120,7 @@ class Rows[Found]:
         Where `make_all` raises ValueError, OverflowError or TypeError because one of them is damaged, they are made one
         by one. Their cells are in the order of the table's columns.
         """
-        with connection.execute(self._query.where(*where)) as result:
+        with connection.execute(self._query.where(*where), execution_options=_AS_THEY_COME) as result:
             for rows in result.partitions(_MANY):
                 try:
                     yield from make_all(rows)
@@ -149,7 +151,10 @@ class Rows[Found]:
         """Delete the damaged rows, and return them."""
         damaged = self.damaged(connection, *where)
         for cells in damaged:
-            key = (type_coerce(column, NullType()) == literal(cells[column.name]) for column in self._table.primary_key)
+            key = (
+                type_coerce(column, NullType()) == literal(cells[column.name], NullType())
+                for column in self._table.primary_key
+            )
             connection.execute(delete(self._table).where(and_(*key)))
         return damaged
 
@@ -175,7 +180,8 @@ class Rows[Found]:
         order_by: tuple[ColumnElement[Any], ...],
     ) -> Iterator[Cells]:
         # One by one, because whoever wants the newest takes only the first that is sound.
-        with connection.execute(self._query.where(*where).order_by(*order_by)) as result:
+        options = _AS_THEY_COME if order_by else {}
+        with connection.execute(self._query.where(*where).order_by(*order_by), execution_options=options) as result:
             for row in result:
                 yield dict(zip(self._columns, row, strict=True))
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, insert, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
@@ -22,6 +22,8 @@ from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = {HOUR_S: "backtest", QUARTER_S: "backtest of quarters"}
+_NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
+"""As SQLite numbers rows. A sequence of PostgreSQL would know nothing of rows that were copied with their number."""
 _AT_ONCE: Final = 1000
 """One statement deletes at most so many runs: SQLite limits the values of a statement."""
 
@@ -46,7 +48,8 @@ class RunArchive:
         """Keep runs, all of them or none. Scenarios given are kept in place of those kept before. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
-                connection.execute(insert(table).values(_cells(run, self._last_in_full(connection, run))))
+                cells = _cells(run, self._last_in_full(connection, run))
+                connection.execute(insert(table).values(id=_NEXT_ID, **cells))
             if scenarios is not None:
                 replace_scenarios(connection, scenarios)
             self._state.advance(connection)

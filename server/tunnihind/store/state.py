@@ -8,9 +8,10 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
+from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.rows import Instant, Rows, from_json
 from tunnihind.store.schema import state as table
 
@@ -142,5 +143,4 @@ class StateBook:
 
 
 def _write(connection: Connection, key: str, value: Fact) -> None:
-    connection.execute(delete(table).where(table.c.key == key))
-    connection.execute(insert(table).values(key=key, value=json.dumps(value)))
+    upsert(connection, table, [{"key": key, "value": json.dumps(value)}])

@@ -20,6 +20,7 @@ from tunnihind.store.revision import HEAD, current, is_current, require_current
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
 from tunnihind.store.scenarios import ScenarioBook
+from tunnihind.store.schema import metadata
 from tunnihind.store.scores import ScoreBook
 from tunnihind.store.state import StateBook
 
@@ -109,6 +110,7 @@ class Store:
                 from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
 
                 upgrade(self.database)
+            self.database.require_rights(metadata.tables)
             self.state.make_instance_id()
         instance_id = self.state.instance_id()
 

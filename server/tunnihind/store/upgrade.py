@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current, newer, note_current
+from tunnihind.store.revision import HEAD, current, is_noted_current, newer, note_current
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -23,7 +23,9 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     config = Config()
     config.set_main_option("script_location", migrations)
     steps = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    with database.writing() as connection:
+    with database.migrating() as connection:
+        if migrations == _MIGRATIONS and is_noted_current(connection):
+            return  # another process was quicker
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)

@@ -42,21 +42,6 @@ class Steady:
         return self.seconds
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    """Return the address of a database of either system."""
-    if request.param == "sqlite":
-        return f"sqlite:///{request.getfixturevalue('database')}"
-    address: str = request.getfixturevalue("postgresql_url")
-    return address
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    with Store(url) as opened:
-        yield opened
-
-
 @pytest.fixture
 def steady() -> Steady:
     return Steady()

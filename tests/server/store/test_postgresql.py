@@ -1,20 +1,289 @@
-"""What is PostgreSQL's own: its connections, and who may do what in it."""
+"""What is PostgreSQL's own: who may do what in it, and a server or connection that goes away and comes back."""
 
+import logging
+from collections.abc import Callable, Iterator
+
+import pytest
+from psycopg import sql
+
+from tests.support.postgresql import PostgresqlServer, postgresql_server
 from tests.support.stores import DAY, run, whole_day
+from tunnihind.errors import SettingsError, StoreError, StoreLost
+from tunnihind.store.engines import postgresql as engine
 from tunnihind.store.store import Store
 
 SEEN = 1_765_713_600
+PASSWORD = "s3cr&t/ [õ]"  # noqa: S105
+IN_A_URL = "s3cr%26t%2F%20%5B%C3%B5%5D"
 
 
-def test_a_new_database_gets_its_tables_and_keeps_what_is_written(postgresql_url: str) -> None:
-    with Store(postgresql_url) as store:
-        store.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)
-        store.runs.add(run(SEEN))
-    with Store(postgresql_url, read_only=True) as store:
-        assert store.prices.count() == 96
-        assert [found.made_at for found in store.runs.since(0)] == [SEEN]
+@pytest.fixture(scope="module")
+def guarded(postgresql: PostgresqlServer) -> str:
+    """Return the name of a role that has a password, and may do nothing."""
+    with postgresql.superuser() as connection:
+        connection.execute(sql.SQL("CREATE ROLE guarded LOGIN PASSWORD {}").format(PASSWORD))
+    return "guarded"
+
+
+@pytest.fixture
+def database(postgresql_url: str) -> str:
+    """Return the name of the database at `postgresql_url`."""
+    return postgresql_url.partition("@/")[2].partition("?")[0]
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresqlServer]:
+    """Return a server to be stopped and started."""
+    with postgresql_server() as server:
+        yield server
+
+
+def lost(access: Callable[[], object]) -> StoreLost:
+    with pytest.raises(StoreLost) as caught:
+        access()
+    return caught.value
 
 
 def test_an_address_without_a_driver_takes_the_one_that_the_extra_installs(postgresql_url: str) -> None:
-    with Store(postgresql_url.replace("+psycopg", "")) as store:
-        assert store.prices.count() == 0
+    for written in ("postgres", "postgresql"):
+        with Store(postgresql_url.replace("postgresql+psycopg", written)) as store:
+            assert store.prices.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("guarded:{wrong}@/{database}?host={folder}", 'password authentication failed for user "guarded"'),
+        ("guarded@/{database}?host={folder}&password={wrong}", 'password authentication failed for user "guarded"'),
+        ("guarded@/{database}?host={folder}", "no password supplied"),
+        ("nobody:{wrong}@/{database}?host={folder}", 'role "nobody" does not exist'),
+        ("guarded:{right}@/nosuch?host={folder}", 'database "nosuch" does not exist'),
+        ("guarded:{right}@nosuch.invalid/{database}", "failed to resolve host 'nosuch.invalid'"),
+        ("guarded:{right}@127.0.0.1:9/{database}", "Connection refused"),
+        ("guarded:{right}@/{database}?host=/nosuch", "No such file or directory"),
+        ("guarded:{right}@/{database}?host={folder}&sslmode=perhaps", 'invalid sslmode value: "perhaps"'),
+        ("guarded:{right}@/{database}?host={folder}&colour=blue", 'invalid connection option "colour"'),
+        ("guarded:{right}@/{database}?host={folder}", "permission denied for schema public"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_told_in_one_sentence_without_the_password(
+    postgresql: PostgresqlServer, guarded: str, database: str, address: str, said: str
+) -> None:
+    parts = {"database": database, "folder": postgresql.folder, "right": IN_A_URL, "wrong": "wr%40ng"}
+    with pytest.raises(StoreError) as caught:
+        Store(f"postgresql+psycopg://{address.format(**parts)}")
+    text = str(caught.value)
+    assert said in text
+    assert text.startswith("can't ")
+    assert "\n" not in text
+    assert database in text or "nosuch" in text
+    for secret in ("wr%40ng", "wr@ng", IN_A_URL, PASSWORD):
+        assert secret not in text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql+psycopg://user:SECRET@host:port/name",
+        "postgresql+psycopg://user:p:SECRET@more@host:port/name",
+        "postgresql+psycopg:/user:SECRET@host/name",
+        "postgresql+nosuch://user@host/name?password=SECRET&sslmode=require",
+        "mysql://user:SECRET@host/name",
+    ],
+)
+def test_an_address_that_is_none_is_shown_without_its_password(address: str) -> None:
+    with pytest.raises(SettingsError, match="database-url ") as caught:
+        Store(address.replace("SECRET", "s3cret"))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_the_password_of_an_address_is_shown_nowhere(
+    postgresql: PostgresqlServer, guarded: str, database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with postgresql.superuser(database) as connection:
+        connection.execute("GRANT CREATE ON SCHEMA public TO guarded")
+    for address in (f"guarded:{IN_A_URL}@/{database}?", f"guarded@/{database}?password={IN_A_URL}&"):
+        with Store(f"postgresql+psycopg://{address}host={postgresql.folder}") as store:
+            store.runs.add(run(SEEN))
+            shown = str(store.database)
+        assert "***" in shown
+        assert PASSWORD not in shown + caplog.text
+        assert IN_A_URL not in shown + caplog.text
+
+
+def test_a_driver_that_is_not_installed_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_installed(*_: object) -> object:
+        raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
+
+    monkeypatch.setattr("tunnihind.store.address.create_engine", not_installed)
+    with pytest.raises(SettingsError, match=r"driver is not installed .*tunnihind\[postgresql\]") as caught:
+        Store("postgresql://user:s3cret@host/name")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_role_that_may_only_read_can_do_that_and_is_told_so_as_a_writer(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str
+) -> None:
+    with Store(postgresql_url) as store:
+        store.runs.add(run(SEEN))
+    with postgresql.superuser(database) as connection:
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN IN ROLE pg_read_all_data")
+    address = postgresql.url(database, role="reader")
+    with pytest.raises(StoreError, match="the role reader may not write to prices, quarantine, "):
+        Store(address)
+    with Store(address, read_only=True) as store:
+        assert store.runs.newest() is not None
+
+
+def test_a_reader_can_not_be_talked_into_writing(postgresql_url: str) -> None:
+    Store(postgresql_url).close()
+    with Store(postgresql_url, read_only=True) as store:
+        with pytest.raises(StoreError, match="opened for reading only"):
+            store.runs.add(run(SEEN))
+        with pytest.raises(StoreError, match="read-only transaction"), store.database.reading() as connection:
+            connection.exec_driver_sql("DELETE FROM runs")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_database_of_another_program_is_refused_and_left_alone(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str, read_only: bool
+) -> None:
+    with postgresql.superuser(database) as connection:
+        connection.execute("CREATE TABLE orders (id int)")
+        with pytest.raises(StoreError, match=r"tables of another program \(orders\): name one of Tunnihind's own"):
+            Store(postgresql_url, read_only=read_only)
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert tables == [("orders",)]
+
+
+def test_a_database_in_another_encoding_is_refused(postgresql: PostgresqlServer) -> None:
+    name = postgresql.make_database(encoding="LATIN1")
+    with pytest.raises(StoreError, match=r"it is encoded in LATIN1; make one with CREATE DATABASE .* 'UTF8'"):
+        Store(postgresql.url(name))
+    postgresql.drop_database(name)
+
+
+def test_a_server_that_is_too_old_is_refused(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "OLDEST_VERSION", 999)
+    with pytest.raises(StoreError, match=r"its server is PostgreSQL \d+, and 999 is the oldest"):
+        Store(postgresql_url)
+
+
+def test_what_is_read_in_one_transaction_is_of_one_instant(postgresql_url: str) -> None:
+    with Store(postgresql_url) as store, store.database.reading() as connection:
+        before = connection.exec_driver_sql("SELECT count(*) FROM runs").scalar_one()
+        store.runs.add(run(SEEN))
+        assert connection.exec_driver_sql("SELECT count(*) FROM runs").scalar_one() == before
+        assert len(store.runs.since(0)) == 1
+
+
+def test_a_text_that_postgresql_cannot_hold_is_an_error_and_no_outage(postgresql_url: str) -> None:
+    with Store(postgresql_url) as store:
+        with pytest.raises(StoreError, match="NUL") as caught:
+            store.health.failed("elering", SEEN, "half\0done")
+        assert not isinstance(caught.value, StoreLost)
+        assert store.health.all() == {}
+
+
+def test_a_connection_that_was_ended_is_replaced_unnoticed(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(postgresql_url) as store:
+        for number in range(3):
+            postgresql.end_connections(database)
+            store.runs.add(run(SEEN + number))
+        assert len(store.runs.since(0)) == 3
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_transaction_whose_connection_is_ended_is_lost_whole_and_the_next_one_works(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str
+) -> None:
+    with Store(postgresql_url) as store:
+
+        def write() -> None:
+            with store.database.writing() as connection:
+                connection.exec_driver_sql("DELETE FROM state")
+                postgresql.end_connections(database)
+                connection.exec_driver_sql("DELETE FROM runs")
+
+        assert lost(write).reason == "the database server can't be reached"
+        assert store.state.version() == 0
+        store.runs.add(run(SEEN))
+        assert store.state.version() == 1
+
+
+def test_a_server_that_stops_is_told_once_and_used_on_as_soon_as_it_is_back(
+    own_server: PostgresqlServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(own_server.url(own_server.make_database())) as store:
+        store.runs.add(run(SEEN))
+        own_server.stop("immediate")
+        for _ in range(3):
+            assert lost(store.state.version).reason == "the database server can't be reached"
+            assert lost(lambda: store.state.refreshed(SEEN)).reason == "the database server can't be reached"
+        own_server.start()
+        assert [one.made_at for one in store.runs.since(0)] == [SEEN]
+        store.runs.add(run(SEEN + 3600))
+    told = [(record.levelno, record.getMessage()) for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [level for level, _ in told] == [logging.ERROR, logging.WARNING]
+    assert "what was read before is served on" in told[0][1]
+    assert told[1][1].endswith("the database is back")
+
+
+def test_another_database_in_its_place_is_neither_used_nor_changed(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str
+) -> None:
+    with Store(postgresql_url) as store:
+        store.runs.add(run(SEEN))
+        postgresql.drop_database(database)
+        assert "does not exist" in str(lost(store.state.version))
+        postgresql.make_database(name=database)
+        assert lost(store.state.version).reason == "the database has been replaced, and the new one is another server's"
+        with Store(postgresql_url) as other:
+            other.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)
+            for access in (store.state.version, lambda: store.runs.add(run(SEEN))):
+                assert "the new one is another server's" in lost(access).reason
+            assert other.runs.since(0) == []
+
+
+def test_a_copy_in_its_place_is_used_on(postgresql: PostgresqlServer, postgresql_url: str, database: str) -> None:
+    with Store(postgresql_url) as store:
+        store.runs.add(run(SEEN))
+        postgresql.end_connections(database)
+        backup = postgresql.make_database(like=database)
+        store.runs.add(run(SEEN + 3600))
+        postgresql.drop_database(database)
+        postgresql.make_database(like=backup, name=database)
+        store.runs.add(run(SEEN + 7200))
+        assert [one.made_at for one in store.runs.since(0)] == [SEEN + 7200, SEEN]
+    postgresql.drop_database(backup)
+
+
+def test_a_writer_that_is_frozen_is_given_up_by_the_server(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(postgresql_url) as frozen, Store(postgresql_url) as other:
+        monkeypatch.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
+
+        def freeze() -> None:
+            with frozen.database.writing() as connection:
+                connection.exec_driver_sql("DELETE FROM state")
+                # It does nothing more, and the other one has to wait until the server gives it up.
+                other.runs.add(run(SEEN))
+                connection.exec_driver_sql("DELETE FROM runs")
+
+        lost(freeze)
+        assert [one.made_at for one in frozen.runs.since(0)] == [SEEN]
+
+
+def test_a_writer_that_waits_for_too_long_says_for_what(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_SESSION", engine._SESSION.replace("'15s'", "'50ms'"))
+    with (
+        Store(postgresql_url) as store,
+        Store(postgresql_url) as other,
+        other.database.writing(),
+        pytest.raises(StoreError, match=r"can't write the database .*: another process has been writing for too long"),
+    ):
+        store.runs.add(run(SEEN))

@@ -88,7 +88,7 @@ def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url
         assert len(store.runs.since(0, step_s=QUARTER_S)) == 4
 
 
-def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(url: str, store: Store) -> None:
+def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url: str, store: Store) -> None:
     with worker("fill_disk", url, 1) as process:
         (said,) = answers(process)
     error, hours_read, hours_stored = said
@@ -99,9 +99,9 @@ def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(url: str, store
 
 
 @pytest.mark.parametrize(("folder_mode", "file_mode"), [(0o555, 0o644), (0o777, 0o444)])
-def test_a_database_that_cannot_be_written_can_be_read(folder_mode: int, file_mode: int, empty_database: Path) -> None:
+def test_a_database_that_cannot_be_written_can_be_read(folder_mode: int, file_mode: int, empty_file: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(shutil.copy(empty_database, folder))
+        file = Path(shutil.copy(empty_file, folder))
         with Store(f"sqlite:///{file}") as store:
             add_day(store, 0)
         Path(folder).chmod(folder_mode)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_an_empty_store_has_none(store: Store) -> None:
     assert (store.scores.windows(), store.scores.months()) == ((), Months())
 
 
-def test_a_year_of_scores_takes_less_than_half_a_megabyte(store: Store) -> None:
+def test_a_year_of_scores_takes_less_than_half_a_megabyte(path: Path, store: Store) -> None:
     days = [scored(DAY - timedelta(days=back), lead) for back in range(365, 0, -1) for lead in range(1, 8)]
     with store.database.reading() as connection:
         before = connection.exec_driver_sql("PRAGMA page_count").scalar_one()

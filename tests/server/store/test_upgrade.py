@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import Connection, inspect, text
 
 import tunnihind.store.migrations
 from tests.support.stores import DAY, run, whole_day
@@ -64,6 +65,13 @@ def fill(store: Store) -> None:
     store.runs.add(run(SEEN))
     store.runs.add(run(SEEN - 1))
     store.close()
+
+
+def insert(connection: Connection, table: str, columns: str, row: tuple[object, ...]) -> None:
+    """Insert a row into a table as it was at an earlier step."""
+    names = columns.split(", ")
+    into = sa.table(table, *(sa.column(name) for name in names))
+    connection.execute(sa.insert(into).values(dict(zip(names, row, strict=True))))
 
 
 def step_of(database: Database) -> str | None:
@@ -122,9 +130,10 @@ def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str
         columns = "made_at, tier, start_ts, p10, p50, p90, inputs"
         numbers = (first.p10.tobytes(), first.p50.tobytes(), first.p90.tobytes())
         row = (SEEN, "test", first.start_ts, *numbers, "{}")
-        connection.exec_driver_sql(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+        insert(connection, "runs", columns, row)
         values = np.array([0.1, np.nan, 1e6], "<f4")
-        connection.exec_driver_sql("INSERT INTO covariates VALUES ('a', 0, 7, 1765713600, ?)", (values.tobytes(),))
+        columns = "name, lead_s, issued_ts, start_ts, series"
+        insert(connection, "covariates", columns, ("a", 0, 7, 1765713600, values.tobytes()))
     database.close()
     again = first.repeated(SEEN + 3600, first.start_ts + 3600)
     assert again is not None
@@ -155,9 +164,9 @@ def test_runs_in_double_precision_are_read_as_they_were_and_repeated(url: str) -
             (1, SEEN, "test", first.start_ts, *numbers, "{}", None),
             (2, SEEN + 3600, "test", again.start_ts, b"", b"", b"", "", 1),
         ]:
-            connection.exec_driver_sql(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+            insert(connection, "runs", columns, row)
         past = ("m", SEEN, first.start_ts, *numbers)
-        connection.exec_driver_sql("INSERT INTO backtest_forecasts VALUES (?, ?, ?, ?, ?, ?)", past)
+        insert(connection, "backtest_forecasts", "model, issued_ts, start_ts, p10, p50, p90", past)
     database.close()
     with Store(url) as store:
         store.runs.add(later)
@@ -194,9 +203,7 @@ def test_a_newer_database_is_refused_in_plain_words_and_left_alone(
     database = Database(url)
     upgrade(database, steps_to_come())
     before = tables(database)
-    with pytest.raises(
-        SchemaError, match=r"tunnihind\.db was written by a newer version of Tunnihind: update Tunnihind"
-    ):
+    with pytest.raises(SchemaError, match="was written by a newer version of Tunnihind: update Tunnihind"):
         Store(url, read_only=read_only)
     assert (step_of(database), tables(database)) == (LAST, before)
     database.close()

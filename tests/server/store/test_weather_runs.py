@@ -8,7 +8,7 @@ from alembic import command
 from alembic.config import Config
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from tests.support.stores import emptied, series, utc
 from tunnihind.forecast.known_days.vintages import without_passing_runs
@@ -17,6 +17,7 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.covariates import OLDER_MODEL_UNTIL
 from tunnihind.store.database import Database
 from tunnihind.store.retention import COVARIATE_DAYS
+from tunnihind.store.schema import covariates
 from tunnihind.store.store import Store
 
 NAME = "wind_speed_100m@ee_west"
@@ -194,9 +195,7 @@ def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_be
     store.covariates.add({NAME: [run(RUN), run(RUN + 6 * HOUR_S, RUN + 8 * HOUR_S), run(RUN + DAY_S)]})
     as_of = RUN + 3 * DAY_S
     with store.database.writing() as connection:
-        connection.execute(
-            text("UPDATE covariates SET series = x'00' WHERE issued_ts = :issued"), {"issued": RUN + 8 * HOUR_S}
-        )
+        connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
     needed = store.covariates.archive(as_of=as_of).series[NAME]
     assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 

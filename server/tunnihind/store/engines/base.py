@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol
@@ -26,6 +26,9 @@ class System(Protocol):
 
     path: Path | None
     """The file that it is, None where it is none."""
+
+    is_private: bool
+    """Whether no other process sees it, as one in memory."""
 
     engine: Engine
 
@@ -55,6 +58,15 @@ class System(Protocol):
 
     def changes(self) -> AsyncGenerator[None]:
         """Yield as soon as we listen, and whenever a process has announced a change. Raises StoreError."""
+
+    def migrating(self) -> AbstractContextManager[Connection]:
+        """Open a transaction as `writing` does, which may take long and waits for long. Raises as that does."""
+
+    def require_rights(self, tables: Iterable[str]) -> None:
+        """Make sure that these tables may be written to. Raises StoreError."""
+
+    def size(self) -> int | None:
+        """Return how many bytes the database takes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""

@@ -4,10 +4,10 @@ A server that goes away is noticed within seconds, and the first access after it
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import psycopg
 from psycopg.types.string import TextLoader
@@ -37,15 +37,26 @@ _CONNECTING: Final[Mapping[str, Any]] = {
 }
 """libpq's parameters, each of which the address may set otherwise (`?connect_timeout=10`)."""
 
-_SESSION: Final = text(
+_ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
+"""Only one transaction writes at a time, as in SQLite: what it has read stays true until it is committed.
+
+PostgreSQL's advisory locks have a number, and each database has its own.
+"""
+
+_SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '60s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
-).text
-_WRITING: Final = text(
-    # A writer whose machine is frozen holds the others up no longer than this.
-    "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(:one_writer)"
-).bindparams(one_writer=int.from_bytes(b"tunnihnd"))
-"""Only one transaction writes at a time, as in SQLite: what it has read stays true until it is committed."""
+)
+# A writer that is frozen, or whose network was cut, holds the others up no longer than this.
+_WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
+_MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
+
+_RIGHTS: Final = text(
+    "SELECT pg_is_in_recovery(), current_user, ARRAY("
+    " SELECT name FROM unnest(CAST(:tables AS text[])) AS name WHERE NOT (has_table_privilege(name, 'INSERT')"
+    " AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE')))"
+)
 
 _NOTING: Final = text(
     "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
@@ -59,13 +70,22 @@ _POOL_OVERFLOW: Final = 10
 _POOL_WAIT_S: Final = 10
 _RECYCLED_AFTER_S: Final = 1800
 
-_IS_RECOGNISED: Final = "tunnihind_is_recognised"
+_IS_KNOWN: Final = "tunnihind_is_known"
+"""Marks a connection behind which the right database has been found."""
 
 _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
 """SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it gave a transaction up."""
 
-# psycopg says who failed before the server's own words.
-_PREAMBLE: Final = re.compile(r"^(?:connection failed: )?(?:connection to server .*? failed: )?(?:(?:FATAL|ERROR): +)?")
+_PLAIN: Final = {
+    "42501": "the role of this address lacks the right to it",
+    "55P03": "another process has been writing for too long",
+    "57014": "it takes too long",
+}
+"""What is said, by SQLSTATE, before the server's own words."""
+
+# What psycopg says before the server's own words.
+_PREAMBLE: Final = re.compile(r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +)?")
+_NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql:
@@ -73,6 +93,7 @@ class Postgresql:
 
     path: Path | None = None
     tells_of_changes = True
+    is_private = False
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
         """Prepare to connect."""
@@ -82,7 +103,7 @@ class Postgresql:
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         # Each statement sees what was committed before the lock was had.
-        self._writing = self.engine.execution_options(isolation_level="READ COMMITTED")
+        self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._recognise: Recognise | None = None
         self._outage = Outage(self.name, "the database")
 
@@ -96,11 +117,19 @@ class Postgresql:
             self._look_at(connection)
             yield connection
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """Open a transaction, and wait until no other one writes. Raises SQLAlchemyError, StoreLost."""
+        return self._alone(_WRITING)
+
+    def migrating(self) -> AbstractContextManager[Connection]:
+        """Open a transaction for long work, and wait for another one at it. Raises SQLAlchemyError, StoreLost."""
+        return self._alone(_MIGRATING)
+
+    @contextmanager
+    def _alone(self, limits: str) -> Iterator[Connection]:
         with self._writing.begin() as connection:
-            connection.execute(_WRITING)
+            connection.exec_driver_sql(limits)
+            connection.execute(_LOCK)
             self._look_at(connection)
             yield connection
 
@@ -129,6 +158,21 @@ class Postgresql:
             words = one_line(without_secrets(str(error), self._url))
             raise StoreError(f"the database {self.name} tells of no changes: {words}") from error
 
+    def require_rights(self, tables: Iterable[str]) -> None:
+        """Make sure that these tables may be written to. Raises StoreError."""
+        with self.reading() as connection:
+            is_copy, role, refused = connection.execute(_RIGHTS, {"tables": list(tables)}).one()
+        if is_copy:
+            raise StoreError(f"can't write the database {self.name}: its server is a read replica")
+        if refused:
+            names = ", ".join(refused)
+            raise StoreError(f"can't write the database {self.name}: the role {role} may not write to {names}")
+
+    def size(self) -> int:
+        """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
+        with self.reading() as connection:
+            return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have the database looked at that is behind a new connection."""
         self._recognise = recognise
@@ -140,13 +184,18 @@ class Postgresql:
                 f"can't {verb} the database {self.name}: all connections are in use",
                 reason="all connections to the database are in use",
             )
-        orig = error.orig if isinstance(error, DBAPIError) else error
-        words = _PREAMBLE.sub("", one_line(without_secrets(str(orig), self._url)))
+        told = error.orig if isinstance(error, DBAPIError) else error
+        # The first line says all: then come advice, and the same of other hosts.
+        first, *_ = str(told).strip().splitlines() or [type(told).__name__]
+        words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
+            said = f"can't connect to the database {self.name}: {words}"
             if self._recognise is None:
-                return StoreError(f"can't connect to the database {self.name}: {words}", reason=_NO_CONNECTION)
+                return StoreError(said, reason=_NO_CONNECTION)
             self._outage.note(f"{_NO_CONNECTION}: {words}")
-            return StoreLost(f"can't {verb} the database {self.name}: {words}", reason=_NO_CONNECTION)
+            return StoreLost(said, reason=_NO_CONNECTION)
+        plain = _PLAIN.get(getattr(told, "sqlstate", None) or "")
+        words = words if plain is None else f"{plain} ({words})"
         done = "read" if verb == "read" else "written to"
         return StoreError(f"can't {verb} the database {self.name}: {words}", reason=f"the database can't be {done}")
 
@@ -155,21 +204,36 @@ class Postgresql:
         self.engine.dispose()
 
     def _look_at(self, connection: Connection) -> None:
-        """Make sure that the database behind a new connection is the one that was opened. Raises StoreLost."""
-        if self._recognise is None:
-            return
-        if _IS_RECOGNISED not in connection.info:
+        """Make sure that the right database is behind a new connection. Raises StoreError, StoreLost."""
+        if _IS_KNOWN not in connection.info:
+            _require_fit(connection, self.name)
+            if self._recognise is None:
+                return
             try:
                 self._recognise(connection)
             except StoreError as error:
                 trouble = f"the database has been replaced, and {error.reason}"
                 self._outage.note(trouble)
                 raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble) from error
-            connection.info[_IS_RECOGNISED] = True
+            connection.info[_IS_KNOWN] = True
         self._outage.note("")
 
 
-_NO_CONNECTION: Final = "the database server does not answer"
+def _require_fit(connection: Connection, name: str) -> None:
+    """Make sure that the server is young enough, and the database in UTF-8. Raises StoreError."""
+    info = cast("psycopg.Connection[Any]", connection.connection.driver_connection).info
+    version = info.server_version // 10_000
+    if version < OLDEST_VERSION:
+        raise StoreError(
+            f"can't use the database {name}: its server is PostgreSQL {version}, and {OLDEST_VERSION} is the oldest "
+            "that will do"
+        )
+    encoding = info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(
+            f"can't use the database {name}: it is encoded in {encoding}; make one with "
+            "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'"
+        )
 
 
 def _is_gone(error: DBAPIError) -> bool:

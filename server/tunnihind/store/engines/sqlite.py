@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ class Sqlite:
         self.name = url.render_as_string()
         on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
         self.path = Path(str(url.database)) if on_disk else None
+        self.is_private = self.path is None
         self._file = None if self.path is None else DatabaseFile(self.path)
         self._read_only = read_only
         self.engine = self._open(url)
@@ -84,6 +85,20 @@ class Sqlite:
         """Yield nothing, and end."""
         for _ in ():
             yield
+
+    def migrating(self) -> AbstractContextManager[Connection]:
+        """Open a transaction, and wait until no other one writes."""
+        return self.writing()
+
+    def require_rights(self, tables: Iterable[str]) -> None:
+        """Do nothing: a file that can't be written to can't be opened for that."""
+
+    def size(self) -> int | None:
+        """Return how many bytes the file takes, with what was written lately, which is still in the log beside it."""
+        if self.path is None:
+            return None
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another file in this one's place looked at before it is used. Raises StoreError."""
