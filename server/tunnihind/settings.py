@@ -13,6 +13,9 @@ from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, Limits
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
 
+LONGEST_DRAIN_S: Final = 600
+
+
 def data_folder() -> Path:
     """Return the folder of this user's data, by the XDG rules (`%LOCALAPPDATA%` on Windows)."""
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
@@ -41,6 +44,7 @@ class Settings:
     trust_proxy: bool = False
     metrics: bool = True
     access_log: bool = False
+    drain_seconds: float = 0.0
 
     elering_url: str = "https://dashboard.elering.ee/api"
     entsoe_url: str = "https://web-api.tp.entsoe.eu/api"
@@ -61,6 +65,8 @@ class Settings:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
             raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
+        if not 0 <= self.drain_seconds <= LONGEST_DRAIN_S:
+            raise SettingsError(f"drain-seconds is {self.drain_seconds}: give 0 to {LONGEST_DRAIN_S}")
         if not self.rate_limit >= 0:
             raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
         open_meteo = "open_meteo_url", "open_meteo_single_runs_url", "open_meteo_previous_runs_url"

@@ -20,6 +20,8 @@ class Troubles:
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
+        self.are_of_another = False
+        """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
 
     def tell(self, who: str, reason: str | None) -> None:
         """Set what is wrong with a part of the server, None when it is well again."""
@@ -32,9 +34,25 @@ class Troubles:
         return iter(dict.fromkeys(self._reasons.values()))
 
 
-def judge(data: ServedData, now: int, *, pipeline_expected: bool, troubles: Iterable[str] = ()) -> Readiness:
-    """Judge the data at `now`; only a server with a pipeline is expected to have refreshed lately."""
-    reasons = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
+def judge(
+    data: ServedData,
+    now: int,
+    *,
+    pipeline_expected: bool,
+    troubles: Iterable[str] = (),
+    only_passes_on: bool = False,
+    is_stopping: bool = False,
+) -> Readiness:
+    """Judge the data at `now`; only a server with a pipeline is expected to have refreshed lately.
+
+    A server that `only_passes_on` what another keeps fresh is ready with old data too, as long as it tells anything of
+    the current hour: behind a balancer, old data are better than none. What is wrong with them is a warning then.
+    """
+    faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
+    warnings = [data.unconfirmed] if data.unconfirmed else []
+    if only_passes_on:
+        warnings, faults = [*warnings, *faults], [] if _tells_of(data, floor_hour(now)) else faults
+    reasons = ["the server is stopping", *faults] if is_stopping else faults
     settled = data.newest_settled
     return Readiness(
         ready=not reasons,
@@ -43,7 +61,7 @@ def judge(data: ServedData, now: int, *, pipeline_expected: bool, troubles: Iter
         forecast_age_s=_age(data.run.made_at if data.run else None, now),
         refresh_age_s=_age(data.last_refresh, now),
         reasons=reasons,
-        warnings=[data.unconfirmed] if data.unconfirmed else [],
+        warnings=[warning for warning in warnings if warning not in reasons],
     )
 
 
@@ -60,7 +78,8 @@ def is_late(now: int) -> bool:
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
     """Describe what isn't ready as a 503 problem with the ages."""
-    problem = problems.describe(503, f"Data is missing or stale, or can't be kept: {'; '.join(readiness.reasons)}.")
+    reasons = "; ".join(readiness.reasons)
+    problem = problems.describe(503, f"Data is missing or stale, or the server can't do its work: {reasons}.")
     return NotReady(**asdict(problem), **asdict(readiness))
 
 
@@ -70,6 +89,12 @@ def _today(now: int) -> date:
 
 def _age(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
+
+
+def _tells_of(data: ServedData, hour: int) -> bool:
+    """Return whether a price or a forecast is known of an hour or a later one."""
+    settled = data.newest_settled
+    return (settled is not None and settled >= hour) or (data.run is not None and data.run.end_ts > hour)
 
 
 def _reasons(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:

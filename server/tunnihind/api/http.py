@@ -291,7 +291,11 @@ class PreparedAnswer:
     def response(self, request: web.Request) -> web.StreamResponse:
         """Return the response to one request."""
         if self.message is not None and _takes_message(request):
-            return _MessageResponse(self.message, status=self.status, fields=self.fields)
+            return _MessageResponse(self, self.message)
+        return self.plain_response()
+
+    def plain_response(self) -> web.Response:
+        """Return a response whose head aiohttp makes."""
         return web.Response(status=self.status, headers=self.fields, body=self.body or None)
 
 
@@ -312,8 +316,9 @@ def _takes_message(request: web.Request) -> bool:
 class _MessageResponse(web.StreamResponse):
     """Sends a serialised message, with the request's id."""
 
-    def __init__(self, message: Message, *, status: int, fields: CIMultiDict[str]) -> None:
-        super().__init__(status=status, headers=fields)
+    def __init__(self, answer: PreparedAnswer, message: Message) -> None:
+        super().__init__(status=answer.status, headers=answer.fields)
+        self.answer = answer
         self._message = message
 
     @property
@@ -335,3 +340,10 @@ class _MessageResponse(web.StreamResponse):
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Do nothing: all of it has been sent."""
+
+
+def last_answer(response: web.StreamResponse) -> web.StreamResponse:
+    """Return a response after which the connection ends, and which says so (`Connection: close`)."""
+    closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
+    closing.force_close()
+    return closing

@@ -1,5 +1,6 @@
 """The handlers of the resources: they check the request and send an answer, made ahead but for the history's."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import Final
@@ -156,12 +157,26 @@ async def healthz(_request: web.Request) -> web.Response:
     return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
 
 
-def readyz(snapshot: Snapshot, clock: Clock, problems: Problems, *, pipeline_expected: bool) -> Handler:
+def readyz(
+    snapshot: Snapshot,
+    clock: Clock,
+    problems: Problems,
+    *,
+    pipeline_expected: bool,
+    only_passes_on: bool,
+    stopping: asyncio.Event,
+) -> Handler:
     """Handle `GET /readyz`."""
 
     async def handle(_request: web.Request) -> web.Response:
-        now, troubles = int(clock.now()), snapshot.troubles
-        readiness = judge(snapshot.data, now, pipeline_expected=pipeline_expected, troubles=troubles)
+        readiness = judge(
+            snapshot.data,
+            int(clock.now()),
+            pipeline_expected=pipeline_expected,
+            troubles=snapshot.troubles,
+            only_passes_on=only_passes_on or snapshot.troubles.are_of_another,
+            is_stopping=stopping.is_set(),
+        )
         if not readiness.ready:
             return problem_answer(as_problem(readiness, problems))
         body = msgspec.json.encode(readiness)

@@ -22,7 +22,7 @@ from aiohttp import hdrs, web
 from aiohttp.web_log import AccessLogger
 
 from tunnihind.api import request_id
-from tunnihind.api.http import Problems
+from tunnihind.api.http import Problems, last_answer
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import StoreError
 
@@ -32,6 +32,8 @@ type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 METRICS: Final = web.AppKey("metrics", Metrics)
 PROBLEMS: Final = web.AppKey("problems", Problems)
+STOPPING: Final = web.AppKey("stopping", asyncio.Event)
+"""Set once the server is asked to end: from then on each answer is the last one on its connection."""
 
 HEAD_S: Final = 10.0
 """How long a request's head may take, from the connection's beginning or the head's first byte on."""
@@ -46,7 +48,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application that has `METRICS` and `PROBLEMS`; takes the options of `web.AppRunner` too."""
+    """Runs an application that has `METRICS`, `PROBLEMS` and `STOPPING`; takes the options of `web.AppRunner` too."""
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class Runner(web.AppRunner):
         server = await super()._make_server()
         problems = self.app[PROBLEMS]
         return _Server(
-            _with_problems_counts_and_ids(server.request_handler, problems, self.app[METRICS]),
+            _with_problems_counts_and_ids(server.request_handler, problems, self.app[METRICS], self.app[STOPPING]),
             problems,
             most_connections=self._most_connections,
             request_factory=server.request_factory,
@@ -70,7 +72,9 @@ class Runner(web.AppRunner):
         )
 
 
-def _with_problems_counts_and_ids(handler: RequestHandler, problems: Problems, metrics: Metrics) -> RequestHandler:
+def _with_problems_counts_and_ids(
+    handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event
+) -> RequestHandler:
     """Return the handler of all requests; every error becomes a problem answer, every request is counted and named."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -85,6 +89,8 @@ def _with_problems_counts_and_ids(handler: RequestHandler, problems: Problems, m
         except Exception:  # noqa: BLE001  whatever it is, the client gets a problem and never the traceback
             _LOG.exception("%s %s failed", request.method, request.path)
             response = problems.answer(500)
+        if stopping.is_set():
+            response = last_answer(response)
         response.headers[request_id.FIELD] = name
         metrics.count_request(_route(request), response.status, perf_counter() - started)
         return response

@@ -74,7 +74,14 @@ class Health(Struct, frozen=True, rename="camel", kw_only=True):
 class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     """How old the data is, by the server's own clock."""
 
-    ready: Annotated[bool, Meta(description="True when nothing is missing or stale.", examples=[True])]
+    ready: Annotated[
+        bool,
+        Meta(
+            description="True when nothing is missing or stale. A server that only passes on what another one keeps "
+            "fresh (`--no-pipeline`, or standing by) is ready with old data too.",
+            examples=[True],
+        ),
+    ]
     now: Now
     settled_age_s: Annotated[
         int | None,
@@ -99,7 +106,7 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
         list[str],
         Meta(
             description="What is served with a reservation, in plain words: prices of the first fill that no second "
-            "source has confirmed yet. Usually empty.",
+            "source has confirmed yet, or what is old that another server keeps fresh. Usually empty.",
             examples=[[]],
         ),
     ]

@@ -104,6 +104,7 @@ SERVER: Final = (
     _setting("trust-proxy", "Believe X-Forwarded-For, as behind a reverse proxy of yours.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),
+    _setting("drain-seconds", "How long to answer on when asked to stop, while /readyz says no.", type=float),
 )
 
 AS_OF: Final = (option("as-of", type=INSTANT, help="Show what was known at an instant: 2025-12-15T10:00:00Z."),)

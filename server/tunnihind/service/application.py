@@ -1,5 +1,6 @@
 """The application: what there is, and at which path."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,7 +17,7 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.openapi import openapi_document
 from tunnihind.api.rate_limit import limit_rate
 from tunnihind.api.score_table import ReadScores, ScoreTable
-from tunnihind.api.server import METRICS, PROBLEMS
+from tunnihind.api.server import METRICS, PROBLEMS, STOPPING
 from tunnihind.api.server_models import About, Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -39,6 +40,7 @@ def create_app(
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
+    stopping: asyncio.Event | None = None,
 ) -> web.Application:
     """Build the application that answers from `snapshot`.
 
@@ -48,13 +50,14 @@ def create_app(
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
     `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
-    told by `/api/about` and marked on the pages.
+    told by `/api/about` and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their
+    connections.
     """
     metrics = metrics or Metrics()
     metrics.watch(snapshot, clock)
     problems = Problems(settings.base_url)
     app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
-    app[METRICS], app[PROBLEMS] = metrics, problems
+    app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
     handlers = {
         "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
         "/api/v1/quarters": routes.quarters(snapshot, problems),
@@ -65,7 +68,14 @@ def create_app(
             History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
-        "/readyz": routes.readyz(snapshot, clock, problems, pipeline_expected=pipeline_expected),
+        "/readyz": routes.readyz(
+            snapshot,
+            clock,
+            problems,
+            pipeline_expected=pipeline_expected,
+            only_passes_on=mode == "live" and not pipeline_expected,
+            stopping=app[STOPPING],
+        ),
         **_documents(settings, instance_id, mode),
         "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),
         "/accuracy": page_handler(AccuracyPage(settings, snapshot, mode)),

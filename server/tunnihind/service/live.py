@@ -76,11 +76,11 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
     """Serve until the process is asked to end. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with open_store(settings) as store:
-        async with _served(settings, store, clock, with_pipeline=with_pipeline) as (updater, metrics):
+        async with _served(settings, store, clock, with_pipeline=with_pipeline) as (updater, metrics, stopping):
             if not with_pipeline:
                 metrics.show(PipelineLease(None))
                 _LOG.info("serving what is known, without a pipeline")
-                await until_stopped()
+                await until_stopped(stopping)
                 return
             observer = ServerObserver(metrics, progress)
             async with (
@@ -92,7 +92,7 @@ async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: b
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
                 metrics.show(PipelineLease(runner))
                 async with background(runner.run()):
-                    await until_stopped()
+                    await until_stopped(stopping)
 
 
 async def serve_demo(settings: Settings, progress: Progress) -> None:
@@ -105,12 +105,12 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
         with Store(url) as store:
-            async with _served(settings, store, clock, with_pipeline=True, mode="demo") as (updater, metrics):
+            async with _served(settings, store, clock, with_pipeline=True, mode="demo") as (updater, metrics, stopping):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url, settings.limits) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
                     async with background(_simulate(store, pipeline, modeller, clock, updater)):
-                        await until_stopped()
+                        await until_stopped(stopping)
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
@@ -160,7 +160,7 @@ async def _simulate(
 @asynccontextmanager
 async def _served(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
-) -> AsyncIterator[tuple[SnapshotUpdater, Metrics]]:
+) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
     """Answer from the store within this context."""
     snapshot = Snapshot(settings, clock)
     metrics = Metrics()
@@ -180,7 +180,7 @@ async def _served(
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,
-        ),
+        ) as stopping,
         background(updater.run()),
     ):
-        yield updater, metrics
+        yield updater, metrics, stopping

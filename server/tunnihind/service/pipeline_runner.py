@@ -54,11 +54,6 @@ class PipelineRunner:
         """Whether this server runs the pipeline."""
         return self._work is not None
 
-    @property
-    def stands_by(self) -> bool:
-        """Whether another server runs the pipeline, as far as is known."""
-        return self._holder is not None
-
     async def run(self) -> None:
         """Claim the lease regularly until cancelled, then release it."""
         try:
@@ -128,6 +123,7 @@ class PipelineRunner:
             self._last_beat = None
 
     def _start(self) -> None:
+        self._troubles.are_of_another = False
         if self._last_warning is not None:
             _LOG.info("running the pipeline from now on")
         self._last_warning = None
@@ -141,6 +137,7 @@ class PipelineRunner:
         was_running = self.is_running
         await self._stop()
         holder = self._holder
+        self._troubles.are_of_another = holder is not None
         if holder is None:
             return
         who = f"process {holder.pid} on {holder.host}"

@@ -70,5 +70,5 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             pipeline_expected=False,
             mode="rehearsal",
         )
-        async with site, background(player.run()):
-            await until_stopped()
+        async with site as stopping, background(player.run()):
+            await until_stopped(stopping)

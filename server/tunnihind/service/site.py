@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Final
 
 from aiohttp import web
@@ -46,12 +46,16 @@ async def open_site(
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",
-) -> AsyncIterator[None]:
+) -> AsyncIterator[asyncio.Event]:
     """Answer on the settings' host and port within this context, announced on the local network.
+
+    Whoever sets the event that it yields has `/readyz` say no from then on: for a moment, other requests are answered
+    still, each as the last one of its connection, so that a balancer has time to turn to another server.
 
     The name that is announced tells what is served. Without a network to announce it on, it answers all the same.
     Raises SettingsError where the port can't be had.
     """
+    stopping = asyncio.Event()
     app = create_app(
         settings,
         snapshot,
@@ -63,6 +67,7 @@ async def open_site(
         metrics=metrics,
         pipeline_expected=pipeline_expected,
         mode=mode,
+        stopping=stopping,
     )
     name = NAME if mode == "live" else f"{NAME} {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
@@ -81,7 +86,9 @@ async def open_site(
             background(announce(name, instance_id, runner.addresses, clock)) if settings.announce else nullcontext()
         )
         async with announcing:
-            yield
+            yield stopping
+        if stopping.is_set() and settings.drain_seconds:
+            await _drain(settings.drain_seconds)
     finally:
         await runner.cleanup()
 
@@ -105,14 +112,21 @@ def connections_within(descriptors: int) -> int:
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 
-async def until_stopped() -> None:
-    """Return when the process is asked to end."""
-    stopped = asyncio.Event()
+async def until_stopped(stopping: asyncio.Event) -> None:
+    """Set an event when the process is asked to end, and return then."""
     loop = asyncio.get_running_loop()
     for wish in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(wish, stopped.set)
-    await stopped.wait()
+        loop.add_signal_handler(wish, stopping.set)
+    await stopping.wait()
     _LOG.info("stopping")
+
+
+async def _drain(seconds: float) -> None:
+    """Go on answering for a while, unless the process is asked to end again."""
+    _LOG.info("answering for another %g s, so that a balancer can turn to other servers", seconds)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await until_stopped(asyncio.Event())
 
 
 async def _listen(runner: Runner, settings: Settings) -> None:

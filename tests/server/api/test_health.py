@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from tests.support.api_server import HOUR, Serve, make_run, make_view
+from tests.support.api_server import HOUR, Answer, Serve, make_run, make_view
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import ServedData
+from tunnihind.api.server import STOPPING
 from tunnihind.market import HOUR_S
 
 NOW = HOUR + 600
@@ -51,6 +52,46 @@ def test_with_nothing_known_ages_are_null() -> None:
     readiness = judge(ServedData("empty"), NOW, pipeline_expected=True)
     assert (readiness.settled_age_s, readiness.forecast_age_s, readiness.refresh_age_s) == (None, None, None)
     assert len(readiness.reasons) == 3
+
+
+@pytest.mark.parametrize(
+    ("view", "warning"),
+    [
+        (make_view({HOUR - HOUR_S: 1.0}, make_run([1.0])), "no settled price for the current hour"),
+        (make_view({HOUR: 1.0}, None), "there is no forecast"),
+        (make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - 30 * HOUR_S)), "the forecast is 30 h old"),
+    ],
+)
+def test_who_only_passes_data_on_is_ready_with_old_ones_and_warns(view: ServedData, warning: str) -> None:
+    readiness = judge(view, NOW, pipeline_expected=False, only_passes_on=True, troubles=["the database is away"])
+    assert (readiness.ready, readiness.reasons) == (True, [])
+    assert readiness.warnings[0] == "the database is away"
+    assert warning in readiness.warnings[1]
+
+
+@pytest.mark.parametrize("view", [ServedData("empty"), make_view({HOUR - HOUR_S: 1.0}, None)])
+def test_who_tells_nothing_of_the_present_is_not_ready(view: ServedData) -> None:
+    readiness = judge(view, NOW, pipeline_expected=False, only_passes_on=True)
+    assert not readiness.ready
+    assert "there is no forecast" in readiness.reasons
+    assert not set(readiness.reasons) & set(readiness.warnings)
+
+
+def test_nobody_is_ready_who_has_been_asked_to_stop() -> None:
+    for only_passes_on in (True, False):
+        readiness = judge(make_view(), NOW, pipeline_expected=True, only_passes_on=only_passes_on, is_stopping=True)
+        assert (readiness.ready, readiness.reasons) == (False, ["the server is stopping"])
+
+
+async def test_a_server_that_was_asked_to_stop_gives_last_answers(serve: Serve) -> None:
+    server = await serve()
+    server.runner.app[STOPPING].set()
+    for path, status in (("/api/v1/forecast", 200), ("/api/about", 200), ("/nothing", 404), ("/readyz", 503)):
+        request = f"GET {path} HTTP/1.1\r\nHost: test\r\n\r\n"
+        # It comes to an end, because the server closes the connection.
+        answer = Answer.parse(await server.exchange(request.encode()))
+        assert (answer.status, answer.headers["Connection"]) == (status, "close"), path
+        assert int(answer.headers["Content-Length"]) == len(answer.body) > 0
 
 
 async def test_readyz_is_200_when_ready_and_judges_by_the_servers_own_clock(serve: Serve) -> None:
