@@ -1,0 +1,139 @@
+"""The home battery that is charged at the cheapest and discharged at the dearest time."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+from homeassistant.core import Event, HomeAssistant, callback
+
+from tests.support.automations import restart
+from tests.support.blueprints import use, use_from_a_start_on, window_of
+from tests.support.home import Home, MakeHome, PriceOf, instant
+from tunnihind.market import HOUR_S, QUARTER_S
+
+NOON: Final = instant("2026-01-14T12:00:00+02:00")
+EVENING: Final = instant("2026-01-14T15:00:00+02:00")
+PLANS: Final[dict[str, dict[str, Any]]] = {
+    "charge": {"duration": 120, "split": False},
+    "discharge": {"kind": "dearest", "duration": 60, "split": False},
+}
+INVERTER: Final = "sensor.inverter"
+
+
+def market(cheap: float = 10.0, dear: float = 300.0) -> PriceOf:
+    """Return a market that is cheap for two hours from noon and dear for one from three in the afternoon."""
+    return lambda start: {NOON: cheap, NOON + HOUR_S: cheap, EVENING: dear}.get(start, 100.0)
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    home = await make_home(price_of=market())
+    await home.add(plans=PLANS)
+    return home
+
+
+def inputs(home: Home, **more: Any) -> dict[str, Any]:  # noqa: ANN401, values of any input
+    return {
+        **{f"{plan}_window": window_of(home, plan) for plan in PLANS},
+        **{mode: [{"event": "battery", "event_data": {"mode": mode}}] for mode in ("charge", "discharge", "rest")},
+        **more,
+    }
+
+
+def prices(home: Home) -> dict[str, str]:
+    """Return the inputs that name the average prices of both windows."""
+    return {f"{plan}_price": home.state("sensor", "window_average", plan).entity_id for plan in PLANS}
+
+
+async def live_until(home: Home, end: int) -> None:
+    """Let time go on, with the second after each quarter in which the automation waits for all that changes."""
+    while home.now < end:
+        await home.at(home.now - home.now % QUARTER_S + QUARTER_S)
+        await home.at(home.now + 1)
+
+
+def modes(home: Home) -> list[tuple[str, int]]:
+    """Return the list that what the battery is told comes into, with its quarter."""
+    told: list[tuple[str, int]] = []
+
+    @callback
+    def tell(event: Event[Mapping[str, Any]]) -> None:
+        told.append((event.data["mode"], home.now - home.now % QUARTER_S))
+
+    home.hass.bus.async_listen("battery", tell)
+    return told
+
+
+A_DAY: Final = [
+    ("charge", NOON),
+    ("rest", NOON + 2 * HOUR_S),
+    ("discharge", EVENING),
+    ("rest", EVENING + HOUR_S),
+]
+
+
+async def test_it_is_charged_at_the_cheapest_and_discharged_at_the_dearest_time(home: Home) -> None:
+    told = modes(home)
+    await use(home, "run_battery", inputs(home))
+    await live_until(home, EVENING + 2 * HOUR_S)
+    assert told == A_DAY
+
+
+@pytest.mark.parametrize(("cheap", "charges"), [(90.0, False), (40.0, True)], ids=["not worth it", "worth it"])
+async def test_it_is_charged_only_where_the_difference_is_worth_it(
+    make_home: MakeHome, cheap: float, *, charges: bool
+) -> None:
+    home = await make_home(price_of=market(cheap, 105.0))
+    await home.add(plans=PLANS)
+    told = modes(home)
+    await use(home, "run_battery", inputs(home, **prices(home)))
+    await live_until(home, EVENING + 2 * HOUR_S)
+    assert told == [("charge" if charges else "rest", NOON), *A_DAY[1:]]
+
+
+async def test_it_rests_while_both_run(make_home: MakeHome) -> None:
+    home = await make_home(price_of=market(100.0, 100.0))
+    await home.add(
+        plans={name: {**plan, "earliest": "12:00:00", "deadline": "20:00:00"} for name, plan in PLANS.items()}
+    )
+    told = modes(home)
+    await use(home, "run_battery", inputs(home))
+    await live_until(home, NOON + HOUR_S // 2)
+    assert {mode for mode, _ in told} == {"rest"}
+
+
+async def test_a_start_within_a_window_goes_on_with_it(home: Home) -> None:
+    await live_until(home, NOON + HOUR_S)
+    told = modes(home)
+    await use_from_a_start_on(home, "run_battery", inputs(home))
+    await home.at(home.now + 1)
+    assert told[-1] == ("charge", NOON + HOUR_S)
+
+
+async def test_it_rests_where_a_window_ended_while_nobody_watched(home: Home) -> None:
+    told = modes(home)
+    await use(home, "run_battery", inputs(home))
+    await live_until(home, NOON + HOUR_S)
+    await restart(home, at=NOON + 2 * HOUR_S + 1800)
+    await home.at(home.now + 1)
+    assert [mode for mode, _ in told][-1] == "rest"
+
+
+async def test_it_rests_where_the_plans_are_lost(home: Home) -> None:
+    told = modes(home)
+    await use(home, "run_battery", inputs(home))
+    await live_until(home, NOON + HOUR_S)
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    await live_until(home, NOON + HOUR_S + QUARTER_S)
+    # Each of both windows is lost.
+    assert told == [("charge", NOON), *[("rest", NOON + HOUR_S + QUARTER_S)] * 2]
+
+
+async def test_a_battery_that_missed_the_start_is_told_when_it_is_back(hass: HomeAssistant, home: Home) -> None:
+    hass.states.async_set(INVERTER, "unavailable")
+    told = modes(home)
+    await use(home, "run_battery", inputs(home, battery=INVERTER))
+    await live_until(home, NOON + HOUR_S)
+    hass.states.async_set(INVERTER, "charging")
+    await home.at(home.now + 1)
+    assert told == [("charge", NOON), ("charge", NOON + HOUR_S)]

@@ -1,0 +1,115 @@
+"""The floor heating that stays out of the dear hours."""
+
+from typing import Any, Final
+
+import pytest
+from homeassistant.core import HomeAssistant
+
+from tests.support.automations import cheap_in, hours_from, restart
+from tests.support.blueprints import DEVICE, Switching, switched, turn, use, use_from_a_start_on, window_of
+from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tunnihind.market import HOUR_S, QUARTER_S
+
+NOON: Final = instant("2026-01-14T12:00:00+02:00")
+END: Final = NOON + 3 * HOUR_S
+DEAR_HOURS: Final = {"kind": "dearest", "duration": 180, "split": False}
+THERMOMETER: Final = "sensor.floor"
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home whose dearest three hours begin at noon."""
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=300.0, dear=50.0))
+    await home.add(plans={PLAN_ID: DEAR_HOURS})
+    return home
+
+
+@pytest.fixture
+def switchings(home: Home) -> list[Switching]:
+    """Return the list that the heating's switchings come into."""
+    return switched(home)
+
+
+def inputs(home: Home, **more: Any) -> dict[str, Any]:  # noqa: ANN401, values of any input
+    return {"window": window_of(home), "heating": [DEVICE], **more}
+
+
+def set_floor(hass: HomeAssistant, degrees: float | str) -> None:
+    hass.states.async_set(THERMOMETER, str(degrees), {"device_class": "temperature", "unit_of_measurement": "°C"})
+
+
+async def test_it_is_off_in_exactly_the_dear_hours(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home))
+    await turn(home, DEVICE, "on")
+    await home.at(END + HOUR_S)
+    assert switchings[1:] == [("off", NOON), ("on", END)]
+
+
+async def test_a_start_within_the_dear_hours_switches_it_off_and_one_after_them_on(
+    home: Home, switchings: list[Switching]
+) -> None:
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    await use_from_a_start_on(home, "heat_floor", inputs(home))
+    assert switchings[1:] == [("off", NOON + HOUR_S)]
+    await restart(home, at=END + HOUR_S)
+    assert switchings[2:] == [("on", END + HOUR_S)]
+
+
+async def test_a_reload_of_the_integration_switches_nothing(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home))
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    await restart(home)
+    assert switchings[1:] == [("off", NOON)]
+
+
+async def test_it_heats_again_where_the_plan_is_lost(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home))
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    await home.at(NOON + HOUR_S + 300)
+    assert switchings[1:] == [("off", NOON), ("on", NOON + HOUR_S + 300)]
+
+
+async def test_it_is_not_off_for_longer_than_is_allowed(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home, longest=1.5))
+    await turn(home, DEVICE, "on")
+    await home.at(END + HOUR_S)
+    assert switchings[1:] == [("off", NOON), ("on", NOON + 3 * HOUR_S // 2)]
+
+
+async def test_a_cold_floor_is_heated_until_the_dear_hours_are_over(
+    hass: HomeAssistant, home: Home, switchings: list[Switching]
+) -> None:
+    set_floor(hass, 22.0)
+    await use(home, "heat_floor", inputs(home, thermometer=THERMOMETER, coldest=19))
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    set_floor(hass, 18.9)
+    await home.settle()
+    set_floor(hass, 19.2)
+    await home.at(END + QUARTER_S)
+    assert switchings[1:] == [("off", NOON), ("on", NOON + HOUR_S)]
+
+
+async def test_a_thermometer_that_is_away_keeps_nothing_from_switching(
+    hass: HomeAssistant, home: Home, switchings: list[Switching]
+) -> None:
+    set_floor(hass, "unavailable")
+    await use(home, "heat_floor", inputs(home, thermometer=THERMOMETER, coldest=19))
+    await turn(home, DEVICE, "on")
+    await home.at(END)
+    assert switchings[1:] == [("off", NOON), ("on", END)]
+
+
+async def test_heating_that_comes_back_switched_on_is_switched_off_again(
+    hass: HomeAssistant, home: Home, switchings: list[Switching]
+) -> None:
+    await use(home, "heat_floor", inputs(home))
+    await home.at(NOON + HOUR_S)
+    hass.states.async_set(DEVICE, "unavailable")
+    hass.states.async_set(DEVICE, "on")
+    await home.settle()
+    assert switchings[-1] == ("off", NOON + HOUR_S)
