@@ -15,6 +15,7 @@ from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
 from .entity import async_remove_selling_entities
 from .migration import async_migrate_entry
+from .number import async_remove_unfitting_numbers
 from .prices.selling import selling_from
 from .services import async_setup_services
 from .storage import Storage
@@ -22,7 +23,10 @@ from .storage import Storage
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 # What Home Assistant looks for here.
 __all__ = ["async_migrate_entry", "async_remove_entry", "async_setup", "async_setup_entry", "async_unload_entry"]
-PLATFORMS: Final = (Platform.BINARY_SENSOR, Platform.CALENDAR, Platform.SENSOR)
+# Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read other
+# entities, so these come first.
+_READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
+PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
@@ -43,9 +47,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     coordinator.server_device_id = async_register_server(hass, entry)
     if coordinator.selling is None:
         async_remove_selling_entities(hass, entry)
-    # Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read
-    # sensors, so the sensors come first.
-    await hass.config_entries.async_forward_entry_setups(entry, (Platform.CALENDAR, Platform.SENSOR))
+    await hass.config_entries.async_forward_entry_setups(entry, _READ_BY_AUTOMATIONS)
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
     async_follow_server(hass, entry)
     issues.async_watch(hass, entry)
@@ -58,7 +60,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
     """Stop with one server, and keep what is known of it."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
-        await entry.runtime_data.async_stop()
+        await entry.runtime_data.async_save()
         issues.async_clear(hass, entry)
     return unloaded
 
@@ -78,6 +80,7 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
     async_rename_plans(hass, entry)
+    async_remove_unfitting_numbers(hass, entry)
     if selling_from(entry.options) is None:
         async_remove_selling_entities(hass, entry)
     coordinator.async_apply_options()

@@ -4,6 +4,7 @@ The two are separate. Entities change on time from what is in memory, also while
 news changes nothing. The time comes from the entry's clock.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -35,6 +36,7 @@ from .mode_names import marked_credit
 from .newest import NewestPrices
 from .past.paid_prices import PaidPrices
 from .planner import Planner
+from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from
 from .prices.selling import selling_from
 from .prices.tariff import Tariff, tariff_from
@@ -153,7 +155,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.about = kept.about
         self.clock.server_ahead_s = kept.server_ahead_s
         self._answered_by = self._instance_id
-        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran)
+        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran, kept.steered)
         if kept.answer:
             self.data = kept.answer
             self._answered_at = self._answer_made_at = self.clock.from_server_time(kept.answer.now)
@@ -162,9 +164,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         else:
             await self.async_config_entry_first_refresh()
 
-    async def async_stop(self) -> None:
-        """Store what is known."""
+    async def async_save(self) -> None:
+        """Store what is known, at once."""
         await self._storage.save(self._state_to_store())
+
+    @callback
+    def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
+        """Let changed plans hold from now on, and show what they make of the prices. Raises ValueError as `Planner`."""
+        self.planner.take(plans, self.clock.now(), replan=replan)
+        self.async_update_listeners()
 
     @callback
     def async_apply_options(self) -> None:
@@ -350,5 +358,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             answer=self.data,
             outcomes=self.planner.outcomes_to_store(),
             ran=self.planner.past_windows_to_store(),
+            steered=self.planner.steered_to_store(),
             server_ahead_s=self.clock.server_ahead_s,
         )

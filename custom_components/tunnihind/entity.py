@@ -1,8 +1,8 @@
 """What all entities have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Final, override
+from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
@@ -15,7 +15,9 @@ from .clock import EntryClock
 from .const import DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
+from .plan_changes import async_change_plans
 from .plans.outcome import Decision, Outcome
+from .plans.steering import Change, SteeredPlan
 from .prices_now import PricesNow
 
 # The entities of those who sell electricity.
@@ -116,20 +118,48 @@ class PlanEntity(_Entity):
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
+class SteeringEntity(PlanEntity):
+    """An entity by which a plan is changed. It is available without prices too, as long as the plan can be used."""
+
+    @property
+    def plan(self) -> SteeredPlan | None:
+        """The plan as it holds; None once it can no longer be used."""
+        return self.coordinator.planner.plan(self.plan_id)
+
+    @property
+    @override
+    def available(self) -> bool:
+        return self.plan is not None
+
+    async def async_change(self, change: Change) -> None:
+        """Change the plan. Raises ServiceValidationError."""
+        await async_change_plans([(self.coordinator, self.plan_id)], change)
+
+
 def moment(seconds: int | None) -> datetime | None:
     """Return UTC seconds as Home Assistant shows instants."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def on_every_plan(entry: TunnihindConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
-    """Call `add` for each plan there is, and for each that comes while the entry is loaded."""
+def on_every_plan(
+    entry: TunnihindConfigEntry,
+    add: Callable[[ConfigSubentry], None],
+    fits: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+) -> None:
+    """Call `add` for each plan whose form `fits`, and for one that comes or begins to fit while the entry is loaded."""
     added: set[str] = set()
 
     def look() -> None:
-        for subentry in entry.subentries.values():
-            if subentry.subentry_type == SUBENTRY_PLAN and subentry.subentry_id not in added:
-                added.add(subentry.subentry_id)
-                add(subentry)
+        fitting = {
+            plan.subentry_id: plan
+            for plan in entry.subentries.values()
+            if plan.subentry_type == SUBENTRY_PLAN and fits(plan.data)
+        }
+        new = fitting.keys() - added
+        added.clear()
+        added.update(fitting)
+        for plan_id in sorted(new):
+            add(fitting[plan_id])
 
     look()
     entry.async_on_unload(entry.runtime_data.async_add_listener(look))

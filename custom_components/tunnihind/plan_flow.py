@@ -6,7 +6,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.config_entries import ConfigSubentryData, ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.config_entries import (
+    ConfigEntryState,
+    ConfigSubentryData,
+    ConfigSubentryFlow,
+    SubentryFlowResult,
+)
 from homeassistant.const import CONF_NAME
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
@@ -22,7 +27,9 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from .changes_hint import changes_hint
 from .const import SUBENTRY_PLAN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .plans.settings import (
     DEFAULT_MIN_PIECE_MIN,
     LONGEST_DURATION_MIN,
@@ -32,7 +39,8 @@ from .plans.settings import (
     Horizon,
     PlanSettings,
 )
-from .plans.spans import spans
+from .plans.spans import longest_span_s
+from .plans.steering import SteeredPlan
 from .units import Unit, price_selector, unit_of
 
 DURATION: Final = "duration"
@@ -51,8 +59,6 @@ PRICE_CAP: Final = "price_cap"
 ONE_PIECE: Final = "one_piece"
 
 _MINUTE_S: Final = 60
-# A week without a change of clocks, from Monday 2026-01-05 in Tallinn on, to measure a plan's spans in.
-_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * 3_600)
 
 # Three hours wherever in the day they are cheapest, as people speak of the cheapest hours; in pieces of whole hours, so
 # that nothing is switched for minutes; on published prices only, so that the first thing seen rests on facts.
@@ -68,7 +74,7 @@ FIRST_PLAN: Final[Mapping[str, Any]] = {
 NEW_PLAN: Final[Mapping[str, Any]] = {**FIRST_PLAN, SPLIT: False}
 
 _DURATION: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
-_MOST_CENTS: Final = 500
+MOST_CENTS: Final = 500
 _DAYS: Final = NumberSelector(NumberSelectorConfig(min=1, max=MOST_DAYS, mode=NumberSelectorMode.SLIDER))
 # Named once, in the language of the installation; from then on the name is the household's own.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
@@ -112,7 +118,7 @@ def schema_in(unit: Unit) -> vol.Schema:
                 vol.Schema(
                     {
                         vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
-                        vol.Optional(PRICE_CAP): price_selector(unit, -_MOST_CENTS, _MOST_CENTS),
+                        vol.Optional(PRICE_CAP): price_selector(unit, -MOST_CENTS, MOST_CENTS),
                     }
                 ),
                 {"collapsed": False},
@@ -145,14 +151,30 @@ class PlanFlow(ConfigSubentryFlow):
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change a plan."""
         subentry = self._get_reconfigure_subentry()
+        hint = {"changes": await changes_hint(self.hass, self._steered(), self._unit)}
         if user_input is None:
-            return self._form("reconfigure", suggested(subentry.title, subentry.data, self._unit))
+            return self._form("reconfigure", suggested(subentry.title, subentry.data, self._unit), placeholders=hint)
         # Plans of one name that there are already stay, and may be changed.
         if errors := errors_of(user_input, self._titles() - {subentry.title}):
-            return self._form("reconfigure", user_input, errors)
+            return self._form("reconfigure", user_input, errors, hint)
+        await self._end_changes()
         return self.async_update_and_abort(
             self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan_of(user_input, self._unit)
         )
+
+    def _steered(self) -> SteeredPlan | None:
+        """Return the plan with what was changed beside this form; None while it is not at work."""
+        entry: TunnihindConfigEntry = self._get_entry()
+        is_loaded = entry.state is ConfigEntryState.LOADED
+        return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
+
+    async def _end_changes(self) -> None:
+        """Let the form be all that holds, also where nothing is changed in it."""
+        plan = self._steered()
+        if plan is not None and plan.changes:
+            coordinator: TunnihindCoordinator = self._get_entry().runtime_data
+            coordinator.async_take_plans({self._reconfigure_subentry_id: plan.without_changes()})
+            await coordinator.async_save()
 
     @property
     def _unit(self) -> Unit:
@@ -162,9 +184,17 @@ class PlanFlow(ConfigSubentryFlow):
         plans = self._get_entry().subentries.values()
         return {plan.title for plan in plans if plan.subentry_type == SUBENTRY_PLAN}
 
-    def _form(self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None) -> SubentryFlowResult:
+    def _form(
+        self,
+        step_id: str,
+        values: dict[str, Any],
+        errors: dict[str, str] | None = None,
+        placeholders: dict[str, str] | None = None,
+    ) -> SubentryFlowResult:
         schema = self.add_suggested_values_to_schema(schema_in(self._unit), values)
-        return self.async_show_form(step_id=step_id, data_schema=schema, errors=errors)
+        return self.async_show_form(
+            step_id=step_id, data_schema=schema, errors=errors, description_placeholders=placeholders
+        )
 
 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
@@ -244,7 +274,7 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 def _span_min(plan: Mapping[str, Any]) -> int:
     """Return the minutes between the plan's bounds, on a day without a change of clocks."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
-    return max(span.closes - span.opens for span in spans(PlanSettings.from_mapping(bounds), *_WEEK)) // _MINUTE_S
+    return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 
 
 def _minutes(clock: Mapping[str, float]) -> int:

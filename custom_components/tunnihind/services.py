@@ -4,7 +4,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, SupportsResponse, callback
 
-from .actions import find_cheapest_hours, get_prices, import_costs, import_prices
+from .actions import find_cheapest_hours, get_prices, import_costs, import_prices, update_plan
 from .const import DOMAIN
 
 _QUESTIONS: Final = {
@@ -12,15 +12,16 @@ _QUESTIONS: Final = {
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
 }
 # These do something too, so an automation need not take their answer.
-_IMPORTS: Final = {
+_CHANGES: Final = {
     "import_prices": (import_prices.SCHEMA, import_prices.import_prices),
     "import_costs": (import_costs.SCHEMA, import_costs.import_costs),
+    "update_plan": (update_plan.SCHEMA, update_plan.update_plan),
 }
 
 
 @callback
 def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions."""
-    for actions, response in ((_QUESTIONS, SupportsResponse.ONLY), (_IMPORTS, SupportsResponse.OPTIONAL)):
+    for actions, response in ((_QUESTIONS, SupportsResponse.ONLY), (_CHANGES, SupportsResponse.OPTIONAL)):
         for name, (schema, answer) in actions.items():
             hass.services.async_register(DOMAIN, name, answer, schema=schema, supports_response=response)

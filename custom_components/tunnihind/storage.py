@@ -21,7 +21,8 @@ class StoredState:
     """What was known when Home Assistant last ran.
 
     `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` is what the
-    plans had decided, as JSON, by subentry; `ran` is their windows of the last two weeks, in the same form.
+    plans had decided, as JSON, by subentry; `ran` is their windows of the last two weeks, in the same form. `steered`
+    are the plans that were changed beside their forms.
     """
 
     server: str | None = None
@@ -29,11 +30,14 @@ class StoredState:
     answer: ForecastAnswer | None = None
     outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
     ran: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    steered: dict[str, dict[str, Any]] = field(default_factory=dict)
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
         """Return what is valid for that server. Prices and VAT rate of another server are not."""
-        return self if server == self.server else StoredState(server=server, outcomes=self.outcomes, ran=self.ran)
+        if server == self.server:
+            return self
+        return StoredState(server=server, outcomes=self.outcomes, ran=self.ran, steered=self.steered)
 
 
 class _Store(Store[dict[str, Any]]):
@@ -81,6 +85,7 @@ def _state_from(document: dict[str, Any]) -> StoredState:
         answer=_answer_from(answer) if answer else None,
         outcomes=dict(document.get("outcomes", {})),
         ran={plan: list(windows) for plan, windows in document.get("ran", {}).items()},
+        steered=dict(document.get("steered", {})),
         server_ahead_s=int(document.get("server_ahead_s", 0)),
     )
 

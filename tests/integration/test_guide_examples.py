@@ -28,6 +28,7 @@ TOMORROW: Final = "Tell tomorrow's prices"
 PUMP: Final = "Pump at the time that was found"
 # Needs a recorder, and is tried in past/test_import_costs.py.
 COSTS: Final = "Cost of the last days"
+MISSING: Final = "Tell the car's plan how much is missing"
 FLOOR: Final = "Floor heating off when electricity gets dear"
 
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
@@ -80,7 +81,7 @@ async def automate(home: Home, alias: str) -> list[Call]:
 
 
 def test_every_example_is_tried_here() -> None:
-    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS}
+    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS, MISSING}
     others = [block for block in BLOCKS if block.get("alias") not in tried]
     assert AUTOMATIONS.keys() == tried
     assert [block.get("type", "script") for block in others] == [
@@ -93,7 +94,7 @@ def test_every_example_is_tried_here() -> None:
 
 async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_home: MakeHome) -> None:
     await (await make_home()).add(plans=PLANS)
-    named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml"))))
+    named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml")))) - {"sensor.car_battery"}
     assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}
 
 
@@ -128,6 +129,17 @@ async def test_the_car_is_charged_in_every_piece_of_its_window(make_home: MakeHo
     assert calls == [
         call for start in begins for call in switched("switch.charger", turn_on=start, turn_off=start + 2 * HOUR_S)
     ]
+
+
+async def test_the_car_is_charged_for_as_long_as_its_battery_needs(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(EVENING, 3)))
+    await home.add(plans=PLANS)
+    await automate(home, MISSING)
+    for charge, quarters in (("unavailable", 16), ("35", 15), ("70", 4), ("80", 0), ("100", 0)):
+        home.hass.states.async_set("sensor.car_battery", charge)
+        await home.settle()
+        pieces = home.state("binary_sensor", "window", "car").attributes.get("pieces", [])
+        assert sum(instant(piece["end"]) - instant(piece["start"]) for piece in pieces) == quarters * 900
 
 
 @needs_triggers

@@ -28,13 +28,14 @@ from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
 from custom_components.tunnihind.problems import Problem
 from tests.support import documents
-from tests.support.home import MakeHome
+from tests.support.home import DEFAULT_PLAN, PLAN_ID, MakeHome
 from tests.support.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
 
 pytestmark = pytest.mark.usefixtures("enable_custom_integrations")
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
+BY_ENERGY: Final = {"energy": 10, "power": 4}
 # Home Assistant's own button, which the section tells to press first.
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.
@@ -65,7 +66,7 @@ def named_in(table: documents.Table, known: set[str]) -> list[str]:
 async def test_every_entity_is_in_the_table_of_its_device(
     hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    entry = await (await make_home()).add()
+    entry = await (await make_home()).add(plans={"time": DEFAULT_PLAN, "energy": BY_ENERGY})
     said = texts(language)["entity"]
     registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set())
     for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id):
@@ -190,13 +191,15 @@ def keys_of(answer: object) -> Iterator[str]:
 async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    await (await make_home()).add()
+    home = await make_home()
+    await home.add()
     section = documents.section("Actions", language)
     [table] = documents.tables(section)
     job: dict[str, Any] = {"duration": {"hours": 1}}
     found, none = [
         await answered(hass, "find_cheapest_hours", **job, price_cap=cap, horizon="expected") for cap in (500, -500)
     ]
+    window = home.state("binary_sensor", "window", PLAN_ID).entity_id
     imported = {
         "statistic_id",
         *keys_of(hours_answer({0: 0.1}, 1, {0: LeftOut(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
@@ -206,8 +209,10 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "find_cheapest_hours": found | none,
         "import_prices": imported,
         "import_costs": {"kwh", "cost"},
+        "update_plan": await answered(hass, "update_plan", entity_id=window, enabled=False) - found - none,
     }
-    choices = {"find_cheapest_hours": set(Horizon), "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
+    horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
+    choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")

@@ -52,11 +52,13 @@ ENABLED: Final = {
 } | {
     *(("binary_sensor", key) for key in ("cheap_hour", "negative_price", "tomorrow_known", "data_problem", "window")),
     ("calendar", "plans"),
+    ("switch", "enabled"),
 }
 DIAGNOSTIC: Final = {
     *("settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error"),
     *("forecast_skill", "forecast_saving", "data_problem"),
 }
+SETTINGS: Final = {"enabled", "duration", "price_cap", "earliest", "deadline"}
 INSTANTS: Final = {"settled_until", "forecast_made_at", "data_refreshed", "window_start", "window_end"}
 
 
@@ -112,6 +114,7 @@ async def test_actions_are_there_without_a_server(hass: HomeAssistant, enable_cu
         "get_prices",
         "import_costs",
         "import_prices",
+        "update_plan",
     }
 
 
@@ -182,8 +185,8 @@ async def test_an_entry_that_is_unloaded_leaves_nothing_and_loads_again(
     assert STATE_UNAVAILABLE not in {state.state for state in hass.states.async_all()}
 
 
-@pytest.mark.parametrize("platform", ["sensor", "binary_sensor", "calendar"])
-def test_read_only_platforms_know_no_limit_of_updates(platform: str) -> None:
+@pytest.mark.parametrize("platform", ["sensor", "binary_sensor", "calendar", "number", "switch", "time"])
+def test_platforms_that_ask_no_device_know_no_limit_of_updates(platform: str) -> None:
     module = ast.parse((INTEGRATION / f"{platform}.py").read_text())
     values = {
         target.id: ast.literal_eval(node.value)
@@ -202,12 +205,14 @@ async def test_the_server_and_each_plan_are_devices(hass: HomeAssistant, entry: 
     assert (plan.name, plan.via_device_id) == ("Plan", server.id)
 
 
-async def test_entities_about_the_data_are_diagnostic_and_no_others(
+async def test_entities_about_the_data_are_diagnostic_those_that_change_plans_settings_and_no_others(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
-    diagnostic = {one.translation_key for one in registered(hass, entry) if one.entity_category}
-    assert diagnostic == DIAGNOSTIC
-    assert {one.entity_category for one in registered(hass, entry)} == {None, EntityCategory.DIAGNOSTIC}
+    keys: dict[EntityCategory | None, set[str | None]] = {}
+    for one in registered(hass, entry):
+        keys.setdefault(one.entity_category, set()).add(one.translation_key)
+    assert keys.pop(None).isdisjoint(DIAGNOSTIC | SETTINGS)
+    assert keys == {EntityCategory.DIAGNOSTIC: DIAGNOSTIC, EntityCategory.CONFIG: SETTINGS}
 
 
 async def test_instants_levels_and_problems_have_their_device_class(
@@ -221,6 +226,7 @@ async def test_instants_levels_and_problems_have_their_device_class(
         "status": "enum",
         "data_problem": "problem",
         "window": "running",
+        "duration": "duration",
     }
     assert {key: name for key, name in classes.items() if name} == expected
 

@@ -40,13 +40,14 @@ from custom_components.tunnihind.problems import Problem
 from custom_components.tunnihind.tariff_form import RowForm
 from custom_components.tunnihind.units import Unit
 from tests.support.api_server import Serve
+from tests.support.home import plan
 from tests.support.translations import INTEGRATION, LANGUAGES, Texts, fields_of, icons, leaves, placeholders, texts
 
 EN: Final = texts("en")
 # What Home Assistant itself says about an entity, and translates.
 OWN_ATTRIBUTES: Final = {
     "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "location", "message",
-    "options", "start_time", "state_class", "unit_of_measurement",
+    "max", "min", "mode", "options", "start_time", "state_class", "step", "unit_of_measurement",
 }  # fmt: skip
 # Words that both languages share.
 SAME_IN_BOTH: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
@@ -185,8 +186,13 @@ def selectors() -> dict[str, Texts]:
             select = field["selector"].get("select", {})
             if "translation_key" in select:
                 found[select["translation_key"]] = {"options": set(select["options"])}
-    # The other options of a row are dates. The lines of a price are named beside the form, not chosen in it.
-    return {**found, options_flow.ROW: {"options": {"beginning"}}, "part": {"options": set(breakdown.LINES)}}
+    # The other options of a row are dates. What else is told beside the forms is not chosen in them.
+    return {
+        **found,
+        options_flow.ROW: {"options": {"beginning"}},
+        "part": {"options": set(breakdown.LINES)},
+        "plan_changes": {"options": {"hint"}},
+    }
 
 
 def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | SelectSelector]:
@@ -233,18 +239,12 @@ async def household(
 ) -> MockConfigEntry:
     """Return an entry with all entities, also those that are disabled by default."""
     server = await serve()
-    plan = {
-        "data": {"duration": 180},
-        "subentry_id": "plan",
-        "subentry_type": "plan",
-        "title": "Plan",
-        "unique_id": None,
-    }
+    plans = [plan("plan", {"duration": 180}), plan("by energy", {"energy": 10, "power": 4})]
     entry = MockConfigEntry(
         domain=DOMAIN,
         data={"url": f"http://127.0.0.1:{server.port}", "instance_id": "test"},
         unique_id="test",
-        subentries_data=[plan],
+        subentries_data=plans,
     )
     entry.add_to_hass(hass)
     with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):

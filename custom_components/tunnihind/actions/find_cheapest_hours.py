@@ -9,15 +9,13 @@ import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse, callback
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
-from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..plans.outcome import NoWindow, Outcome
 from ..plans.plan import window_in
-from ..plans.saving import Saving
 from ..plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
 from ..plans.spans import Span
-from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
+from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark
+from .window import window_answer
 
 ATTR_DURATION: Final = "duration"
 ATTR_SPLIT: Final = "split"
@@ -55,7 +53,7 @@ def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     coordinator = coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
-    window = _window(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
+    window = window_answer(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}
 
 
@@ -82,24 +80,3 @@ def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
             translation_placeholders={"field": field, "given": f"{minutes:g}", "most": f"{most:g}"},
         )
     return minutes
-
-
-def _window(outcome: Outcome) -> JsonObjectType:
-    if isinstance(outcome, NoWindow):
-        return {"found": False, "reason": outcome.reason}
-    return {
-        "found": True,
-        **times(outcome.start, outcome.end),
-        "pieces": [times(start, end) for start, end in outcome.pieces],
-        "average": outcome.average,
-        "forecast_share": outcome.forecast_share,
-        "shortened": outcome.shortened,
-        **(_saving(outcome.saving) if outcome.saving else {}),
-    }
-
-
-def _saving(saving: Saving) -> JsonObjectType:
-    return {
-        "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
-        "chance": saving.chance,
-    }

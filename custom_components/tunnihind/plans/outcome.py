@@ -1,6 +1,6 @@
 """What a plan decided, and how that is kept over a restart."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,8 @@ class Reason(StrEnum):
     """The same for a plan that looks for high prices: too few are at or above its limit."""
     NOTHING_NEEDED = "nothing_needed"
     """The plan goes by energy, and needs none."""
+    SWITCHED_OFF = "switched_off"
+    """The plan is turned off by its switch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,8 @@ class Decision:
 
     Once it has begun it is `locked`: neither it nor its figures change, except that a shortened one may get more
     pieces; then its saving is not known. Of a plan that goes by its price limit only the pieces that have begun stay.
-    `last_run` is the newest window that ran before it.
+    `asked_s` is the duration that was asked for when it was decided, None if an older version stored it. `last_run` is
+    the newest window that ran before it.
     """
 
     pieces: tuple[Piece, ...]
@@ -47,6 +50,7 @@ class Decision:
     cost: Cost | None = None
     forecast_share: float
     shortened: bool
+    asked_s: int | None = None
     locked: bool = False
     last_run: Decision | None = None
 
@@ -83,10 +87,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class NoWindow:
-    """A plan that has nothing to run, and why. `last_run` is the newest window that ran."""
+    """A plan that has nothing to run, and why. `last_run` is the newest window that ran.
+
+    `rest` are the pieces that were still to come of `last_run` when the plan was switched off.
+    """
 
     reason: Reason
     last_run: Decision | None = None
+    rest: tuple[Piece, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON can keep it."""
@@ -97,7 +105,11 @@ class NoWindow:
         """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
         try:
             run = kept["last_run"]
-            return cls(Reason(kept["reason"]), None if run is None else Decision.from_dict(run))
+            return cls(
+                Reason(kept["reason"]),
+                None if run is None else Decision.from_dict(run),
+                _pieces_from(kept.get("rest", ())),
+            )
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"this is no reason that was kept: {error!r}") from error
 
@@ -115,13 +127,18 @@ def _decision_from(kept: Mapping[str, Any]) -> Decision:
     if not kept["pieces"]:
         raise ValueError("this is no decision that was kept: it has no piece")
     return Decision(
-        pieces=tuple((int(start), int(end)) for start, end in kept["pieces"]),
+        pieces=_pieces_from(kept["pieces"]),
         span=Span(int(kept["span"]["opens"]), int(kept["span"]["closes"])),
         average=float(kept["average"]),
         saving=None if saving is None else Saving(**{name: float(saving[name]) for name in Saving.__slots__}),
         cost=None if cost is None else Cost(**{name: float(cost[name]) for name in Cost.__slots__}),
         forecast_share=float(kept["forecast_share"]),
         shortened=bool(kept["shortened"]),
+        asked_s=kept.get("asked_s"),
         locked=bool(kept["locked"]),
         last_run=None if run is None else _decision_from(run),
     )
+
+
+def _pieces_from(kept: Iterable[Sequence[float]]) -> tuple[Piece, ...]:
+    return tuple((int(start), int(end)) for start, end in kept)

@@ -11,11 +11,14 @@
   what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
   ends early where a published price is on the wrong side of the limit, though not before its least length.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
+- A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
+  split window then gets more pieces for what was lost. One in one piece is planned again if all of it has gone by.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
   opened, nothing has run.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -46,6 +49,7 @@ class Status(StrEnum):
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
     BELOW_CAP = "below_cap"
+    SWITCHED_OFF = "switched_off"
     OFF = "off"
     """Neither today nor tomorrow is one of the plan's days."""
 
@@ -56,6 +60,7 @@ _WHY_NONE: Final = {
     Reason.ABOVE_CAP: Status.ABOVE_CAP,
     Reason.BELOW_CAP: Status.BELOW_CAP,
     Reason.NOTHING_NEEDED: Status.DONE,
+    Reason.SWITCHED_OFF: Status.SWITCHED_OFF,
 }
 
 
@@ -65,7 +70,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     `last` is what was decided before; None forgets what ran. The first occurrence, in the order of time, that has a
     window wins. Where none has, the reason is that of the first one that had time enough.
     """
-    run = _last_run(last, now)
+    run = None if _is_cut_off(settings, last, now) else _last_run(last, now)
     if run is not None:
         run = (_followed if settings.kind.is_by_limit else _made_up)(settings, timeline, run, now)
         if now < run.end:
@@ -84,6 +89,33 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
 
 
+def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
+    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends there.
+
+    `last` is what was decided before, also by this function.
+    """
+    run = _last_run(last, now)
+    if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
+        return last
+    if run is None or run.end <= now:
+        return NoWindow(Reason.SWITCHED_OFF, run)
+    ran = until(run, now)
+    if ran is None:
+        return NoWindow(Reason.SWITCHED_OFF, last.last_run if last else None)
+    seconds = seconds_of(timeline, ran.pieces)
+    if seconds.total() == _length(ran.pieces):
+        ran = replace(ran, average=_average(seconds))
+    return NoWindow(Reason.SWITCHED_OFF, ran, _after(run.pieces, now))
+
+
+def until(window: Decision, now: int) -> Decision | None:
+    """Return what of the window was before `now` (UTC seconds), if anything. What a part saves is not known."""
+    pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
+    if pieces == window.pieces:
+        return window
+    return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
+
+
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int) -> Outcome:
     """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none."""
     if settings.needs_nothing:
@@ -99,6 +131,8 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
     """Return how the plan stands at `now` (UTC seconds), by what it has decided for then."""
     if isinstance(outcome, Decision):
         return Status.RUNNING if outcome.runs_at(now) else Status.PLANNED
+    if outcome.reason is Reason.SWITCHED_OFF:
+        return Status.SWITCHED_OFF
     if outcome.last_run is not None and now < outcome.last_run.span.closes:
         return Status.DONE
     if not any(spans(settings, now, day_at(now, days_later=1).end)):
@@ -112,20 +146,45 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
         run: Decision | None = last
     elif isinstance(last, Decision) and last.start <= now < last.end:
         run = replace(last, locked=True, last_run=None)
+    elif isinstance(last, NoWindow) and last.last_run is not None:
+        run = _resumed(last.last_run, last.rest, now)
     else:
         run = last.last_run if last is not None else None
     return run if run is not None and run.span.opens <= now else None
 
 
+def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
+    """Return a window that was switched off with what is still ahead of it. What has gone by since is lost."""
+    ahead = _after(rest, now)
+    if ahead != rest:
+        run = replace(run, shortened=True)
+    return replace(run, pieces=_joined(run.pieces, ahead))
+
+
+def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
+    return tuple((max(start, now), end) for start, end in pieces if end > now)
+
+
+def _is_cut_off(settings: PlanSettings, last: Outcome | None, now: int) -> bool:
+    """Tell whether a window that can't be done in part was switched off until after its end: then it has not run."""
+    if settings.kind.is_by_limit or _job_that_shortens(settings) is not None:
+        return False
+    return isinstance(last, NoWindow) and bool(last.rest) and last.rest[-1][1] <= now
+
+
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Return a window that has begun, with more time if it is shortened and its span now has room for it."""
     had_s = _length(run.pieces)
+    asked_s = run.asked_s or settings.duration_s
+    # What was asked when it began: while a car charges, the need that is asked for falls. Less than a quarter, lost by
+    # a switch that was turned off and on, is not worth a start.
+    missing_s = (asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
-    if not run.shortened or job is None or job.duration_s <= had_s:
+    if not run.shortened or job is None or missing_s <= 0:
         return run
     rest = replace(
         job,
-        duration_s=job.duration_s - had_s,
+        duration_s=missing_s,
         most_pieces=None if job.most_pieces is None else max(job.most_pieces - len(run.pieces), 0),
         tolerance=0.0,
         prefer_latest=False,
@@ -144,7 +203,7 @@ def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int
         saving=None,
         cost=_cost(settings, timeline, joined),
         forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
-        shortened=_length(joined) < settings.duration_s,
+        shortened=_length(joined) < asked_s,
     )
 
 
@@ -247,11 +306,12 @@ def _decision(
     return Decision(
         pieces=pieces,
         span=span,
-        average=rounded(sum(period.price * part for period, part in seconds.items()) / duration),
+        average=_average(seconds),
         saving=saving_of(timeline, pieces, at_once) if settings.kind is Kind.CHEAPEST else None,
         cost=_cost(settings, timeline, pieces),
         forecast_share=round(predicted / duration, _SHARE_DECIMALS),
         shortened=duration < settings.duration_s,
+        asked_s=settings.duration_s,
     )
 
 
@@ -259,6 +319,10 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
     return cost_of(timeline, pieces, energy_kwh=settings.energy_kwh, power_kw=settings.power_kw)
+
+
+def _average(seconds: Counter[Period]) -> float:
+    return rounded(sum(period.price * part for period, part in seconds.items()) / seconds.total())
 
 
 def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> Reason:

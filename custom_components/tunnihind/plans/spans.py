@@ -24,11 +24,14 @@ from datetime import date, time, timedelta
 from typing import Final
 
 from ..prices.days import instant_of, local
+from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
 # The longest span and the hour that autumn adds to it.
 _REACH_DAYS: Final = MOST_DAYS + 1
+# From Monday 2026-01-05 in Tallinn on.
+_PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,11 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
             if span.opens < span.closes and since < span.closes and span.opens < until:
                 yield span
         day += _DAY
+
+
+def longest_span_s(settings: PlanSettings) -> int:
+    """Return the length of the plan's longest occurrence, in seconds, in a week without a change of clocks."""
+    return max(span.closes - span.opens for span in spans(settings, *_PLAIN_WEEK))
 
 
 def _span_of(settings: PlanSettings, day: date) -> Span:

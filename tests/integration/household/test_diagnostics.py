@@ -67,7 +67,17 @@ async def test_diagnostics_of_a_server_that_never_told_who_it_is(proxied_home: H
     await proxied_home.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": -500}})
     told = json.loads(await diagnostics_of(proxied_home))
     assert told["about"] is None
-    assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None}
+    assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None, "rest": []}
+
+
+async def test_diagnostics_tell_how_plans_were_changed_beside_their_forms(hass: HomeAssistant, home: Home) -> None:
+    assert json.loads(await diagnostics_of(home))["steered"] == {}
+    target = {"entity_id": home.state("binary_sensor", "window", PLAN_ID).entity_id}
+    await hass.services.async_call(DOMAIN, "update_plan", {"deadline": "07:00", "enabled": False}, True, target=target)
+    told = json.loads(await diagnostics_of(home))
+    assert told["steered"][PLAN_ID]["changes"] == {"deadline": "07:00:00"}
+    assert told["steered"][PLAN_ID]["enabled"] is False
+    assert told["plans"][PLAN_ID]["reason"] == "switched_off"
 
 
 async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssistant, home: Home) -> None:

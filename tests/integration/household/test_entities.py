@@ -10,7 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 HUB = {
@@ -28,8 +28,11 @@ ON_DEMAND = {
 PLAN = {
     "sensor": {"window_start", "window_end", "window_average", "window_saving", "window_chance", "status"},
     "binary_sensor": {"window"},
+    "switch": {"enabled"},
 }
-PLAN_ON_DEMAND = {"window_forecast_share", "time_until_window", "window_time_left"}
+PLAN_ON_DEMAND = {
+    "window_forecast_share", "time_until_window", "window_time_left", "duration", "price_cap", "earliest", "deadline",
+}  # fmt: skip
 DIAGNOSTIC = {
     "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
     "forecast_skill", "forecast_saving", "data_problem",
@@ -60,9 +63,9 @@ def recorded_of(state: State) -> bytes:
 
 async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: HomeAssistant, home: Home) -> None:
     entries = registered(hass)
-    for platform in ("sensor", "binary_sensor", "calendar"):
+    for platform in ("sensor", "binary_sensor", "calendar", "switch"):
         shown = [entry for entry in entries if entry.domain == platform and not entry.disabled]
-        assert keys(shown) == HUB[platform] | PLAN.get(platform, set())
+        assert keys(shown) == HUB.get(platform, set()) | PLAN.get(platform, set())
     hidden = [entry for entry in entries if entry.disabled]
     assert keys(hidden) == ON_DEMAND | PLAN_ON_DEMAND
     assert {entry.disabled_by for entry in hidden} == {er.RegistryEntryDisabler.INTEGRATION}
@@ -82,7 +85,7 @@ async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass:
         owners.setdefault(entry.device_id, set()).update(keys([entry]))
     devices = {device.name: device for device in dr.async_entries_for_config_entry(registry, "entry")}
     server, plan = devices["Tunnihind"], devices["Plan"]
-    assert owners[plan.id] == PLAN["sensor"] | PLAN["binary_sensor"] | PLAN_ON_DEMAND
+    assert owners[plan.id] == PLAN["sensor"] | PLAN["binary_sensor"] | PLAN["switch"] | PLAN_ON_DEMAND
     assert owners[server.id] == HUB["sensor"] | HUB["binary_sensor"] | HUB["calendar"] | ON_DEMAND
     assert plan.via_device_id == server.id
     assert {entry.config_subentry_id for entry in registered(hass) if entry.device_id == plan.id} == {PLAN_ID}
@@ -90,7 +93,7 @@ async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass:
 
 async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
-    await home.add()
+    await home.add(plans={PLAN_ID: {**DEFAULT_PLAN, "earliest": "15:00:00", "deadline": "07:00:00", "price_cap": 99}})
     await enable_all(hass, home)
     silent = {state.entity_id for state in hass.states.async_all() if state.state in {"unknown", "unavailable"}}
     accuracy = {home.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}

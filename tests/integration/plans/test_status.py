@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.plan import Status, decide, status_of
+from custom_components.tunnihind.plans.plan import Status, decide, status_of, switched_off
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.support.timelines import NIGHT, line, settled
@@ -55,6 +55,13 @@ def test_without_a_window_it_says_why(form: dict[str, Any], status: str) -> None
     assert status_at(0, **form) == status
 
 
+@pytest.mark.parametrize("hour_of_day", [0, 4, 12])
+def test_a_plan_that_is_switched_off_says_just_that(hour_of_day: float) -> None:
+    settings = PlanSettings.from_mapping({"duration": 120, "weekdays": ["sun"]})
+    now = NIGHT + int(hour_of_day * HOUR_S)
+    assert status_of(settings, switched_off(CHEAP_AT_3, now, None), now) == "switched_off"
+
+
 def test_every_status_has_been_seen_here() -> None:
     seen = {"planned", "running", "done", "no_prices", "too_little_time", "above_cap", "below_cap", "off"}
-    assert set(Status) == seen
+    assert set(Status) == seen | {"switched_off"}

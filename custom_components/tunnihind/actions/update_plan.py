@@ -1,0 +1,140 @@
+"""`update_plan`: changes plans beside their forms, several fields at once."""
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import service
+from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..plan_changes import PlanOfServer, async_change_plans
+from ..plans.settings import Horizon
+from ..plans.steering import Change
+from .call import rehearsal_mark
+from .window import window_answer
+
+ATTR_ENABLED: Final = "enabled"
+ATTR_CLEAR: Final = "clear"
+ATTR_REPLAN: Final = "replan"
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise vol.Invalid("expected a number")
+    return number
+
+
+def _minutes(length: timedelta) -> float:
+    return length / timedelta(minutes=1)
+
+
+_LENGTH: Final = vol.All(cv.positive_time_period, _minutes)
+_NUMBER: Final = vol.All(vol.Coerce(float), _finite)
+_WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
+# The fields of a plan's form that a call may change. Those that may be empty take null, which means "none".
+FIELDS: Final[Mapping[str, Any]] = {
+    "duration": _LENGTH,
+    "energy": vol.Any(None, _NUMBER),
+    "power": vol.Any(None, _NUMBER),
+    "min_piece": _LENGTH,
+    "max_starts": vol.Any(None, vol.Coerce(int)),
+    "earliest": vol.Any(None, _WALL_TIME),
+    "deadline": vol.Any(None, _WALL_TIME),
+    "horizon": vol.In(list(Horizon)),
+    "price_cap": vol.Any(None, _NUMBER),
+    "tolerance": vol.Any(None, _NUMBER),
+}
+SCHEMA: Final = cv.make_entity_service_schema(
+    {
+        vol.Optional(ATTR_ENABLED): cv.boolean,
+        **{vol.Optional(name): checked for name, checked in FIELDS.items()},
+        vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [vol.In(list(FIELDS))]),
+        vol.Optional(ATTR_REPLAN, default=False): cv.boolean,
+    }
+)
+
+
+async def update_plan(call: ServiceCall) -> ServiceResponse:
+    """Change the plans that are meant, all or none, and return what each now does."""
+    plans = _plans_meant(call)
+    change = Change(
+        values={name: call.data[name] for name in FIELDS if name in call.data},
+        clear=call.data[ATTR_CLEAR],
+        enabled=call.data.get(ATTR_ENABLED),
+        replan=call.data[ATTR_REPLAN],
+        must_fit=True,
+    )
+    await async_change_plans(plans, change)
+    return {"plans": [_answer(*plan) for plan in plans]} if call.return_response else None
+
+
+def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
+    plan = coordinator.planner.plan(plan_id)
+    return {
+        "plan": coordinator.config_entry.subentries[plan_id].title,
+        "enabled": plan is not None and plan.enabled,
+        "changed": [*sorted(plan.changes)] if plan else [],
+        **window_answer(coordinator.prices.outcomes[plan_id]),
+        **rehearsal_mark(coordinator),
+    }
+
+
+def _plans_meant(call: ServiceCall) -> list[PlanOfServer]:
+    """Return each plan that the call's target means, once. Raises ServiceValidationError.
+
+    An entity or a device that is named has to be a plan's. Of an area, a floor or a label, its plans are meant.
+    """
+    target = TargetSelection(call.data)
+    found = async_extract_referenced_entity_ids(call.hass, target)
+    entities, plans = er.async_get(call.hass).entities, _plans_by_device(call.hass)
+
+    def device_of(entity_id: str) -> str:
+        entity = entities.get(entity_id)
+        return (entity.device_id if entity else None) or ""
+
+    meant = {device_id for device_id in found.referenced_devices if device_id in plans}
+    meant |= {device_id for device_id in map(device_of, found.indirectly_referenced) if device_id in plans}
+    named = {entity_id: device_of(entity_id) for entity_id in found.referenced}
+    for name, device_id in sorted((named | {device: device for device in target.device_ids}).items()):
+        if device_id not in plans:
+            raise ServiceValidationError(
+                translation_domain=DOMAIN,
+                translation_key="not_a_plan",
+                translation_placeholders={"target": _name_of(call.hass, name)},
+            )
+        meant.add(device_id)
+    if not meant:
+        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_plan_meant")
+    return [_loaded(call.hass, *plans[device_id]) for device_id in sorted(meant)]
+
+
+def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
+    """Return the entry and the subentry of each plan that there is, by its device."""
+    registry = dr.async_get(hass)
+    return {
+        device.id: (entry.entry_id, plan_id)
+        for entry in hass.config_entries.async_entries(DOMAIN)
+        for device in dr.async_entries_for_config_entry(registry, entry.entry_id)
+        for domain, plan_id in device.identifiers
+        if domain == DOMAIN and plan_id in entry.subentries
+    }
+
+
+def _loaded(hass: HomeAssistant, entry_id: str, plan_id: str) -> PlanOfServer:
+    entry: TunnihindConfigEntry = service.async_get_config_entry(hass, DOMAIN, entry_id)
+    return entry.runtime_data, plan_id
+
+
+def _name_of(hass: HomeAssistant, target: str) -> str:
+    device = dr.async_get(hass).async_get(target)
+    return (device.name_by_user or device.name or target) if device else target

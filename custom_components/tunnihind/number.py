@@ -1,0 +1,165 @@
+"""What plans ask for in figures: how long, how much energy, and up to which price."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, override
+
+from homeassistant.components.number import NumberDeviceClass, NumberEntity, NumberEntityDescription, NumberMode
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import EntityCategory, Platform, UnitOfEnergy, UnitOfTime
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
+from .coordinator import TunnihindConfigEntry
+from .entity import SteeringEntity, on_every_plan
+from .plan_flow import MOST_CENTS
+from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, Kind
+from .plans.steering import Change
+from .units import Unit, unit_of
+
+PARALLEL_UPDATES = 0
+_FINEST_CENTS: Final = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanNumberDescription(NumberEntityDescription):
+    """A number, and the forms (the data of plans) that have it."""
+
+    fits: Callable[[Mapping[str, Any]], bool]
+
+
+def _goes_by_time(form: Mapping[str, Any]) -> bool:
+    return not _goes_by_energy(form) and form.get("kind") not in (Kind.BELOW, Kind.ABOVE)
+
+
+def _goes_by_energy(form: Mapping[str, Any]) -> bool:
+    return form.get("energy") is not None
+
+
+DURATION: Final = PlanNumberDescription(
+    key="duration",
+    translation_key="duration",
+    entity_category=EntityCategory.CONFIG,
+    entity_registry_enabled_default=False,
+    device_class=NumberDeviceClass.DURATION,
+    native_unit_of_measurement=UnitOfTime.MINUTES,
+    native_min_value=QUARTER_MIN,
+    native_max_value=LONGEST_DURATION_MIN,
+    native_step=QUARTER_MIN,
+    mode=NumberMode.BOX,
+    fits=_goes_by_time,
+)
+# What an automation tells the plan each time, from the car's state of charge, and no setting.
+ENERGY: Final = PlanNumberDescription(
+    key="energy",
+    translation_key="energy",
+    device_class=NumberDeviceClass.ENERGY,
+    native_unit_of_measurement=UnitOfEnergy.KILO_WATT_HOUR,
+    native_min_value=0,
+    native_max_value=MOST_ENERGY_KWH,
+    native_step=0.1,
+    mode=NumberMode.BOX,
+    fits=_goes_by_energy,
+)
+PRICE_CAP: Final = PlanNumberDescription(
+    key="price_cap",
+    translation_key="price_cap",
+    entity_category=EntityCategory.CONFIG,
+    entity_registry_enabled_default=False,
+    mode=NumberMode.BOX,
+    fits=lambda _: True,
+)
+NUMBERS: Final = (DURATION, ENERGY, PRICE_CAP)
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add each plan's numbers."""
+    coordinator = entry.runtime_data
+
+    def follow(kind: type[PlanNumber], description: PlanNumberDescription) -> None:
+        def add_plan(plan: ConfigSubentry) -> None:
+            async_add_entities([kind(coordinator, plan, description)], config_subentry_id=plan.subentry_id)
+
+        on_every_plan(entry, add_plan, description.fits)
+
+    async_remove_unfitting_numbers(hass, entry)
+    follow(PlanNumber, DURATION)
+    follow(PlanNumber, ENERGY)
+    follow(PriceLimitNumber, PRICE_CAP)
+
+
+@callback
+def async_remove_unfitting_numbers(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Remove the numbers of plans whose forms no longer have them."""
+    registry = er.async_get(hass)
+    for plan in entry.subentries.values():
+        for description in NUMBERS:
+            unique_id = f"{plan.subentry_id}_{description.key}"
+            entity_id = registry.async_get_entity_id(Platform.NUMBER, DOMAIN, unique_id)
+            if entity_id and not description.fits(plan.data):
+                registry.async_remove(entity_id)
+
+
+class PlanNumber(SteeringEntity, NumberEntity):
+    """A figure of a plan, in the unit in which its form keeps it."""
+
+    entity_description: PlanNumberDescription
+
+    @property
+    @override
+    def available(self) -> bool:
+        """A plan that an automation has made to go by energy has no duration of its own, and the other way round."""
+        return self.plan is not None and self.entity_description.fits(self.plan.holding)
+
+    @property
+    @override
+    def native_value(self) -> float | None:
+        return self.plan.holding.get(self.entity_description.key) if self.plan else None
+
+    @override
+    async def async_set_native_value(self, value: float) -> None:
+        await self.async_change(Change(values={self.entity_description.key: value}))
+
+
+class PriceLimitNumber(PlanNumber):
+    """The price limit of a plan, in the unit that the household chose; unknown where the plan has none."""
+
+    @property
+    def _unit(self) -> Unit:
+        return unit_of(self.coordinator.config_entry.options)
+
+    @property
+    @override
+    def native_unit_of_measurement(self) -> str:
+        return CENTS_PER_KWH if self._unit is Unit.CENTS else EUR_PER_KWH
+
+    @property
+    @override
+    def native_min_value(self) -> float:
+        return -self.native_max_value
+
+    @property
+    @override
+    def native_max_value(self) -> float:
+        return self._unit.from_cents(MOST_CENTS)
+
+    @property
+    @override
+    def native_step(self) -> float:
+        return self._unit.from_cents(_FINEST_CENTS)
+
+    @property
+    @override
+    def native_value(self) -> float | None:
+        cents = super().native_value
+        return None if cents is None else self._unit.from_cents(cents)
+
+    @override
+    async def async_set_native_value(self, value: float) -> None:
+        await super().async_set_native_value(self._unit.to_cents(value))

@@ -1,0 +1,105 @@
+"""A plan as it holds: what its form says, and what was changed beside the form.
+
+Automations and dashboards change plans in the form's own words. A change holds, also over restarts, until it is given
+up or the form is saved. Whether the plan is switched on is no field of the form, so saving the form does not change it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+from .settings import PlanSettings
+from .spans import longest_span_s
+
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_MINUTE_S: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is to be different: `values` in the form's words (None is "none"), the fields to `clear`, the switch.
+
+    With `replan` a window that has begun is let go of, and so is one of the same span that is over. A plan that could
+    never run is refused if it `must_fit`: not where its bounds are moved one after the other.
+    """
+
+    values: Mapping[str, Any] = NOTHING
+    clear: Collection[str] = ()
+    enabled: bool | None = None
+    replan: bool = False
+    must_fit: bool = False
+
+
+class NoRoomError(ValueError):
+    """A plan has less time between its bounds than the shortest that it can run: both in minutes."""
+
+    def __init__(self, needed: int, room: int) -> None:
+        super().__init__(
+            f"{needed} minutes don't fit between the earliest start and the deadline, {room} minutes apart"
+        )
+        self.needed = needed
+        self.room = room
+
+
+@dataclass(frozen=True, slots=True)
+class SteeredPlan:
+    """A plan: the data of its `form`, the `changes` beside it, and whether it is switched on."""
+
+    form: Mapping[str, Any]
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    enabled: bool = True
+
+    @property
+    def holding(self) -> dict[str, Any]:
+        """What holds, in the form's words."""
+        return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
+
+    def settings(self) -> PlanSettings:
+        """Read what holds. Raises ValueError that names the field and says what it may be."""
+        return PlanSettings.from_mapping(self.holding)
+
+    def changed(self, change: Change) -> SteeredPlan:
+        """Return the plan after a change.
+
+        Raises ValueError as `settings` does, and where a field is both set and cleared; NoRoomError.
+        """
+        if both := sorted(set(change.clear) & change.values.keys()):
+            raise ValueError(f"{both[0]}: it can't be both set and cleared")
+        asked = {**self.changes, **change.values}
+        changes = {
+            name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
+        }
+        changed = SteeredPlan(self.form, changes, self.enabled if change.enabled is None else change.enabled)
+        settings = changed.settings()
+        if settings.energy_kwh is not None and "duration" in change.values:
+            raise ValueError("duration: it follows from the energy and the power; change the energy")
+        if change.must_fit and (change.values or change.clear):
+            _check_room(settings)
+        return changed
+
+    def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
+        """Return the plan with what its form says now. Another form than before puts an end to the changes."""
+        return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
+
+    def without_changes(self) -> SteeredPlan:
+        """Return the plan as its form says."""
+        return SteeredPlan(self.form, enabled=self.enabled)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON can keep it."""
+        return {"form": dict(self.form), "changes": dict(self.changes), "enabled": self.enabled}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
+        try:
+            return cls(dict(kept["form"]), dict(kept["changes"]), bool(kept["enabled"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"this is no change of a plan that was kept: {error!r}") from error
+
+
+def _check_room(settings: PlanSettings) -> None:
+    needed_s = settings.duration_s if settings.min_piece_s is None else settings.min_piece_s
+    if needed_s > (room_s := longest_span_s(settings)):
+        raise NoRoomError(needed_s // _MINUTE_S, room_s // _MINUTE_S)

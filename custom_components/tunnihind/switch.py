@@ -1,0 +1,50 @@
+"""Turns plans on and off."""
+
+from typing import Any, Final, override
+
+from homeassistant.components.switch import SwitchEntity, SwitchEntityDescription
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import EntityCategory
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .coordinator import TunnihindConfigEntry
+from .entity import SteeringEntity, on_every_plan
+from .plans.steering import Change
+
+PARALLEL_UPDATES = 0
+# A setting, so that "turn off everything here" does not turn plans off for good.
+ENABLED: Final = SwitchEntityDescription(
+    key="enabled", translation_key="enabled", entity_category=EntityCategory.CONFIG
+)
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add each plan's switch."""
+    coordinator = entry.runtime_data
+
+    def add_plan(plan: ConfigSubentry) -> None:
+        async_add_entities([PlanSwitch(coordinator, plan, ENABLED)], config_subentry_id=plan.subentry_id)
+
+    on_every_plan(entry, add_plan)
+
+
+class PlanSwitch(SteeringEntity, SwitchEntity):
+    """Whether a plan looks for windows. Turned off, it has none from that moment on."""
+
+    @property
+    @override
+    def is_on(self) -> bool | None:
+        return self.plan.enabled if self.plan else None
+
+    @override
+    async def async_turn_on(self, **kwargs: Any) -> None:
+        await self.async_change(Change(enabled=True))
+
+    @override
+    async def async_turn_off(self, **kwargs: Any) -> None:
+        await self.async_change(Change(enabled=False))
