@@ -52,7 +52,14 @@ class StoreError(TunnihindError):
 
 
 class SchemaError(StoreError):
-    """The store was written by a newer version of Tunnihind."""
+    """The store was written by a newer version of Tunnihind, or by an older one and can't be upgraded; or it is empty.
+
+    `is_empty` tells the last from the others: a server that makes the tables may be about to.
+    """
+
+    def __init__(self, text: str, *, is_empty: bool = False) -> None:
+        super().__init__(text)
+        self.is_empty = is_empty
 
 
 class StoreLost(StoreError):

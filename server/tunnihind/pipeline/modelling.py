@@ -273,5 +273,5 @@ _DAMAGE: Final = DamageLog()
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
-    with Store(database_url, read_only=True, damage=_DAMAGE) as store:
+    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE) as store:
         return work(store, as_of)

@@ -30,10 +30,13 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
 from tunnihind.sources.upstream import open_session
+from tunnihind.store.address import is_file
 from tunnihind.store.lease import EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
+
+_LOOK_FOR_TABLES_S: Final = 2.0
 
 
 def open_store(settings: Settings) -> Store:
@@ -46,6 +49,24 @@ def open_store(settings: Settings) -> Store:
         store = _open_to_read(settings, error)
         _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
         return store
+
+
+async def open_replica(settings: Settings, clock: Clock) -> Store:
+    """Open the store for one that never writes to it, once it has tables. Raises SettingsError, StoreError.
+
+    An account that may only read will do, and a server that only repeats another one.
+    """
+    is_told = False
+    while True:
+        try:
+            return Store(settings.store_url, read_only=True, is_replica=True)
+        except SchemaError as error:
+            if not error.is_empty:
+                raise
+            if not is_told:
+                _LOG.warning("%s; waiting for that", error)
+            is_told = True
+        await clock.sleep(_LOOK_FOR_TABLES_S)
 
 
 def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
@@ -75,7 +96,8 @@ def make_pipeline(
 async def serve_live(settings: Settings, progress: Progress, *, with_pipeline: bool = True) -> None:
     """Serve until the process is asked to end. Raises SettingsError, StoreError."""
     clock = SystemClock()
-    with open_store(settings) as store:
+    writes = with_pipeline or is_file(settings.store_url)
+    with open_store(settings) if writes else await open_replica(settings, clock) as store:
         async with _served(settings, store, clock, with_pipeline=with_pipeline) as (updater, metrics, stopping):
             if not with_pipeline:
                 metrics.show(PipelineLease(None))

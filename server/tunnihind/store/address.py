@@ -43,6 +43,11 @@ def parsed(address: str) -> URL:
     return url
 
 
+def is_file(address: str) -> bool:
+    """Return whether an address is that of a file, rather than of a database server. Raises SettingsError."""
+    return parsed(address).get_backend_name() == "sqlite"
+
+
 def shown(url: URL) -> str:
     """Return an address with its passwords hidden."""
     hidden = {name: _HIDDEN for name in url.query if name.lower() in _SECRET_PARAMETERS}

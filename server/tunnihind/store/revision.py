@@ -3,6 +3,7 @@
 Apart from `upgrade`, so that a start on an up-to-date database need not load Alembic.
 """
 
+import logging
 import re
 from typing import Final
 
@@ -11,6 +12,8 @@ from sqlalchemy import Connection, Inspector, inspect, text
 from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
 from tunnihind.store.schema import metadata
+
+_LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0008"
 """The newest step; steps are numbered in their order."""
@@ -67,14 +70,39 @@ def _columns(found: Inspector, table: str) -> set[str]:
     return {column["name"] for column in found.get_columns(table)}
 
 
-def require_current(database: Database) -> None:
-    """Make sure that the tables are today's without touching them. Raises SchemaError, StoreError."""
+def is_readable(connection: Connection) -> bool:
+    """Return whether the tables have all that this version reads: they are today's, or a newer version's with more."""
+    step = current(connection)
+    return step == HEAD or (step is not None and step > HEAD and _has_all_columns(connection))
+
+
+def _has_all_columns(connection: Connection) -> bool:
+    found = inspect(connection)
+    tables = set(found.get_table_names())
+    return all(name in tables and _columns(found, name) >= {*table.c.keys()} for name, table in metadata.tables.items())
+
+
+def require_readable(database: Database, *, newer_too: bool) -> None:
+    """Make sure that this version can read the tables, without touching them. Raises SchemaError, StoreError.
+
+    Those of a newer version are refused unless `newer_too`.
+    """
     with database.reading() as connection:
-        found = current(connection)
-    if found is not None and found > HEAD:
+        found, readable = current(connection), is_readable(connection)
+    if found == HEAD:
+        return
+    if found is None:
+        raise empty(database)
+    if found > HEAD and not (readable and newer_too):
         raise newer(database)
-    if found != HEAD:
+    if not readable:
         raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")
+    _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one reads it on", database)
+
+
+def empty(database: Database) -> SchemaError:
+    """Return the error that a reader meets where no server has made the tables yet."""
+    return SchemaError(f"there are no tables in {database} yet: start `tunnihind serve` once", is_empty=True)
 
 
 def newer(database: Database) -> SchemaError:

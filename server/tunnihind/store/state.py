@@ -116,9 +116,13 @@ class StateBook:
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
+    def has_instance_id(self) -> bool:
+        """Return whether this installation has an identity. Raises StoreError."""
+        return self.read(_INSTANCE, _Identity) is not None
+
     def make_instance_id(self) -> None:
         """Give this installation an identity unless it has one. Raises StoreError."""
-        if self.read(_INSTANCE, _Identity) is not None:
+        if self.has_instance_id():
             return
         with self._database.writing() as connection:
             # Another process may have been quicker.

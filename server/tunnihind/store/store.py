@@ -16,7 +16,7 @@ from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
-from tunnihind.store.revision import HEAD, current, is_current, require_current
+from tunnihind.store.revision import empty, is_current, is_readable, require_readable
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
 from tunnihind.store.scenarios import ScenarioBook
@@ -28,17 +28,20 @@ from tunnihind.store.state import StateBook
 class Store:
     """All that is known, and when it became known. Safe to use from several threads and processes."""
 
-    def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
+    def __init__(
+        self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
+    ) -> None:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
-        Damaged rows that `damage` has met are not named again.
+        A reader that `is_replica` of a server goes on beside a newer version that has upgraded them, as long as it can
+        read them. Damaged rows that `damage` has met are not named again.
         Raises SettingsError for an address that is none, StoreError and SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
         self.state = StateBook(self.database)
         try:
-            self._make_ready()
+            self._make_ready(is_replica=is_replica)
         except TunnihindError:
             self.close()
             raise
@@ -102,9 +105,11 @@ class Store:
     ) -> None:
         self.close()
 
-    def _make_ready(self) -> None:
+    def _make_ready(self, *, is_replica: bool) -> None:
         if self.database.read_only:
-            require_current(self.database)
+            require_readable(self.database, newer_too=is_replica)
+            if is_replica and not self.state.has_instance_id():
+                raise empty(self.database)
         else:
             if not is_current(self.database):
                 from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
@@ -115,7 +120,7 @@ class Store:
         instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
-            if current(connection) != HEAD or self.state.instance_id_in(connection) != instance_id:
+            if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
         self.database.go_on_only_if(recognise)

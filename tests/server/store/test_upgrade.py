@@ -209,6 +209,42 @@ def test_a_newer_database_is_refused_in_plain_words_and_left_alone(
     database.close()
 
 
+def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
+    url: str, store: Store, steps_to_come: Callable[..., str]
+) -> None:
+    with Store(url, read_only=True, is_replica=True) as before:
+        fill(store)
+        database = Database(url)
+        upgrade(database, steps_to_come())
+        with Store(url, read_only=True, is_replica=True) as after:
+            for replica in (before, after):
+                # The one that was there first has to get by with new connections too.
+                replica.database.engine.dispose()
+                assert [one.made_at for one in replica.runs.since(0)] == [SEEN]
+                assert list(replica.prices.archive().everything().of("ee"))
+        database.close()
+
+
+@pytest.mark.parametrize(
+    "change", ["op.drop_table('scenarios')", "op.alter_column('prices', 'source', new_column_name='src')"]
+)
+def test_a_replica_refuses_a_newer_database_that_it_can_not_read(
+    url: str, store: Store, steps_to_come: Callable[..., str], change: str
+) -> None:
+    fill(store)
+    database = Database(url)
+    upgrade(database, steps_to_come(change))
+    with pytest.raises(SchemaError, match="was written by a newer version of Tunnihind: update Tunnihind"):
+        Store(url, read_only=True, is_replica=True)
+    database.close()
+
+
+def test_a_replica_of_an_empty_database_says_so(postgresql_url: str) -> None:
+    with pytest.raises(SchemaError, match=r"there are no tables in .* yet") as refused:
+        Store(postgresql_url, read_only=True, is_replica=True)
+    assert refused.value.is_empty
+
+
 def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store)
     monkeypatch.setattr("tunnihind.store.revision.HEAD", LAST)
