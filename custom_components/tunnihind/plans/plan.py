@@ -12,7 +12,7 @@
   ends early where a published price is on the wrong side of the limit, though not before its least length.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
 - A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
-  split window then gets more pieces for what was lost. One in one piece is planned again if all of it has gone by.
+  split window then gets more pieces for what was lost; one in one piece has run, so that nothing starts twice.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
   opened, nothing has run.
 """
@@ -70,7 +70,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     `last` is what was decided before; None forgets what ran. The first occurrence, in the order of time, that has a
     window wins. Where none has, the reason is that of the first one that had time enough.
     """
-    run = None if _is_cut_off(settings, last, now) else _last_run(last, now)
+    run = _last_run(last, now)
     if run is not None:
         run = (_followed if settings.kind.is_by_limit else _made_up)(settings, timeline, run, now)
         if now < run.end:
@@ -163,13 +163,6 @@ def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
 
 def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
     return tuple((max(start, now), end) for start, end in pieces if end > now)
-
-
-def _is_cut_off(settings: PlanSettings, last: Outcome | None, now: int) -> bool:
-    """Tell whether a window that can't be done in part was switched off until after its end: then it has not run."""
-    if settings.kind.is_by_limit or _job_that_shortens(settings) is not None:
-        return False
-    return isinstance(last, NoWindow) and bool(last.rest) and last.rest[-1][1] <= now
 
 
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:

@@ -41,6 +41,20 @@ async def test_a_window_starts_and_ends_once(hass: HomeAssistant, make_home: Mak
     assert runs == [("started", NOON), ("ended", NOON + 3 * HOUR_S)]
 
 
+async def test_a_window_that_is_switched_off_and_on_ends_and_starts(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    switch = {"entity_id": home.state("switch", "enabled", PLAN_ID).entity_id}
+    for hour, action in ((1, "turn_off"), (2, "turn_on")):
+        await home.at(NOON + hour * HOUR_S)
+        await hass.services.async_call("switch", action, switch, blocking=True)
+        await home.settle()
+    await home.at(NOON + 5 * HOUR_S)
+    hours = (("started", 0), ("ended", 1), ("started", 2), ("ended", 3))
+    assert runs == [(what, NOON + hour * HOUR_S) for what, hour in hours]
+
+
 async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make_home: MakeHome) -> None:
     pieces = [NOON, NOON + 4 * HOUR_S]
     home = await make_home(price_of=cheap_in(pieces))

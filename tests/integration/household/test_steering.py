@@ -143,23 +143,14 @@ async def test_a_slip_of_the_finger_loses_nothing(night: Home) -> None:
     assert night.state("binary_sensor", "window", PLAN_ID).attributes["shortened"] is False
 
 
-async def test_one_piece_that_was_cut_off_is_planned_again_in_its_span(night: Home) -> None:
+async def test_one_piece_that_was_cut_off_has_run_unless_it_is_to_be_planned_anew(night: Home) -> None:
     await night.at(at(2))
     await switch(night, on=False)
     await night.at(at(5))
     await switch(night, on=True)
-    [(start, end)] = pieces(night)
-    assert (start >= at(5), end - start) == (True, 3 * HOUR_S)
-    assert end <= at(24)
-
-
-async def test_one_piece_that_was_cut_off_runs_again_only_once(night: Home) -> None:
-    await night.at(at(2))
-    await switch(night, on=False)
-    await night.at(at(5))
-    await switch(night, on=True)
-    await night.at(pieces(night)[0][1])
-    assert night.value("status", PLAN_ID) == "done"
+    assert (night.value("status", PLAN_ID), pieces(night)) == ("done", [])
+    await update(night, replan=True)
+    assert pieces(night) == [(at(5), at(8))]
 
 
 async def test_a_window_that_ran_does_not_run_again_for_a_switch(night: Home) -> None:

@@ -1,0 +1,196 @@
+"""Plans that are switched off and on, and planned anew: what runs, what is noted as having run, and how often."""
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from homeassistant.config_entries import ConfigSubentry
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.planner import Planner
+from custom_components.tunnihind.plans.outcome import Decision, NoWindow
+from custom_components.tunnihind.plans.steering import Change
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from tests.support.timelines import DAY_S, NIGHT, line, settled
+
+MINUTE_S = 60
+PRICES = st.lists(st.integers(0, 9), min_size=24, max_size=24)
+# Minutes of the day at which the switch is turned over.
+SWITCHED = st.lists(st.integers(0, 24 * 60 - 1), max_size=6, unique=True).map(sorted)
+SPLIT = st.builds(
+    lambda quarters, piece: {"duration": 15 * quarters, "split": True, "min_piece": 15 * piece},
+    st.integers(1, 24),
+    st.integers(1, 4),
+)
+ONE_PIECE = st.builds(lambda quarters: {"duration": 15 * quarters, "split": False}, st.integers(1, 24))
+
+
+def planner_of(form: Mapping[str, Any]) -> Planner:
+    planner = Planner()
+    planner.update([subentry(form)])
+    return planner
+
+
+def subentry(form: Mapping[str, Any]) -> ConfigSubentry:
+    data = MappingProxyType(dict(form))
+    return ConfigSubentry(data=data, subentry_id="plan", subentry_type="plan", title="Plan", unique_id=None)
+
+
+def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -> None:  # noqa: ANN401  fields of Change
+    plan = planner.plan("plan")
+    assert plan is not None
+    planner.take({"plan": plan.changed(Change(**fields))}, now, replan=replan)
+
+
+def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
+    """Return a planner that knows what this one stored."""
+    stored = [planner.outcomes_to_store(), planner.past_windows_to_store(), planner.steered_to_store()]
+    kept, ran, steered = json.loads(json.dumps(stored))
+    other = Planner()
+    other.restore([subentry(form)], kept, ran, steered)
+    return other
+
+
+def day_of(
+    form: Mapping[str, Any], timeline: Timeline, switched: Sequence[int], *, restarts: bool = False
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Live a day, and return when the plan was seen running and what it noted, in minutes of the day."""
+    planner = planner_of(form)
+    seen: list[tuple[int, int]] = []
+    minutes = sorted({*range(0, 24 * 60, 15), *switched})
+    for minute, following in zip(minutes, [*minutes[1:], 24 * 60], strict=True):
+        now = NIGHT + minute * MINUTE_S
+        if minute in switched:
+            plan = planner.plan("plan")
+            assert plan is not None
+            planner.decide(timeline, now)
+            change(planner, now, enabled=not plan.enabled)
+        if restarts:
+            planner = restarted(planner, form)
+        outcome = planner.decide(timeline, now)["plan"]
+        if isinstance(outcome, Decision) and outcome.runs_at(now):
+            seen = joined(seen, (minute, following))
+    noted: list[tuple[int, int]] = []
+    for window in planner.windows("plan"):
+        for start, end in window.pieces:
+            if start < NIGHT + DAY_S:
+                noted = joined(noted, ((start - NIGHT) // MINUTE_S, (end - NIGHT) // MINUTE_S))
+    return seen, noted
+
+
+def joined(pieces: list[tuple[int, int]], piece: tuple[int, int]) -> list[tuple[int, int]]:
+    if pieces and pieces[-1][1] == piece[0]:
+        return [*pieces[:-1], (pieces[-1][0], piece[1])]
+    return [*pieces, piece]
+
+
+def length(pieces: Sequence[tuple[int, int]]) -> int:
+    return sum(end - start for start, end in pieces)
+
+
+@given(SPLIT | ONE_PIECE, PRICES, SWITCHED, st.booleans())
+@settings(max_examples=150)
+def test_what_ran_is_noted_to_the_minute_also_over_restarts(
+    form: dict[str, Any], prices: list[int], switched: list[int], restarts: bool
+) -> None:
+    seen, noted = day_of(form, line(settled(NIGHT, prices)), switched, restarts=restarts)
+    assert noted == seen
+
+
+@given(SPLIT | ONE_PIECE, PRICES, SWITCHED)
+@settings(max_examples=100)
+def test_nothing_runs_while_the_plan_is_off(form: dict[str, Any], prices: list[int], switched: list[int]) -> None:
+    seen, _ = day_of(form, line(settled(NIGHT, prices)), switched)
+    bounds = [*switched, 24 * 60] if len(switched) % 2 else switched
+    for off, on in zip(bounds[::2], bounds[1::2], strict=True):
+        assert all(end <= off or on <= start for start, end in seen)
+
+
+@given(SPLIT | ONE_PIECE, PRICES, SWITCHED)
+@settings(max_examples=150)
+def test_no_plan_runs_longer_than_asked_for_a_switch(
+    form: dict[str, Any], prices: list[int], switched: list[int]
+) -> None:
+    seen, _ = day_of(form, line(settled(NIGHT, prices)), switched)
+    assert length(seen) <= form["duration"]
+
+
+@given(ONE_PIECE, PRICES, st.floats(0, 1), st.integers(1, 12))
+@settings(max_examples=100)
+def test_one_piece_that_is_off_for_a_moment_goes_on(
+    form: dict[str, Any], prices: list[int], share: float, pause: int
+) -> None:
+    timeline = line(settled(NIGHT, prices))
+    [(start, end)] = day_of(form, timeline, [])[0]
+    off = start + 1 + int(share * (end - start - pause - 2))
+    seen, _ = day_of(form, timeline, [off, off + pause])
+    assert seen == [(start, off), (off + pause, end)]
+
+
+def test_a_plan_switched_off_at_the_moment_its_window_begins_has_not_run() -> None:
+    timeline = line(settled(NIGHT, [5] * 3 + [1] * 2 + [5] * 19))
+    planner = planner_of({"duration": 120})
+    planner.decide(timeline, NIGHT)
+    change(planner, NIGHT + 3 * HOUR_S, enabled=False)
+    outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
+    assert isinstance(outcome, NoWindow)
+    assert (outcome.last_run, outcome.rest, planner.windows("plan")) == (None, (), [])
+
+
+def test_the_average_of_a_window_that_was_cut_is_of_what_ran() -> None:
+    timeline = line(settled(NIGHT, [1.0, 3.0, *[9.0] * 22]))
+    planner = planner_of({"duration": 120})
+    planner.decide(timeline, NIGHT)
+    change(planner, NIGHT + HOUR_S, enabled=False)
+    planner.decide(timeline, NIGHT + HOUR_S)
+    [ran] = planner.windows("plan")
+    assert (ran.pieces, ran.average, ran.saving) == (((NIGHT, NIGHT + HOUR_S),), 1.0, None)
+
+
+def test_a_clock_set_back_before_the_span_forgets_what_was_cut_too() -> None:
+    timeline = line(settled(NIGHT, [1.0] * 24))
+    planner = planner_of({"duration": 120, "earliest": "02:00:00", "deadline": "12:00:00"})
+    for now in (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S):
+        planner.decide(timeline, now)
+    change(planner, NIGHT + 3 * HOUR_S, enabled=False)
+    planner.decide(timeline, NIGHT + 3 * HOUR_S)
+    outcome = planner.decide(timeline, NIGHT + HOUR_S)["plan"]
+    assert isinstance(outcome, NoWindow)
+    assert (outcome.last_run, outcome.rest) == (None, ())
+
+
+def test_what_a_window_lacks_is_what_was_asked_for_when_it_began() -> None:
+    known = line(settled(NIGHT, [1.0]))
+    planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
+    planner.decide(known, NIGHT)
+    change(planner, NIGHT + HOUR_S, values={"energy": 8})  # the car has charged 4 kWh
+    outcome = planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
+    assert isinstance(outcome, Decision)
+    assert outcome.pieces == ((NIGHT, NIGHT + 3 * HOUR_S),)
+    assert not outcome.shortened
+
+
+def test_a_plan_by_a_price_goes_on_with_all_that_is_cheap_enough_then() -> None:
+    timeline = line(settled(NIGHT, [0.05] * 6 + [0.5] * 18))
+    planner = planner_of({"kind": "below", "price_cap": 10})
+    planner.decide(timeline, NIGHT)
+    change(planner, NIGHT + HOUR_S, enabled=False)
+    planner.decide(timeline, NIGHT + HOUR_S)
+    change(planner, NIGHT + 3 * HOUR_S, enabled=True)
+    outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
+    assert isinstance(outcome, Decision)
+    assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 3 * HOUR_S, NIGHT + 6 * HOUR_S))
+
+
+def test_planning_anew_lets_go_of_what_runs_and_notes_what_ran() -> None:
+    timeline = line(settled(NIGHT, [1.0] * 24))
+    planner = planner_of({"duration": 240})
+    planner.decide(timeline, NIGHT)
+    now = NIGHT + HOUR_S + QUARTER_S // 3
+    change(planner, now, replan=True, values={"duration": 60})
+    planner.decide(timeline, now)
+    ran, ahead = planner.windows("plan")
+    assert ran.pieces == ((NIGHT, now),)
+    assert ahead.pieces == ((NIGHT + HOUR_S + QUARTER_S, NIGHT + 2 * HOUR_S + QUARTER_S),)
