@@ -17,6 +17,7 @@ from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .plan_changes import async_change_plans
 from .plans.outcome import Decision, Outcome
+from .plans.settings import Kind
 from .plans.steering import Change, SteeredPlan
 from .prices_now import PricesNow
 
@@ -25,6 +26,10 @@ SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
+# Before the translation key of those entities of a plan for high prices that have a name of their own.
+_DEAR: Final = "dear_"
+_NAMED_DEAR: Final = {"window", "window_start", "window_end"}
+_DEAR_KINDS: Final = {kind for kind in Kind if kind.is_dear}
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -99,6 +104,8 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
+        if plan.data.get("kind") in _DEAR_KINDS and description.key in _NAMED_DEAR:
+            self._attr_translation_key = _DEAR + description.key
         self._attr_device_info = plan_device(plan, coordinator)
 
     @property
@@ -198,7 +205,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
         for entity_id in entity_ids
         if (entry := registry.async_get(entity_id))
         and entry.platform == DOMAIN
-        and entry.translation_key == translation_key
+        and (entry.translation_key or "").removeprefix(_DEAR) == translation_key
     }
 
 

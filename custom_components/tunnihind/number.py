@@ -14,7 +14,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, on_every_plan
-from .plan_flow import MOST_CENTS
+from .plan_form import MOST_CENTS
 from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, Kind
 from .plans.steering import Change
 from .units import Unit, unit_of

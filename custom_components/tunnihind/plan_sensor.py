@@ -14,11 +14,12 @@ from homeassistant.components.sensor import (
 from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.typing import StateType
 
-from .const import EUR_PER_KWH
+from .const import EUR, EUR_PER_KWH
 from .entity import PlanEntity, StatisticsSensor, moment
 from .plans.outcome import Decision
 from .plans.plan import Status
 from .plans.saving import Saving
+from .plans.settings import Kind
 
 _PERCENT: Final = 100
 
@@ -29,6 +30,16 @@ class PlanSensorDescription(SensorEntityDescription):
 
     value_fn: Callable[[Decision], StateType | datetime]
     attributes_fn: Callable[[Decision], Mapping[str, Any]] | None = None
+    suits: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    """Whether a plan of those settings has the sensor."""
+
+
+def _looks_for_cheapest(plan: Mapping[str, Any]) -> bool:
+    return bool(plan.get("kind", Kind.CHEAPEST) == Kind.CHEAPEST)
+
+
+def _is_by_energy(plan: Mapping[str, Any]) -> bool:
+    return plan.get("energy") is not None
 
 
 def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float | None]:
@@ -37,6 +48,11 @@ def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float 
 
 def _saving_band(decision: Decision) -> Mapping[str, Any]:
     return {"p10": decision.saving.low, "p90": decision.saving.high} if decision.saving else {}
+
+
+def _cost_band(decision: Decision) -> Mapping[str, Any]:
+    cost = decision.cost
+    return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
 PLAN_SENSORS: Final = (
@@ -68,6 +84,7 @@ PLAN_SENSORS: Final = (
         suggested_display_precision=4,
         value_fn=_of_saving(lambda saving: saving.expected),
         attributes_fn=_saving_band,
+        suits=_looks_for_cheapest,
     ),
     PlanSensorDescription(
         key="window_chance",
@@ -75,6 +92,18 @@ PLAN_SENSORS: Final = (
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
         value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
+        suits=_looks_for_cheapest,
+    ),
+    # Without statistics: an expectation of one window adds up to nothing.
+    PlanSensorDescription(
+        key="window_cost",
+        translation_key="window_cost",
+        device_class=SensorDeviceClass.MONETARY,
+        native_unit_of_measurement=EUR,
+        suggested_display_precision=2,
+        value_fn=lambda decision: decision.cost.expected if decision.cost else None,
+        attributes_fn=_cost_band,
+        suits=_is_by_energy,
     ),
     PlanSensorDescription(
         key="window_forecast_share",

@@ -34,7 +34,11 @@ async def async_setup_entry(
         async_add_entities(
             [
                 PlanStatusSensor(coordinator, plan, PLAN_STATUS),
-                *(PlanSensor(coordinator, plan, description) for description in PLAN_SENSORS),
+                *(
+                    PlanSensor(coordinator, plan, description)
+                    for description in PLAN_SENSORS
+                    if description.suits(plan.data)
+                ),
                 *(WindowTimeSensor(coordinator, plan, description) for description in WINDOW_TIMES),
             ],
             config_subentry_id=plan.subentry_id,

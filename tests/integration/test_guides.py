@@ -36,6 +36,7 @@ both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
 BY_ENERGY: Final = {"energy": 10, "power": 4}
+DEAR: Final = {"kind": "dearest", "duration": 60}
 # Home Assistant's own button, which the section tells to press first.
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.
@@ -66,7 +67,7 @@ def named_in(table: documents.Table, known: set[str]) -> list[str]:
 async def test_every_entity_is_in_the_table_of_its_device(
     hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    entry = await (await make_home()).add(plans={"time": DEFAULT_PLAN, "energy": BY_ENERGY})
+    entry = await (await make_home()).add(plans={"time": DEFAULT_PLAN, "energy": BY_ENERGY, "dear": DEAR})
     said = texts(language)["entity"]
     registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set())
     for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id):
@@ -140,12 +141,14 @@ def _figure(rates: Iterable[float | None]) -> str:
 @both_languages
 def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
     said = texts(language)["config_subentries"]["plan"]
-    fields = set(labels(said["step"]["user"]))
+    fields = set(labels(said["step"]["plan"]))
     section = documents.section("Plans", language)
     [table] = documents.tables(section)
     assert sorted(named_in(table, fields)) == sorted(fields)
     assert bold(section) == {said["initiate_flow"]["user"]}
-    assert emphasized(section) == {*texts(language)["selector"]["horizon"]["options"].values(), plan_name(language)}
+    choices = texts(language)["selector"]
+    offered = [*choices["horizon"]["options"].values(), *choices["plan_kind"]["options"].values()]
+    assert emphasized(section) == {*offered, plan_name(language)}
 
 
 def plan_name(language: str) -> str:

@@ -25,7 +25,7 @@ from custom_components.tunnihind import (
     issues,
     migration,
     options_flow,
-    plan_flow,
+    plan_form,
     selling_form,
 )
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
@@ -173,7 +173,8 @@ def selectors() -> dict[str, Texts]:
         selling_form.selling_form(Unit.CENTS).schema,
         config_flow._ADDRESS.schema,
         options_flow.UNIT_FORM.schema,
-        *(plan_flow.schema_in(unit).schema for unit in Unit),
+        plan_form.KIND_FORM.schema,
+        *(plan_form.schema_in(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
         *(form.schema.schema for form in FORMS_OF_PRICES),
     ):
         key = selector.config.get("translation_key")
@@ -204,6 +205,19 @@ def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | Sele
                 yield from _selectors_of(field.schema.schema)
             else:
                 yield from (one for one in getattr(field, "validators", ()) if isinstance(one, NumberSelector))
+
+
+def test_every_text_of_the_plan_form_is_one_of_a_field() -> None:
+    shown: dict[str, set[str]] = {}
+    for form in plan_form.PlanForm:
+        fields = fields_of(plan_form.schema_in(Unit.CENTS, form).schema)
+        shown.setdefault("", set()).update(name for name, inner in fields.items() if inner is None)
+        for name, inner in fields.items():
+            if inner is not None:
+                shown.setdefault(name, set()).update(inner)
+    for step in (EN["config_subentries"]["plan"]["step"][name] for name in ("plan", "reconfigure")):
+        said = {"": step["data"].keys(), **{name: inner["data"].keys() for name, inner in step["sections"].items()}}
+        assert said == shown
 
 
 def test_every_choice_has_a_text_and_no_other_has() -> None:
@@ -239,7 +253,7 @@ async def household(
 ) -> MockConfigEntry:
     """Return an entry with all entities, also those that are disabled by default."""
     server = await serve()
-    plans = [plan("plan", {"duration": 180}), plan("by energy", {"energy": 10, "power": 4})]
+    plans = [plan("plan", {"duration": 180}), plan("dear", {"kind": "dearest", "energy": 5, "power": 2})]
     entry = MockConfigEntry(
         domain=DOMAIN,
         data={"url": f"http://127.0.0.1:{server.port}", "instance_id": "test"},

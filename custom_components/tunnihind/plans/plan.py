@@ -319,8 +319,7 @@ def _average(seconds: Counter[Period]) -> float:
 
 
 def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> Reason:
-    least = _job_that_shortens(settings) or _job(settings)
-    if bounds[1] - bounds[0] < (least.min_piece_s or least.duration_s):
+    if bounds[1] - bounds[0] < settings.least_s:
         return Reason.TOO_LITTLE_TIME
     if settings.price_cap is not None and _pieces(settings, timeline, bounds, span, limited=False):
         return Reason.BELOW_CAP if settings.kind.is_dear else Reason.ABOVE_CAP

@@ -121,6 +121,13 @@ class PlanSettings:
         )
 
     @property
+    def least_s(self) -> int:
+        """The shortest window that the plan can have. Of energy, some is better than none."""
+        if self.min_piece_s is not None:
+            return self.min_piece_s
+        return self.duration_s if self.energy_kwh is None else min(self.duration_s, QUARTER_S)
+
+    @property
     def needs_nothing(self) -> bool:
         """Whether the plan goes by energy, and needs none."""
         return self.energy_kwh == 0

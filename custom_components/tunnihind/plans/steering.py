@@ -100,6 +100,5 @@ class SteeredPlan:
 
 
 def _check_room(settings: PlanSettings) -> None:
-    needed_s = settings.duration_s if settings.min_piece_s is None else settings.min_piece_s
-    if needed_s > (room_s := longest_span_s(settings)):
-        raise NoRoomError(needed_s // _MINUTE_S, room_s // _MINUTE_S)
+    if settings.least_s > (room_s := longest_span_s(settings)):
+        raise NoRoomError(settings.least_s // _MINUTE_S, room_s // _MINUTE_S)

@@ -17,17 +17,21 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.plan_flow import errors_of, first_plan, plan_of, suggested
+from custom_components.tunnihind.plan_flow import first_plan
+from custom_components.tunnihind.plan_form import NEW_PLANS, PlanForm, errors_of, form_of, plan_of, suggested
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
+from custom_components.tunnihind.units import Unit
 from tests.support.flows import NOBODY, shown
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 CAR: dict[str, Any] = {
     "name": "Car",
+    "kind": "cheapest",
     "duration": {"hours": 4, "minutes": 30},
     "pieces": {"split": "split", "min_piece": {"hours": 0, "minutes": 45}},
     "when": {"earliest": "22:00:00", "deadline": "07:00:00", "weekdays": ["fri", "mon"], "days": 2},
     "prices": {"horizon": "cautious", "price_cap": 12.5},
+    "nearly": {"prefer": "earliest"},
 }
 CAR_DATA: dict[str, Any] = {
     "duration": 270,
@@ -62,6 +66,11 @@ async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult
     return await hass.config_entries.subentries.async_init((entry.entry_id, "plan"), context={"source": SOURCE_USER})
 
 
+async def add_of(hass: HomeAssistant, entry: MockConfigEntry, kind: str) -> SubentryFlowResult:
+    """Return the form of a new plan of that kind."""
+    return await submit(hass, await add(hass, entry), {"kind": kind})
+
+
 async def submit(hass: HomeAssistant, form: SubentryFlowResult, user_input: dict[str, Any]) -> SubentryFlowResult:
     return await hass.config_entries.subentries.async_configure(form["flow_id"], user_input)
 
@@ -69,14 +78,16 @@ async def submit(hass: HomeAssistant, form: SubentryFlowResult, user_input: dict
 async def test_the_form_of_a_new_plan_starts_with_three_hours_in_one_piece(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
-    form = await add(hass, entry)
-    assert form["step_id"] == "user"
+    form = await add_of(hass, entry, "cheapest")
+    assert form["step_id"] == "plan"
     assert shown(form) == {
         "name": "",
+        "kind": "cheapest",
         "duration": {"hours": 3, "minutes": 0},
         "pieces": {"split": "one_piece", "min_piece": {"hours": 1, "minutes": 0}},
         "when": {"weekdays": WEEK, "days": 1},
         "prices": {"horizon": "published"},
+        "nearly": {"prefer": "earliest"},
     }
 
 
@@ -105,7 +116,7 @@ async def test_a_plan_that_has_its_name_with_another_stays_and_may_be_changed(
 
 
 async def test_what_is_left_blank_is_absent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    form = await add(hass, entry)
+    form = await add_of(hass, entry, "cheapest")
     result = await submit(hass, form, {**shown(form), "name": "Dishwasher"})
     assert result["data"] == {"duration": 180, "split": False, "weekdays": WEEK, "days": 1, "horizon": "published"}
 
@@ -170,7 +181,7 @@ async def test_an_error_stands_at_its_field_and_what_was_typed_stays(
 ) -> None:
     typed = {**NEW_CAR, **change}
     form = await submit(hass, await add(hass, entry), typed)
-    assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "user", errors)
+    assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "plan", errors)
     assert shown(form) == typed
     assert (await submit(hass, form, NEW_CAR))["type"] is FlowResultType.CREATE_ENTRY
 
@@ -250,6 +261,122 @@ def test_the_first_plan_is_one_that_the_form_would_take() -> None:
     plan = first_plan("en")
     assert plan_of(suggested(plan["title"], plan["data"])) == plan["data"]
     assert errors_of(suggested(plan["title"], plan["data"])) == {}
+
+
+BY_ENERGY: dict[str, Any] = {
+    "name": "Charger",
+    "energy": 30,
+    "power": 7.4,
+    "pieces": {"split": "split", "min_piece": {"minutes": 30}, "max_starts": 3},
+    "when": {"deadline": "07:00:00", "weekdays": WEEK, "days": 1},
+    "prices": {"horizon": "expected"},
+}
+
+
+def test_every_form_of_a_new_plan_is_one_that_it_takes_and_shows_again() -> None:
+    for form, plan in NEW_PLANS.items():
+        typed = suggested("New", {**plan, **({"price_cap": 12} if form.kind.is_by_limit else {})}, form=form)
+        if form.is_by_energy:
+            typed |= {"energy": 8, "power": 2}
+        kept = plan_of(typed, form=form)
+        assert errors_of(typed, form=form) == {}
+        assert form_of(kept) is form
+        assert suggested("New", kept) == typed
+        assert PlanSettings.from_mapping(kept).kind is form.kind
+
+
+async def test_a_plan_by_energy_is_added_and_changed(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    form = await add_of(hass, entry, "cheapest_by_energy")
+    assert "duration" not in shown(form)
+    result = await submit(hass, form, BY_ENERGY)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert result["data"] == {
+        "energy": 30,
+        "power": 7.4,
+        "split": True,
+        "min_piece": 30,
+        "max_starts": 3,
+        "deadline": "07:00:00",
+        "weekdays": WEEK,
+        "days": 1,
+        "horizon": "expected",
+    }
+    [subentry_id] = entry.subentries.keys() - {"car"}
+    context = SubentryFlowContext(source=SOURCE_RECONFIGURE, subentry_id=subentry_id)
+    form = await hass.config_entries.subentries.async_init((entry.entry_id, "plan"), context=context)
+    assert (shown(form)["kind"], shown(form)["energy"], shown(form)["power"]) == ("cheapest_by_energy", 30, 7.4)
+    await submit(hass, form, {**BY_ENERGY, "energy": 0})
+    assert entry.subentries[subentry_id].data["energy"] == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("power", 0), ("power", -1), ("power", 1e9), ("energy", -1), ("energy", 1e9), ("energy", None)]
+)
+async def test_a_power_or_an_energy_that_can_not_be_is_refused_by_its_name(
+    hass: HomeAssistant, entry: MockConfigEntry, field: str, value: float | None
+) -> None:
+    form = await add_of(hass, entry, "cheapest_by_energy")
+    typed = {key: given for key, given in {**BY_ENERGY, field: value}.items() if given is not None}
+    with pytest.raises(InvalidData) as error:
+        await submit(hass, form, typed)
+    assert error.value.path == [field]
+
+
+@pytest.mark.parametrize("kind", ["below", "above"])
+async def test_a_plan_by_a_price_limit_has_neither_duration_nor_pieces_to_choose(
+    hass: HomeAssistant, entry: MockConfigEntry, kind: str
+) -> None:
+    form = await add_of(hass, entry, kind)
+    assert shown(form) == {
+        "name": "",
+        "kind": kind,
+        "pieces": {"min_piece": {"hours": 0, "minutes": 15}},
+        "when": {"weekdays": WEEK, "days": 1},
+        "prices": {"horizon": "published"},
+    }
+    with pytest.raises(InvalidData) as error:
+        await submit(hass, form, {**shown(form), "name": "Heat pump"})
+    assert error.value.path == ["prices", "price_cap"]
+    prices = {"horizon": "published", "price_cap": 12.5}
+    result = await submit(hass, form, {**shown(form), "name": "Heat pump", "pieces": {}, "prices": prices})
+    assert result["data"] == {
+        "kind": kind,
+        "min_piece": 15,
+        "weekdays": WEEK,
+        "days": 1,
+        "horizon": "published",
+        "price_cap": 12.5,
+    }
+
+
+async def test_a_tolerance_is_kept_in_cents_and_a_latest_window_without_one_too(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config_entries.async_update_entry(entry, options={"unit": "euros"})
+    nearly = {"tolerance": 0.015, "prefer": "latest"}
+    typed = {**NEW_CAR, "kind": "dearest", "nearly": nearly, "prices": {"horizon": "expected"}}
+    form = await submit(hass, await add_of(hass, entry, "dearest"), typed)
+    assert (form["data"]["kind"], form["data"]["tolerance"], form["data"]["prefer"]) == ("dearest", 1.5, "latest")
+    assert suggested("", form["data"], Unit.EUROS)["nearly"] == nearly
+    assert "tolerance" not in plan_of({**CAR, "nearly": {"tolerance": 0, "prefer": "earliest"}})
+    assert plan_of({**CAR, "nearly": {"prefer": "latest"}})["prefer"] == "latest"
+
+
+async def test_a_kind_is_chosen_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    with pytest.raises(InvalidData):
+        await submit(hass, await change(hass, entry), {**CAR, "kind": "dearest"})
+    with pytest.raises(InvalidData):
+        await submit(hass, await add(hass, entry), {"kind": "dear"})
+
+
+async def test_a_program_may_send_a_whole_plan_of_any_kind_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    result = await submit(hass, await add(hass, entry), {**BY_ENERGY, "kind": "dearest_by_energy"})
+    assert (result["type"], result["data"]["kind"]) == (FlowResultType.CREATE_ENTRY, "dearest")
+
+
+def test_a_piece_longer_than_a_day_is_refused_where_no_duration_says_so() -> None:
+    typed = {**BY_ENERGY, "pieces": {"split": "split", "min_piece": {"hours": 25}}}
+    assert errors_of(typed, form=PlanForm.CHEAPEST_BY_ENERGY) == {"pieces": "min_piece_too_long"}
 
 
 async def test_the_highest_price_is_typed_in_euros_where_the_household_wants_them_so(

@@ -1,0 +1,97 @@
+"""Plans by energy, for dear hours and by a price limit, as Home Assistant shows them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+
+from custom_components.tunnihind.entity import entities_of_kind
+from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tunnihind.market import HOUR_S
+
+MORNING = "2026-01-14T00:00:00+02:00"
+MIDNIGHT = instant(MORNING)
+CAR: Mapping[str, Any] = {"energy": 22, "power": 11, "split": False}
+DEAR: Mapping[str, Any] = {"kind": "dearest", "duration": 120, "split": False}
+
+
+def prices(home: Home) -> dict[int, float]:
+    return {MIDNIGHT + place * HOUR_S: home.consumer_price(MIDNIGHT + place * HOUR_S) for place in range(24)}
+
+
+async def test_a_plan_by_energy_tells_what_it_will_cost(make_home: MakeHome) -> None:
+    home = await make_home(MORNING)
+    await home.add(plans={PLAN_ID: CAR})
+    begins = instant(home.value("window_start", PLAN_ID))
+    assert instant(home.value("window_end", PLAN_ID)) - begins == 2 * HOUR_S
+    cost = home.state("sensor", "window_cost", PLAN_ID)
+    assert abs(float(cost.state) - 11 * (prices(home)[begins] + prices(home)[begins + HOUR_S])) < 0.01
+    assert cost.attributes["p10"] == cost.attributes["p90"] == float(cost.state)
+    assert cost.attributes["energy"] == 22
+    assert (cost.attributes["device_class"], cost.attributes["unit_of_measurement"]) == ("monetary", "EUR")
+    assert "state_class" not in cost.attributes
+
+
+async def test_a_plan_that_needs_no_energy_is_done(make_home: MakeHome) -> None:
+    home = await make_home(MORNING)
+    await home.add(plans={PLAN_ID: {**CAR, "energy": 0}})
+    window = home.state("binary_sensor", "window", PLAN_ID)
+    assert (window.state, window.attributes["reason"]) == ("off", "nothing_needed")
+    assert home.value("status", PLAN_ID) == "done"
+    assert home.value("window_cost", PLAN_ID) == "unknown"
+
+
+async def test_only_a_plan_by_energy_has_a_cost_and_only_one_for_cheap_hours_a_saving(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(MORNING)
+    limit = {"kind": "below", "price_cap": 20}
+    await home.add(plans={"car": CAR, "dear": DEAR, "limit": limit, "boiler": {"duration": 60}})
+    registry = er.async_get(hass)
+
+    def has(plan: str, key: str) -> bool:
+        return registry.async_get_entity_id("sensor", "tunnihind", f"{plan}_{key}") is not None
+
+    assert [plan for plan in ("car", "dear", "limit", "boiler") if has(plan, "window_cost")] == ["car"]
+    for key in ("window_saving", "window_chance"):
+        assert [plan for plan in ("car", "dear", "limit", "boiler") if has(plan, key)] == ["car", "boiler"]
+
+
+async def test_a_window_of_dear_hours_runs_in_them_and_is_nowhere_called_cheap(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    hass.config.language = "et"
+    home = await make_home(MORNING)
+    await home.add(plans={PLAN_ID: DEAR})
+    known = prices(home)
+    dearest = max(list(known)[:-1], key=lambda start: known[start] + known[start + HOUR_S])
+    await home.at(dearest)
+    window = home.state("binary_sensor", "window", PLAN_ID)
+    assert (window.state, window.entity_id) == ("on", "binary_sensor.plan_kallis_aeg")
+    names = [
+        hass.states.get(one.entity_id).name  # type: ignore[union-attr]
+        for one in er.async_entries_for_config_entry(er.async_get(hass), home.entry.entry_id)
+        if one.unique_id.startswith(PLAN_ID) and hass.states.get(one.entity_id)
+    ]
+    assert len(names) >= 5
+    assert not [name for name in names if "odav" in name.lower()]
+
+
+async def test_triggers_and_conditions_take_a_window_of_dear_hours_for_a_window(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(MORNING)
+    await home.add(plans={PLAN_ID: DEAR})
+    window = home.state("binary_sensor", "window", PLAN_ID).entity_id
+    start = home.state("sensor", "window_start", PLAN_ID).entity_id
+    assert entities_of_kind(hass, {window, start}, "window") == {window}
+
+
+async def test_a_plan_by_a_price_limit_is_on_in_exactly_the_hours_below_it(make_home: MakeHome) -> None:
+    home = await make_home(MORNING)
+    limit = sorted(prices(home).values())[10]
+    await home.add(plans={PLAN_ID: {"kind": "below", "price_cap": limit * 100}})
+    for start, price in prices(home).items():
+        await home.at(start)
+        assert home.is_on("window", PLAN_ID) is (price <= limit)
