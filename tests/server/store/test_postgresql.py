@@ -2,7 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
+import psycopg
 import pytest
 from psycopg import sql
 
@@ -276,6 +279,36 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
 
         lost(freeze)
         assert [one.made_at for one in frozen.runs.since(0)] == [SEEN]
+
+
+@contextmanager
+def in_the_middle_of_a_batch(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """Hold the writers' lock in a transaction whose next statement never comes: one that is active, not idle."""
+    address = url.replace("+psycopg", "")
+    with psycopg.connect(address) as frozen, suppress(psycopg.OperationalError), frozen.pipeline():
+        frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._ONE_WRITER]).fetchone()
+        yield frozen
+
+
+def test_a_writer_that_is_frozen_in_the_middle_of_a_batch_is_ended(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_SILENT_AFTER_S", 0.0)
+    with Store(postgresql_url) as other, in_the_middle_of_a_batch(postgresql_url) as frozen:
+        other.runs.add(run(SEEN))
+        assert [one.made_at for one in other.runs.since(0)] == [SEEN]
+        with pytest.raises(psycopg.OperationalError, match=r"server closed the connection|terminating connection"):
+            frozen.execute("SELECT 1").fetchone()
+
+
+def test_a_writer_that_has_sent_something_lately_is_waited_for(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_SESSION", engine._SESSION.replace("'15s'", "'50ms'"))
+    with Store(postgresql_url) as other, in_the_middle_of_a_batch(postgresql_url) as busy:
+        with pytest.raises(StoreError, match="another process has been writing for too long"):
+            other.runs.add(run(SEEN))
+        assert busy.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_a_writer_that_waits_for_too_long_says_for_what(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

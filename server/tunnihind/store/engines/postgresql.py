@@ -51,6 +51,18 @@ _SESSION: Final = (
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
+_LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
+
+_SILENT_AFTER_S: Final = 10.0
+"""A writer that has sent nothing for so long in the middle of a batch is frozen or cut off."""
+# Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
+_END_SILENT_WRITER: Final = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+    " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
+    " AND (CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint)) = :number"
+    " AND state = 'active' AND wait_event = 'ClientRead'"
+    " AND clock_timestamp() - state_change > make_interval(secs => :silent_s)"
+).bindparams(number=_ONE_WRITER)
 
 _RIGHTS: Final = text(
     "SELECT pg_is_in_recovery(), current_user, ARRAY("
@@ -64,10 +76,6 @@ _NOTING: Final = text(
 )
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
-
-_CONTINUE_IDS: Final = text(
-    "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs HAVING max(id) IS NOT NULL"
-)
 
 _POOL_SIZE: Final = 5
 _POOL_OVERFLOW: Final = 10
@@ -133,7 +141,9 @@ class Postgresql:
     def _alone(self, limits: str) -> Iterator[Connection]:
         with self._writing.begin() as connection:
             connection.exec_driver_sql(limits)
-            connection.execute(_LOCK)
+            if not connection.execute(_LOCK_IF_FREE).scalar_one():
+                connection.execute(_END_SILENT_WRITER, {"silent_s": _SILENT_AFTER_S})
+                connection.execute(_LOCK)
             self._look_at(connection)
             yield connection
 
@@ -176,10 +186,6 @@ class Postgresql:
         """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
-
-    def continue_ids(self, connection: Connection) -> None:
-        """Set the counter of the runs."""
-        connection.execute(_CONTINUE_IDS)
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have the database looked at that is behind a new connection."""
