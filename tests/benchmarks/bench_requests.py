@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 import numpy as np
 import uvloop
 from aiohttp import web
 
+from tests.benchmarks.scale.load import Load, read_report
 from tests.support.pipelines import scenarios_with
 from tunnihind.api.feeds import READERS, Feed
 from tunnihind.api.http import CODINGS, Coding, Representation
@@ -50,14 +51,6 @@ BARE_PORT: Final = 18_702
 CONNECTIONS: Final = 16
 HOUR: Final = 1_765_792_800
 MEMORY_TIME_LIMIT_S: Final = 300
-
-
-class Load(NamedTuple):
-    """What one round of requests showed."""
-
-    requests: int
-    per_second: float
-    p99_ms: float
 
 
 def largest_view() -> ServedData:
@@ -163,14 +156,10 @@ def _wrk(port: int, path: str, coding: Coding, seconds: int) -> Load:
     url = f"http://{HOST}:{port}{path}"
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-H", f"Accept-Encoding: {coding}", url]
     report = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 30).stdout
-    if "Non-2xx" in report:
+    load = read_report(report)
+    if load.failed:
         raise click.ClickException(report)
-    per_second, requests = re.search(r"Requests/sec:\s+([\d.]+)", report), re.search(r"(\d+) requests in", report)
-    p99 = re.search(r"99%\s+([\d.]+)(us|ms|s)", report)
-    if not (per_second and requests and p99):
-        raise click.ClickException(f"wrk's report can't be read:\n{report}")
-    to_ms = {"us": 0.001, "ms": 1.0, "s": 1000.0}[p99[2]]
-    return Load(int(requests[1]), float(per_second[1]), float(p99[1]) * to_ms)
+    return load
 
 
 async def _sockets(port: int, path: str, coding: Coding, seconds: int) -> Load:
@@ -190,7 +179,7 @@ async def _sockets(port: int, path: str, coding: Coding, seconds: int) -> Load:
 
     await asyncio.gather(*(client() for _ in range(CONNECTIONS)))
     elapsed = time.perf_counter() - started
-    return Load(len(times), len(times) / elapsed, statistics.quantiles(times, n=100)[98] * 1000)
+    return Load(len(times), 0, len(times) / elapsed, statistics.quantiles(times, n=100)[98] * 1000)
 
 
 def resident_mb(pid: int) -> float:

@@ -90,7 +90,8 @@ class Nginx(Process):
         )
         http = f"http {{{_HTTP.format(folder=folder)}\n{more}"
         configuration = re.sub(r"^error_log .+$", "", configuration, flags=re.MULTILINE)
+        self.folder = folder
         file = folder / "nginx.conf"
         file.write_text(f"{own}\nerror_log stderr warn;\n{replaced(configuration, 'http {', http)}")
-        self.command = [nginx, "-e", "stderr", "-p", str(folder), "-c", str(file)]
-        super().__init__(self.command, {"TZ": "Europe/Tallinn"} | dict(environment), folder / "nginx.log")
+        command = [nginx, "-e", "stderr", "-p", str(folder), "-c", str(file)]
+        super().__init__(command, {"TZ": "Europe/Tallinn"} | dict(environment), folder / "nginx.log")

@@ -171,7 +171,13 @@ class Server(Process):
         self, arguments: Sequence[str], environment: Mapping[str, str], port: int, log: Path, *, wrapper: Sequence[str]
     ) -> None:
         self.url = f"http://127.0.0.1:{port}"
+        self._started = arguments, environment, port, log, wrapper
         super().__init__([*wrapper, COMMAND, "serve", "--port", str(port), *arguments], environment, log)
+
+    def again(self) -> Server:
+        """Start the same again, after it has ended; its log begins anew."""
+        arguments, environment, port, log, wrapper = self._started
+        return Server(arguments, environment, port, log, wrapper=wrapper)
 
     async def get(self, path: str, **headers: str) -> Reply:
         """Ask for a path; headers are named with underscores. Raises ClientConnectionError."""

@@ -1,0 +1,354 @@
+"""What breaks: servers killed, frozen and cut off, PostgreSQL restarted and away; and what was lost by it.
+
+All the while a watcher reads answers and compares them with the truth. A twin with a database of its own sees the same
+upstream at the same time, and nothing happens to it. At the end both databases have to hold the same.
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Row, Select, create_engine, func, select
+
+from tests.benchmarks.scale.cluster import Cluster, opened
+from tests.benchmarks.scale.report import Finding, Report
+from tests.benchmarks.scale.truth import Watcher
+from tests.support.processes import Server, until
+from tests.support.shifted_clock import ShiftedClock, library
+from tunnihind.market import day_end, delivery_day, publication_time
+from tunnihind.store.schema import prices, runs
+
+_STARTS_AT: Final = "2026-06-10T10:20:00Z"
+_JUST_PUBLISHED: Final = "2026-06-10T10:55:01Z"
+_IN_THE_NEXT_HOUR: Final = "2026-06-10T11:00:20Z"
+_AN_HOUR_LATER: Final = "2026-06-10T12:00:20Z"
+_NEXT_DAY_PUBLISHED: Final = "2026-06-11T10:55:01Z"
+_TAKEOVER_S: Final = 15
+_CAUGHT_UP_S: Final = 10
+_SHOWN_S: Final = 90
+_LONG_WRITE_S: Final = 0.03
+_FIRST_YEAR: Final = 2025
+_PATIENCE_S: Final = 90.0
+
+
+@dataclass
+class Trial:
+    """A cluster with two servers that can run the pipeline, its twin, and who watches."""
+
+    cluster: Cluster
+    clock: ShiftedClock
+    twin_url: str
+    watcher: Watcher
+    report: Report
+
+    def note(self, what: str, figure: str, goal: str = "", *, reached: bool | None = None) -> None:
+        """Note what was found."""
+        self.report.add(Finding(what, figure, goal, reached))
+
+    @property
+    def holder(self) -> str:
+        """The name of the server that runs the pipeline. There has to be one."""
+        name = self.cluster.holder()
+        assert name is not None, "nobody runs the pipeline"
+        return name
+
+    async def until_taken_over(self, lost: str, since: float) -> float:
+        """Return after how many seconds another server held the lease."""
+
+        async def look() -> bool:
+            return self.cluster.holder() not in {lost, None}
+
+        assert await until(look, within=_PATIENCE_S), "nobody takes the pipeline over"
+        return time.monotonic() - since
+
+    async def until_shown(self, what: str, shown: Callable[[Server], Awaitable[bool]]) -> float:
+        """Return after how many seconds all replicas showed something."""
+        since = time.monotonic()
+
+        async def look() -> bool:
+            return all([await shown(replica) for replica in self.cluster.replicas])
+
+        assert await until(look, within=_PATIENCE_S), f"the replicas never show {what}"
+        return time.monotonic() - since
+
+
+@asynccontextmanager
+async def opened_trial(folder: Path, report: Report) -> AsyncIterator[Trial]:
+    """Open all of it, on a day in the past, shortly before the market publishes its prices."""
+    found = library()
+    assert found is not None
+    clock = ShiftedClock(found, folder / "clock")
+    clock.set(_STARTS_AT)
+    async with opened(folder, now=clock.now, clock=clock) as cluster:
+        twin_url = f"sqlite:///{folder / 'twin.db'}"
+        await cluster.start("twin", database_url=twin_url, first_year=_FIRST_YEAR)
+        first = await cluster.start("server-a", cuttable=True, first_year=_FIRST_YEAR)
+        await first.until_ready(within=_PATIENCE_S)
+        await cluster.start("server-b", cuttable=True, first_year=_FIRST_YEAR)
+        await cluster.start_replicas()
+        edge = await cluster.start_edge()
+        watcher = Watcher(edge.url, cluster.truth, clock.now)
+        watching = asyncio.create_task(watcher.run())
+        try:
+            yield Trial(cluster, clock, twin_url, watcher, report)
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+
+
+async def survive(folder: Path, report: Report, *, away_s: float, all_of_them: bool) -> None:
+    """Go through the faults, one after the other, and compare with the twin; the worst four, or all of them."""
+    async with opened_trial(folder, report) as trial:
+        await freeze_the_holder_in_a_write(trial)
+        await kill_the_holder_in_a_write(trial)
+        if all_of_them:
+            await kill_the_holder_as_prices_are_published(trial)
+            await restart_the_database(trial)
+        await take_the_database_away(trial, away_s)
+        if all_of_them:
+            await freeze_the_holder(trial)
+        await cut_the_holder_off(trial)
+        await compare_with_the_twin(trial)
+        seen = trial.watcher
+        reached = not seen.wrong and not seen.failed
+        trial.note("Answers read all the while", seen.told(), "none wrong, none failed", reached=reached)
+
+
+async def freeze_the_holder_in_a_write(trial: Trial) -> None:
+    """Freeze the server that fills the history in, in the middle of a transaction, until another one writes on."""
+    name = trial.holder
+    pid = trial.cluster.servers[name].pid
+    await _until_a_long_write(trial)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        since = time.monotonic()
+        before = _count(trial.cluster.database_url)
+        waited = await trial.until_taken_over(name, since)
+
+        async def goes_on() -> bool:
+            return _count(trial.cluster.database_url) > before
+
+        assert await until(goes_on, within=_PATIENCE_S), "the other server can't write"
+        wrote = time.monotonic() - since
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    what = "The pipeline's server frozen during a write: taken over"
+    trial.note(what, f"after {waited:.1f} s", f"{_TAKEOVER_S} s", reached=waited <= _TAKEOVER_S)
+    trial.note("… and the history filled in further", f"after {wrote:.1f} s", "30 s", reached=wrote <= 2 * _TAKEOVER_S)
+
+
+async def kill_the_holder_in_a_write(trial: Trial) -> None:
+    """Kill the server that fills the history in, in the middle of a transaction."""
+    await _until_a_long_write(trial)
+    await _kill_the_holder(trial, "The pipeline's server killed during a write: taken over")
+
+
+async def kill_the_holder_as_prices_are_published(trial: Trial) -> None:
+    """Kill the server that fetches tomorrow's prices, as soon as it has asked for them."""
+    await _until_alike(trial)
+    asked = len(trial.cluster.upstream.requests)
+    trial.clock.set(_JUST_PUBLISHED)
+
+    async def is_asked() -> bool:
+        return len(trial.cluster.upstream.requests) > asked + 1
+
+    assert await until(is_asked, within=_PATIENCE_S), "nobody asks for tomorrow's prices"
+    await _kill_the_holder(trial, "… in the minute of publication: taken over")
+    waited = await trial.until_shown("tomorrow's prices", lambda replica: _has_tomorrow(trial, replica))
+    trial.note(
+        "… tomorrow's prices shown by all replicas after",
+        f"{waited:.1f} s more",
+        f"{_SHOWN_S} s",
+        reached=waited <= _SHOWN_S,
+    )
+
+
+async def restart_the_database(trial: Trial) -> None:
+    """Stop PostgreSQL in good order, and start it at once."""
+    await asyncio.to_thread(trial.cluster.postgresql.stop, "fast")
+    await asyncio.to_thread(trial.cluster.postgresql.start)
+    waited = await _until_beating(trial)
+    trial.note(
+        "PostgreSQL restarted: the pipeline goes on after",
+        f"{waited:.1f} s",
+        f"{_TAKEOVER_S} s",
+        reached=waited <= _TAKEOVER_S,
+    )
+
+
+async def take_the_database_away(trial: Trial, away_s: float) -> None:
+    """Stop PostgreSQL as a crash does and leave it so, while the hour turns."""
+    await asyncio.to_thread(trial.cluster.postgresql.stop, "immediate")
+    trial.clock.set(_IN_THE_NEXT_HOUR)
+    await asyncio.sleep(away_s)
+    await asyncio.to_thread(trial.cluster.postgresql.start)
+    since = time.monotonic()
+    await _until_beating(trial)
+    waited = time.monotonic() - since
+    trial.note(
+        f"PostgreSQL away for {away_s:.0f} s, over a full hour: the pipeline goes on after",
+        f"{waited:.1f} s",
+        f"{_TAKEOVER_S} s",
+        reached=waited <= _TAKEOVER_S,
+    )
+    # By their own lag: this hour's forecast has been made in the meantime or will be now.
+    waited = await trial.until_shown("this hour's forecast", lambda replica: _is_of_this_hour(trial, replica))
+    trial.note("… and all replicas show this hour's forecast after", f"{waited:.1f} s more")
+
+
+async def freeze_the_holder(trial: Trial) -> None:
+    """Freeze the server that runs the pipeline until another has it, and let it go on."""
+    name = trial.holder
+    pid = trial.cluster.servers[name].pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        waited = await trial.until_taken_over(name, time.monotonic())
+        trial.clock.set(_AN_HOUR_LATER)
+        await trial.until_shown("this hour's forecast", lambda replica: _is_of_this_hour(trial, replica))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    await asyncio.sleep(5)
+    reached = waited <= _TAKEOVER_S and trial.holder != name
+    trial.note("The pipeline's server frozen: taken over", f"after {waited:.1f} s", f"{_TAKEOVER_S} s", reached=reached)
+
+
+async def cut_the_holder_off(trial: Trial) -> None:
+    """Cut the network between the pipeline's server and the database, publish a day's prices, and heal it."""
+    name = trial.holder
+    trial.cluster.links[name].cut()
+    waited = await trial.until_taken_over(name, time.monotonic())
+    trial.clock.set(_NEXT_DAY_PUBLISHED)
+    shown = await trial.until_shown("the next day's prices", lambda replica: _has_tomorrow(trial, replica))
+    trial.cluster.links[name].heal()
+    await asyncio.sleep(5)
+    reached = waited <= _TAKEOVER_S and trial.holder != name
+    trial.note(
+        "The network to the pipeline's server cut: taken over",
+        f"after {waited:.1f} s",
+        f"{_TAKEOVER_S} s",
+        reached=reached,
+    )
+    trial.note(
+        "… the next day's prices shown by all replicas after",
+        f"{shown:.1f} s more",
+        f"{_SHOWN_S} s",
+        reached=shown <= _SHOWN_S,
+    )
+
+
+async def compare_with_the_twin(trial: Trial) -> None:
+    """Compare what both databases hold."""
+    await _until_alike(trial)
+    ours, twins = _prices(trial.cluster.database_url), _prices(trial.twin_url)
+    lost, more = len(twins - ours), len(ours - twins)
+    doubled = _doubled_prices(trial.cluster.database_url) + _doubled_runs(trial.cluster.database_url)
+    figure = f"{len(ours):,} prices, {lost} lost, {more} too many, {doubled} prices or runs doubled"
+    trial.note("The database against the undisturbed twin's", figure, "none", reached=not (lost or more or doubled))
+
+
+async def _kill_the_holder(trial: Trial, what: str) -> None:
+    name = trial.holder
+    await trial.cluster.servers[name].kill()
+    waited = await trial.until_taken_over(name, time.monotonic())
+    trial.note(what, f"after {waited:.1f} s", f"{_TAKEOVER_S} s", reached=waited <= _TAKEOVER_S)
+    await trial.cluster.servers[name].until_alone()
+    await trial.cluster.restart(name).until("/healthz", lambda reply: reply.status == 200)
+
+
+async def _until_a_long_write(trial: Trial) -> None:
+    """Wait until a transaction has been writing for a moment."""
+    deadline = time.monotonic() + _PATIENCE_S
+    with trial.cluster.postgresql.superuser() as connection:
+        while time.monotonic() < deadline:
+            row = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND backend_xid IS NOT NULL"
+                " AND clock_timestamp() - xact_start > make_interval(secs => %s)",
+                [trial.cluster.database, _LONG_WRITE_S],
+            ).fetchone()
+            if row and row[0]:
+                return
+            await asyncio.sleep(0.005)
+    raise AssertionError("nobody writes much")
+
+
+async def _until_beating(trial: Trial) -> float:
+    """Return after how many seconds somebody holds the lease and has shown it a moment ago."""
+    since = time.monotonic()
+
+    async def look() -> bool:
+        try:
+            rows = trial.cluster.rows("SELECT extract(epoch FROM clock_timestamp()) - beat_ts FROM leases")
+        except Exception:  # noqa: BLE001  it may not answer yet
+            return False
+        return any(age < 1.5 for (age,) in rows)
+
+    assert await until(look, within=_PATIENCE_S), "the pipeline does not go on"
+    return time.monotonic() - since
+
+
+async def _until_alike(trial: Trial) -> None:
+    """Wait until the database and the twin's have what is published, or until that takes too long."""
+
+    async def look() -> bool:
+        counts = [await asyncio.to_thread(_count, url) for url in (trial.cluster.database_url, trial.twin_url)]
+        await asyncio.sleep(0.5)
+        return counts == [_published(trial)] * 2
+
+    await until(look, within=_PATIENCE_S)
+
+
+def _published(trial: Trial) -> int:
+    """Return how many prices the market has published by now."""
+    now = trial.clock.now()
+    today = delivery_day(int(now))
+    tomorrow = today + timedelta(days=1)
+    end_ts = day_end(tomorrow if publication_time(tomorrow) <= now else today)
+    return sum(ts < end_ts for quotes in trial.cluster.upstream.quotes.values() for ts in quotes)
+
+
+async def _has_tomorrow(trial: Trial, replica: Server) -> bool:
+    answer = (await replica.get("/api/v1/forecast")).json()
+    return bool(answer["dayAhead"] and answer["dayAhead"][-1]["ts"] >= trial.clock.now() + 24 * 3600)
+
+
+async def _is_of_this_hour(trial: Trial, replica: Server) -> bool:
+    answer = (await replica.get("/api/v1/forecast")).json()
+    return bool(answer["madeAt"] and answer["madeAt"] >= trial.clock.now() // 3600 * 3600)
+
+
+def _rows(url: str, statement: Select[Any]) -> list[Row[Any]]:
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection:
+            return [*connection.execute(statement)]
+    finally:
+        engine.dispose()
+
+
+def _count(url: str) -> int:
+    count: int = _rows(url, select(func.count()).select_from(prices))[0][0]
+    return count
+
+
+def _prices(url: str) -> set[tuple[Any, ...]]:
+    """Return all prices; not when they were first seen, as no two servers see them in the same second."""
+    columns = prices.c.zone, prices.c.ts, prices.c.step_s, prices.c.eur_mwh, prices.c.source
+    return {tuple(row) for row in _rows(url, select(*columns))}
+
+
+def _doubled_prices(url: str) -> int:
+    key = prices.c.zone, prices.c.ts, prices.c.step_s
+    return len(_rows(url, select(*key).group_by(*key).having(func.count() > 1)))
+
+
+def _doubled_runs(url: str) -> int:
+    key = runs.c.zone, runs.c.step_s, runs.c.made_at
+    return len(_rows(url, select(*key).group_by(*key).having(func.count() > 1)))

@@ -1,0 +1,37 @@
+"""What a benchmark found, as a table to be pasted into a page."""
+
+from dataclasses import dataclass, field
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One measured thing; `reached` tells whether it is what was asked for, None where nothing was."""
+
+    what: str
+    figure: str
+    goal: str = ""
+    reached: bool | None = None
+
+
+@dataclass
+class Report:
+    """All findings, in order."""
+
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, *found: Finding) -> None:
+        """Add what was found, and say it, as all of it takes minutes."""
+        self.findings += found
+        for one in found:
+            click.echo(f"  {one.what}: {one.figure}{'' if one.reached is not False else ' (NOT REACHED)'}", err=True)
+
+    def table(self) -> str:
+        """Return a table in Markdown."""
+        marks = {None: "", True: "yes", False: "**no**"}
+        rows = [
+            f"| {one.what} | {one.figure} | {one.goal} | {marks[one.reached]} |".replace("  ", " ")
+            for one in self.findings
+        ]
+        return "\n".join(["| What | Measured | Goal | Reached |", "|---|---|---|---|", *rows])
