@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "openapi": "inspect:openapi",
     "status": "inspect:status",
     "check": "check:check",
+    "copy": "copy:copy_",
     "healthcheck": "healthcheck:healthcheck",
 }
 """Where each command is. It is loaded when it is called: together they would take a second to load."""

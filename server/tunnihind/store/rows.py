@@ -91,6 +91,11 @@ def from_json(cells: Cells, column: str, shape: Any) -> Any:  # noqa: ANN401  wh
         raise ValueError(f"{column} is {_SHOW.repr(cells[column])}") from error
 
 
+def key_of(table: Table, cells: Cells) -> str:
+    """Name a row of a table by its primary key."""
+    return ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in table.primary_key)
+
+
 class Rows[Found]:
     """A table's rows, each made into what it stands for."""
 
@@ -186,8 +191,7 @@ class Rows[Found]:
                 yield dict(zip(self._columns, row, strict=True))
 
     def _name(self, cells: Cells, error: Exception) -> Damaged:
-        key = ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in self._table.primary_key)
         found = _AT.search(str(error))
         column = found[1] if found else ""
         problem = f"{column} is {_SHOW.repr(cells[column])}" if column in cells else str(error)
-        return Damaged(self._table.name, key, problem)
+        return Damaged(self._table.name, key_of(self._table, cells), problem)

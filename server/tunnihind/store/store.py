@@ -110,11 +110,16 @@ class Store:
             require_readable(self.database, newer_too=is_replica)
             if is_replica and not self.state.has_instance_id():
                 raise empty(self.database)
-        else:
-            if not is_current(self.database):
-                from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
+        elif not is_current(self.database):
+            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
 
-                upgrade(self.database)
+            upgrade(self.database)
+        if self.state.unfinished_copy() is not None:
+            raise StoreError(
+                f"the database {self.database} is an unfinished copy: run `tunnihind copy` to it again, or delete it",
+                reason="the database is an unfinished copy",
+            )
+        if not self.database.read_only:
             self.database.require_rights(metadata.tables)
             self.state.make_instance_id()
         instance_id = self.state.instance_id()

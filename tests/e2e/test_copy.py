@@ -1,0 +1,52 @@
+"""A server's data taken over into PostgreSQL: the command killed at its work, and the server that goes on from it."""
+
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from tests.support.processes import COMMAND, Launch, Process, Tunnihind
+from tests.support.sample_prices import made_up_quotes, write_prices
+from tests.support.upstreams import FakeElering
+from tunnihind.market import delivery_day
+
+
+async def test_a_server_goes_on_from_a_copy_that_was_killed_and_made_again(
+    launch: Launch,
+    tunnihind: Tunnihind,
+    environment: dict[str, str],
+    postgresql_url: str,
+    tmp_path: Path,
+) -> None:
+    today = delivery_day(time.time())
+    long_ago = made_up_quotes(today - timedelta(days=120), today - timedelta(days=21))
+    await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", long_ago)))
+    async with FakeElering(made_up_quotes(today - timedelta(days=20), today + timedelta(days=1))) as elering:
+        arguments = "--elering-url", elering.url, "--history-start", "2100"
+        first = launch(*arguments)
+        await first.until_ready()
+
+        # Beside the running server, and killed.
+        doomed = Process([COMMAND, "copy", "--to", postgresql_url], environment, tmp_path / "copy.log")
+        await doomed.until_logged("copying prices: ")
+        await doomed.kill()
+        refused = await tunnihind("status", "--database-url", postgresql_url)
+        assert refused.status == 1
+        assert "is an unfinished copy: run `tunnihind copy` to it again" in refused.errors
+
+        prices = (await first.get("/api/v1/forecast")).json()["dayAhead"]
+        about = (await first.get("/api/about")).body
+        await first.terminate()
+        done = await tunnihind("copy", "--to", postgresql_url)
+        assert done.status == 0, done.errors
+        assert "every row is the same on both sides" in done.output
+
+        asked = len(elering.requests)
+        second = launch(*arguments, "--database-url", postgresql_url, port=int(first.url.rpartition(":")[2]))
+        await second.until_ready()
+        assert (await second.get("/api/about")).body == about
+        served = (await second.get("/api/v1/forecast")).json()["dayAhead"]
+        assert served
+        assert all(hour in prices for hour in served)
+        assert len(elering.requests) == asked, "nothing is fetched again"
+        # Before the database goes.
+        await second.terminate()

@@ -1,0 +1,335 @@
+"""A database taken over into another one: whole, of one moment, and gone on with where it was interrupted."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text
+
+from tests.support.clocks import StillClock
+from tests.support.postgresql import PostgresqlServer
+from tests.support.stores import CASE, DAY, run, series, whole_day
+from tunnihind.api.served_data import read_served_data
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.errors import SchemaError, SettingsError, StoreError
+from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.settings import Settings
+from tunnihind.store import content
+from tunnihind.store.copying import NOT_COPIED, copy
+from tunnihind.store.database import Database
+from tunnihind.store.schema import backtest_forecasts, day_scores, leases, metadata, prices
+from tunnihind.store.store import Store
+
+NOW = day_start(DAY) + 10 * HOUR_S
+type Rows = dict[str, list[str]]
+
+
+class Interrupted(Exception):
+    """What stands for the end of the process."""
+
+
+def shown(_what: str, _done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+def fill(store: Store) -> None:
+    """Put something into every table."""
+    for n in range(5):
+        store.prices.add(whole_day(DAY - timedelta(days=40 * n)), source="test", seen_ts=NOW - n * DAY_S)
+    store.prices.add(whole_day(DAY, price=lambda n: 0.1 * n - 0.0), source="test", seen_ts=NOW + 1)
+    for n in range(3):
+        store.covariates.add({f"wind_speed_100m@{n}": [series(NOW - n * DAY_S, [1.5, float("nan"), -0.25])]})
+        store.runs.add(run(NOW + n * HOUR_S, level=50 + n, inputs={"ööpäev": "õ€"}))
+    store.quarantine.put(CASE)
+    store.health.failed("elering", NOW, "ei vasta")
+    store.state.refreshed(NOW)
+    with store.database.writing() as connection:
+        packed = dict.fromkeys(("p10", "p50", "p90"), b"\x00\xff\n")
+        score = {"issued_on": DAY, "days_ahead": 1, "made_at": NOW, "tier": "weather", "figures": b"\0"}
+        connection.execute(insert(day_scores).values(score))
+        row = {"model": "m", "issued_ts": NOW, "step_s": HOUR_S, "start_ts": NOW, **packed}
+        connection.execute(insert(backtest_forecasts).values(row))
+        scenario = {"made_at": NOW, "zone": "ee", "start_ts": NOW, "paths": b"x"}
+        connection.execute(insert(metadata.tables["scenarios"]).values(scenario))
+        lease = {"name": "pipeline", "token": "t", "host": "h", "pid": 1, "beat_ts": 1}
+        connection.execute(insert(leases).values(lease))
+
+
+def rows_of(url: str) -> Rows:
+    """Return all rows as the system gives them, but for what a copy keeps of itself."""
+    found: Rows = {}
+    with Store(url, read_only=True) as store, store.database.reading() as connection:
+        for table in metadata.sorted_tables:
+            if table not in NOT_COPIED:
+                names = ", ".join(table.c.keys())
+                rows = connection.execute(text(f"SELECT {names} FROM {table.name}"))  # noqa: S608
+                found[table.name] = sorted(repr(tuple(row)) for row in rows if row[0] != "copied")
+    return found
+
+
+def answer(store: Store) -> tuple[str, bytes]:
+    """Return what a server on a store answers: the tag and the body."""
+    snapshot = Snapshot(Settings(), StillClock(NOW))
+    snapshot.show(read_served_data(store, NOW))
+    representation = snapshot.forecast("identity")
+    return representation.tag, representation.body
+
+
+@contextmanager
+def empty(postgresql: PostgresqlServer) -> Iterator[str]:
+    name = postgresql.make_database()
+    yield postgresql.url(name)
+    postgresql.drop_database(name)
+
+
+@contextmanager
+def addresses(way: str, tmp_path: Path, postgresql: PostgresqlServer) -> Iterator[tuple[str, str]]:
+    first, second = way.split(" to ")
+    with empty(postgresql) as one, empty(postgresql) as other:
+        yield (
+            one if first == "PostgreSQL" else f"sqlite:///{tmp_path / 'source.db'}",
+            other if second == "PostgreSQL" else f"sqlite:///{tmp_path / 'target.db'}",
+        )
+
+
+@pytest.fixture(params=["SQLite to PostgreSQL", "PostgreSQL to SQLite"])
+def ways(request: pytest.FixtureRequest, tmp_path: Path, postgresql: PostgresqlServer) -> Iterator[tuple[str, str]]:
+    """Return the addresses of a filled source and of a target that isn't there yet."""
+    with addresses(request.param, tmp_path, postgresql) as (source, target):
+        with Store(source) as store:
+            fill(store)
+        yield source, target
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'source.db'}"
+    with Store(url) as store:
+        fill(store)
+    return url
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'target.db'}"
+
+
+@pytest.mark.parametrize(
+    "ways",
+    ["SQLite to PostgreSQL", "PostgreSQL to SQLite", "SQLite to SQLite", "PostgreSQL to PostgreSQL"],
+    indirect=True,
+)
+def test_every_row_is_copied_and_the_pipelines_lease_is_not(ways: tuple[str, str]) -> None:
+    source, target = ways
+    copied = copy(source, target, shown)
+    found = rows_of(target)
+    assert found == rows_of(source)
+    assert all(found.values()), "a table is empty: nothing is shown of it"
+    assert {name: len(rows) for name, rows in found.items()} == {n: t.rows for n, t in copied.tables.items()}
+    with Store(target) as store:
+        assert store.lease().holder() is None
+    assert not copied.source_has_moved
+
+
+def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: tuple[str, str]) -> None:
+    source, target = ways
+    copy(source, target, shown)
+    with Store(source) as before, Store(target) as after:
+        assert after.state.instance_id() == before.state.instance_id()
+        assert after.state.version() == before.state.version() > 0
+        assert after.state.last_refresh() == NOW
+        old, new = (answer(store) for store in (before, after))
+        assert new == old
+        # What is written next gets a number of its own.
+        after.runs.add(run(NOW + DAY_S))
+        assert after.runs.newest() is not None
+
+
+def test_a_copy_made_again_writes_only_what_has_changed(ways: tuple[str, str]) -> None:
+    source, target = ways
+    copy(source, target, shown)
+    assert {table.written for table in copy(source, target, shown).tables.values()} == {0}
+    with Store(source) as store:
+        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW + 5)
+        with store.database.writing() as connection:
+            connection.execute(text("DELETE FROM prices WHERE zone = 'fi'"))
+            connection.execute(text("DELETE FROM day_scores"))
+    again = copy(source, target, shown)
+    assert rows_of(target) == rows_of(source)
+    assert 0 < again.tables["prices"].written < again.tables["prices"].rows
+    assert again.tables["covariates"].written == 0
+    assert again.tables["day_scores"].rows == 0
+
+
+def test_a_copy_that_is_interrupted_anywhere_goes_on(ways: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = ways
+    monkeypatch.setattr("tunnihind.store.copying._ROWS_A_WRITE", 7)
+    left = 0
+
+    def interrupt(_what: str, _done: int, _total: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Interrupted
+
+    interruptions, copied = 0, None
+    while copied is None:
+        left = interruptions**2
+        try:
+            copied = copy(source, target, interrupt)
+        except Interrupted:
+            interruptions += 1
+            with pytest.raises(StoreError, match="is an unfinished copy: run `tunnihind copy` to it again"):
+                Store(target)
+    assert interruptions > 5
+    assert rows_of(target) == rows_of(source)
+    assert copied.tables["prices"].written < copied.tables["prices"].rows
+
+
+def test_what_is_written_to_the_source_meanwhile_is_not_in_the_copy_and_is_told(ways: tuple[str, str]) -> None:
+    source, target = ways
+    before = rows_of(source)
+    with Store(source) as writer:
+
+        def write(what: str, _done: int, _total: int) -> None:
+            if what.startswith("copying"):
+                writer.prices.add(whole_day(DAY + timedelta(days=9)), source="test", seen_ts=NOW + 9)
+
+        copied = copy(source, target, write)
+    assert rows_of(target) == before != rows_of(source)
+    assert copied.source_has_moved
+    copy(source, target, shown)
+    assert rows_of(target) == rows_of(source)
+
+
+def test_a_target_with_other_data_is_left_alone(ways: tuple[str, str]) -> None:
+    source, target = ways
+    with Store(target) as store:
+        store.prices.add(whole_day(DAY), source="other", seen_ts=NOW)
+    before = rows_of(target)
+    with pytest.raises(StoreError, match="holds other data, in prices: name an empty one"):
+        copy(source, target, shown)
+    assert rows_of(target) == before
+
+
+def test_a_target_that_a_server_was_only_started_on_is_taken(source: str, target: str) -> None:
+    Store(target).close()
+    copy(source, target, shown)
+    assert rows_of(target) == rows_of(source)
+
+
+def test_a_copy_that_has_gone_on_by_itself_is_not_written_over(source: str, target: str) -> None:
+    copy(source, target, shown)
+    with Store(target) as store:
+        store.state.refreshed(NOW + HOUR_S)
+    with pytest.raises(StoreError, match="holds other data"):
+        copy(source, target, shown)
+
+
+def test_an_unfinished_copy_of_one_database_is_not_taken_for_another(source: str, target: str, tmp_path: Path) -> None:
+    def interrupt(_what: str, _done: int, _total: int) -> None:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        copy(source, target, interrupt)
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    Store(other).close()
+    with pytest.raises(StoreError, match="unfinished copy of another database"):
+        copy(other, target, shown)
+    with pytest.raises(StoreError, match="is an unfinished copy"):
+        copy(target, f"sqlite:///{tmp_path / 'third.db'}", shown)
+
+
+def test_a_target_on_which_a_pipeline_runs_is_refused(source: str, target: str) -> None:
+    with Store(target) as store:
+        assert store.lease().claim()
+        with pytest.raises(StoreError, match=r"runs the pipeline on .*: stop it first"):
+            copy(source, target, shown)
+
+
+def test_tables_of_another_program_are_left_alone(source: str, postgresql: PostgresqlServer) -> None:
+    with empty(postgresql) as url:
+        database = Database(url)
+        with database.writing() as connection:
+            connection.execute(text("CREATE TABLE invoices (number integer)"))
+        with pytest.raises(SchemaError, match=r"tables of another program \(invoices\)"):
+            copy(source, url, shown)
+        database.close()
+
+
+@pytest.mark.parametrize("number", ["0007", "0999"])
+def test_a_source_of_another_version_is_told_apart(source: str, target: str, number: str) -> None:
+    with Store(source) as store, store.database.writing() as connection:
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{number}'"))  # noqa: S608
+    words = "start `tunnihind serve` once" if number == "0007" else "written by a newer version of Tunnihind"
+    with pytest.raises(SchemaError, match=words):
+        copy(source, target, shown)
+
+
+def test_a_target_of_a_newer_version_is_refused(source: str, target: str) -> None:
+    with Store(target) as store, store.database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0999'"))
+    with pytest.raises(SchemaError, match="written by a newer version of Tunnihind"):
+        copy(source, target, shown)
+
+
+def test_a_database_is_not_copied_onto_itself(source: str, tmp_path: Path) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "source.db")
+    for url in (source, f"sqlite:///{link}"):
+        with pytest.raises(SettingsError, match="is the address that is copied from"):
+            copy(source, url, shown)
+
+
+def test_a_damaged_row_is_named_and_left_out(
+    source: str, postgresql: PostgresqlServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(source) as store, store.database.writing() as connection:
+        connection.execute(text("UPDATE quarantine SET day = 'no day'"))
+        connection.execute(text("UPDATE source_health SET error = 'a' || char(0)"))
+        connection.execute(text("UPDATE prices SET eur_mwh = 'dear' WHERE zone = 'lv' AND ts % 86400 = 0"))
+    with empty(postgresql) as url:
+        copied = copy(source, url, shown)
+        left_out = {name: table.left_out for name, table in copied.tables.items() if table.left_out}
+        assert left_out.keys() == {"quarantine", "source_health", "prices"}
+        assert left_out["prices"] > 1
+        assert "the row of quarantine with source 'elering', zone 'ee', day 'no day' is damaged" in caplog.text
+        assert {table.written for table in copy(source, url, shown).tables.values()} == {0}
+
+
+def test_a_copy_that_something_else_writes_to_is_noticed(source: str, target: str) -> None:
+    def meddle(what: str, done: int, total: int) -> None:
+        if what == "copying prices" and done == total:
+            database = Database(target)
+            with database.writing() as connection:
+                connection.execute(text("UPDATE prices SET eur_mwh = eur_mwh + 0.001 WHERE zone = 'ee'"))
+            database.close()
+
+    with pytest.raises(StoreError, match=r"prices in .* is not what was copied"):
+        copy(source, target, meddle)
+    with pytest.raises(StoreError, match="unfinished copy"):
+        Store(target)
+    copy(source, target, shown)
+    assert rows_of(target) == rows_of(source)
+
+
+def test_progress_comes_to_its_end(source: str, target: str) -> None:
+    last: dict[str, tuple[int, int]] = {}
+    copy(source, target, lambda what, done, total: last.update({what: (done, total)}))
+    assert all(done == total for done, total in last.values())
+    assert {"copying prices", "copying state", "comparing both"} <= last.keys()
+
+
+def test_any_change_of_any_cell_changes_the_digest() -> None:
+    table = content.Content(prices)
+    row: tuple[Any, ...] = ("ee", NOW, HOUR_S, NOW, NOW, 1.0, "test")
+    others = [("lv", *row[1:]), (*row[:5], 1.0000000000000002, "test"), (*row[:5], -1.0, "test"), (*row[:6], "test ")]
+    one = content.Digest(table, [row])
+    assert not one.differing(content.Digest(table, [row]))
+    for other in others:
+        assert one.differing(content.Digest(table, [other]))
+    assert one.differing(content.Digest(table, [row, row]))
+    assert not content.Digest(table, [row, *others]).differing(content.Digest(table, [*others, row]))
