@@ -1,9 +1,9 @@
-"""What a household's plans cost Home Assistant's event loop: ten of them over 72 hours, at four instants of an hour.
+"""What a household's plans cost Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
 
     uv run --no-sync python -m tests.benchmarks.bench_plans [--rounds 20]
 
-A plan is dearer to solve where now is not on the hour, because its windows may then begin on any quarter. Times are of
-the processor.
+Each is solved as if its prices were new. The last line is what a tick costs while prices stay, and most do. With
+`--quarters` prices are those of quarters of an hour. Times are of the processor.
 """
 
 import math
@@ -13,10 +13,11 @@ from typing import Final
 
 import click
 
+from custom_components.tunnihind.plans import solver
 from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
 
 HOURS: Final = 72
 SETTLED: Final = 24
@@ -41,24 +42,43 @@ FORMS: Final[dict[str, dict[str, object]]] = {
         "weekdays": ["fri"],
         "horizon": "cautious",
     },
+    "by energy": {"energy": 40, "power": 7.4, "split": True, "min_piece": 30, "horizon": "expected"},
+    "dearest": {"kind": "dearest", "duration": 180, "split": True},
+    "below a price": {"kind": "below", "price_cap": 10, "horizon": "expected"},
+    "earlier": {"duration": 180, "tolerance": 1},
+    "later, split": {"duration": 300, "split": True, "tolerance": 1, "prefer": "latest", "horizon": "expected"},
+    "three starts": {"duration": 300, "split": True, "min_piece": 15, "max_starts": 3, "horizon": "expected"},
+    "three days, all of it": {
+        "duration": 1440,
+        "split": True,
+        "min_piece": 15,
+        "max_starts": 4,
+        "tolerance": 1,
+        "days": 3,
+        "weekdays": ["fri"],
+        "horizon": "expected",
+    },
 }
 
 
-def wavy() -> Timeline:
+def wavy(step_s: int) -> Timeline:
     """Return three days of prices with no two alike: a settled one, then a forecast."""
-    hours = []
-    for number in range(HOURS):
-        start = START + number * HOUR_S
+    periods = []
+    for start in range(START, START + HOURS * HOUR_S, step_s):
+        number = (start - START) / HOUR_S
         price = round(0.1 + 0.06 * math.sin(number / 3.8) + 0.03 * math.sin(number * 2.1), 4)
-        spread = 0.0 if number < SETTLED else 0.02 + number / 2000
-        hours.append(Period(start, start + HOUR_S, price, price - spread, price + spread, settled=number < SETTLED))
-    return Timeline(HOUR_S, hours)
+        settled = number < SETTLED
+        spread = 0.0 if settled else 0.02 + number / 2000
+        periods.append(Period(start, start + step_s, price, price - spread, price + spread, settled=settled))
+    return Timeline(step_s, periods)
 
 
-def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int) -> float:
+def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int, *, new_prices: bool = True) -> float:
     """Return the median of what deciding takes."""
     times = []
     for _ in range(rounds):
+        if new_prices:
+            solver._best_runs.cache_clear()
         started = time.thread_time()
         decide(plan, timeline, now)
         times.append(time.thread_time() - started)
@@ -67,19 +87,24 @@ def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int) -> fl
 
 @click.command(help=__doc__)
 @click.option("--rounds", default=20, show_default=True)
-def main(rounds: int) -> None:
+@click.option("--quarters", is_flag=True, help="Prices by the quarter of an hour.")
+def main(rounds: int, *, quarters: bool) -> None:
     """Print a line for each plan and one for all."""
-    timeline = wavy()
+    timeline = wavy(QUARTER_S if quarters else HOUR_S)
     totals = [0.0] * len(MINUTES)
     click.echo(f"{'ms, at minute':<24}" + "".join(f"{minute:>8}" for minute in MINUTES))
-    for name, form in FORMS.items():
-        plan = PlanSettings.from_mapping(form)
+    plans = {name: PlanSettings.from_mapping(form) for name, form in FORMS.items()}
+    for name, plan in plans.items():
         costs = [cost_ms(plan, timeline, START + minute * 60, rounds) for minute in MINUTES]
         totals = [total + cost for total, cost in zip(totals, costs, strict=True)]
         outcome = decide(plan, timeline, START)
         pieces = f"{len(outcome.pieces)} pieces" if isinstance(outcome, Decision) else outcome.reason
         click.echo(f"{name:<24}" + "".join(f"{cost:8.2f}" for cost in costs) + f"  {pieces}")
-    click.echo(f"{'all ten':<24}" + "".join(f"{total:8.2f}" for total in totals))
+    click.echo(f"{f'all {len(plans)}':<24}" + "".join(f"{total:8.2f}" for total in totals))
+    for plan in plans.values():
+        decide(plan, timeline, START)
+    again = sum(cost_ms(plan, timeline, START + 15 * 60, rounds, new_prices=False) for plan in plans.values())
+    click.echo(f"all {len(plans)} at minute 15, prices as before: {again:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from custom_components.tunnihind.past.hours import Reason as LeftOutReason
 from custom_components.tunnihind.plan_flow import first_plan
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.plan import Status
-from custom_components.tunnihind.plans.settings import Horizon
+from custom_components.tunnihind.plans.settings import Horizon, Kind, Prefer
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
 from custom_components.tunnihind.problems import Problem
@@ -216,6 +216,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     }
     horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
     choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
+    choices["find_cheapest_hours"] = {*Horizon, Kind.CHEAPEST, Kind.DEAREST, *Prefer}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")

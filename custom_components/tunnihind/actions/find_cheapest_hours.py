@@ -1,4 +1,4 @@
-"""`find_cheapest_hours`: the cheapest time for a job that is no plan."""
+"""`find_cheapest_hours`: the cheapest, or the dearest, time for a job that is no plan."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,15 @@ from homeassistant.helpers import config_validation as cv
 
 from ..const import DOMAIN
 from ..plans.plan import window_in
-from ..plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, Horizon, PlanSettings
+from ..plans.settings import (
+    LONGEST_DURATION_MIN,
+    MOST_TOLERANCE_CENTS,
+    QUARTER_MIN,
+    Horizon,
+    Kind,
+    PlanSettings,
+    Prefer,
+)
 from ..plans.spans import Span
 from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark
 from .window import window_answer
@@ -24,6 +32,10 @@ ATTR_EARLIEST: Final = "earliest"
 ATTR_DEADLINE: Final = "deadline"
 ATTR_HORIZON: Final = "horizon"
 ATTR_PRICE_CAP: Final = "price_cap"
+ATTR_KIND: Final = "kind"
+ATTR_TOLERANCE: Final = "tolerance"
+ATTR_PREFER: Final = "prefer"
+_KINDS: Final = (Kind.CHEAPEST, Kind.DEAREST)
 
 
 def _finite(cents: float) -> float:
@@ -43,13 +55,18 @@ SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_DEADLINE): cv.datetime,
         vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),
         vol.Optional(ATTR_PRICE_CAP): vol.All(vol.Coerce(float), _finite),
+        vol.Optional(ATTR_KIND, default=Kind.CHEAPEST): vol.In(_KINDS),
+        vol.Optional(ATTR_TOLERANCE, default=0.0): vol.All(
+            vol.Coerce(float), _finite, vol.Range(0, MOST_TOLERANCE_CENTS)
+        ),
+        vol.Optional(ATTR_PREFER, default=Prefer.EARLIEST): vol.In(list(Prefer)),
     }
 )
 
 
 @callback
 def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
-    """Return the cheapest time for a job, or why there is none."""
+    """Return the cheapest or dearest time for a job, or why there is none."""
     coordinator = coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
@@ -65,6 +82,9 @@ def _job(data: Mapping[str, Any]) -> PlanSettings:
         ATTR_SPLIT: data[ATTR_SPLIT],
         ATTR_HORIZON: data[ATTR_HORIZON],
         ATTR_PRICE_CAP: data.get(ATTR_PRICE_CAP),
+        ATTR_KIND: data[ATTR_KIND],
+        ATTR_TOLERANCE: data[ATTR_TOLERANCE],
+        ATTR_PREFER: data[ATTR_PREFER],
     }
     if ATTR_MIN_PIECE in data:
         wanted[ATTR_MIN_PIECE] = _minutes(data, ATTR_MIN_PIECE, duration)

@@ -136,6 +136,31 @@ async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, home
     assert min(lengths) >= 2 * HOUR_S
 
 
+async def test_the_dearest_hours_come_without_a_saving(hass: HomeAssistant, home: Home) -> None:
+    bounds = {"earliest": "2026-01-14T12:00:00+02:00", "deadline": "2026-01-14T20:00:00+02:00"}
+    answer = await ask(hass, "find_cheapest_hours", duration={"hours": 1}, kind="dearest", **bounds)
+    starts = range(instant("2026-01-14T12:00:00+02:00"), instant("2026-01-14T20:00:00+02:00"), HOUR_S)
+    assert answer["average"] == pytest.approx(max(home.consumer_price(start) for start in starts), abs=1e-4)
+    assert not answer.keys() & {"saving", "chance"}
+
+
+async def test_an_earlier_or_later_time_is_taken_within_the_tolerance(hass: HomeAssistant, home: Home) -> None:
+    bounds = {"earliest": "2026-01-14T12:00:00+02:00", "deadline": "2026-01-14T20:00:00+02:00"}
+    job = {"duration": {"hours": 1}, "tolerance": 100, **bounds}
+    assert (await ask(hass, "find_cheapest_hours", **job))["start"] == "2026-01-14T12:00:00+02:00"
+    assert (await ask(hass, "find_cheapest_hours", **job, prefer="latest"))["start"] == "2026-01-14T19:00:00+02:00"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", "below"), ("tolerance", -1), ("tolerance", "nan"), ("prefer", 1)]
+)
+async def test_a_choice_that_there_is_not_is_refused_by_the_name_of_its_field(
+    hass: HomeAssistant, home: Home, field: str, value: object
+) -> None:
+    with pytest.raises(vol.Invalid, match=field):
+        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **{field: value})
+
+
 async def test_no_window_is_found_and_the_reason_said(hass: HomeAssistant, home: Home) -> None:
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 2}, price_cap=0.5)
     assert answer == {"found": False, "reason": "above_cap"}
