@@ -1,6 +1,6 @@
 """Real automations, and what they did when."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from homeassistant.core import Event, HomeAssistant, callback
@@ -57,9 +57,16 @@ def put_into_one_area(hass: HomeAssistant, area_id: str) -> None:
 
 
 async def automate(
-    hass: HomeAssistant, triggers: Mapping[str, Mapping[str, Any]], *, say: str = "{{ trigger.id }}"
+    hass: HomeAssistant,
+    triggers: Mapping[str, Mapping[str, Any]],
+    *,
+    say: str = "{{ trigger.id }}",
+    beside: Iterable[Mapping[str, Any]] = (),
 ) -> list[Run]:
-    """Set an automation with these triggers, by id, up, and return the list that its runs come into."""
+    """Set an automation with these triggers, by id, up, and return the list that its runs come into.
+
+    `beside` are the configurations of other automations, for they are all set up at once.
+    """
     runs: list[Run] = []
 
     @callback
@@ -73,7 +80,7 @@ async def automate(
         "triggers": [{"id": name, **trigger} for name, trigger in triggers.items()],
         "actions": [{"event": "ran", "event_data": {"said": say}}],
     }
-    assert await async_setup_component(hass, "automation", {"automation": config})
+    assert await async_setup_component(hass, "automation", {"automation": [config, *beside]})
     await hass.async_block_till_done()
     assert hass.states.is_state("automation.runs", "on")
     return runs

@@ -29,10 +29,14 @@ def switched(home: Home, entity_id: str = DEVICE) -> list[Switching]:
     return switchings
 
 
+def automation_of(blueprint: str, inputs: Mapping[str, Any], *, alias: str = "Home") -> dict[str, Any]:
+    """Return the configuration of an automation made of a blueprint."""
+    return {"alias": alias, "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
+
+
 async def use(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
     """Make an automation of a blueprint."""
-    config = {"alias": "Home", "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
-    assert await async_setup_component(home.hass, "automation", {"automation": config})
+    assert await async_setup_component(home.hass, "automation", {"automation": automation_of(blueprint, inputs)})
     await home.hass.async_block_till_done()
     assert home.hass.states.is_state("automation.home", "on")
 
