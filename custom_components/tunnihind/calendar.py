@@ -34,27 +34,25 @@ class PlanCalendar(DataEntity, CalendarEntity):
     @override
     def event(self) -> CalendarEvent | None:
         """The piece that runs, or the next one of any plan."""
-        now = self.coordinator.clock.to_home_time(self.prices.now)
-        ahead = (event for event in self._events() if event.end_datetime_local.timestamp() > now)
-        return min(ahead, key=lambda event: event.start_datetime_local, default=None)
+        ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
+        first = min(ahead, key=lambda one: one[-2], default=None)
+        return self._event(*first) if first else None
 
     @override
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
         """Return the pieces that reach into the time asked for, in the order of time."""
-        events = [
-            event
-            for event in self._events()
-            if event.start_datetime_local < end_date and start_date < event.end_datetime_local
-        ]
-        return sorted(events, key=lambda event: event.start_datetime_local)
+        events = (self._event(*one) for one in self._pieces())
+        asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
+        return sorted(asked, key=lambda event: event.start_datetime_local)
 
-    def _events(self) -> Iterator[CalendarEvent]:
+    def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
+        """Yield each piece of each window by the entry's clock: numbers, for the tick looks at two weeks of them."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
-                    yield from (self._event(plan, window, start, end) for start, end in window.pieces)
+                    yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
         """Return a piece as an event, at the time at which it runs by Home Assistant's clock, which calendars go by."""
