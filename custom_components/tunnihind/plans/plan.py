@@ -12,7 +12,7 @@
   ends early where a published price is on the wrong side of the limit, though not before its least length.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
 - A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
-  split window then gets more pieces for what was lost; one in one piece has run, so that nothing starts twice.
+  window that may be done in part then gets more time for what was lost. Another one has run: no machine starts twice.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
   opened, nothing has run.
 """
