@@ -2,8 +2,8 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,9 +11,12 @@ from typing import Final
 
 import numpy as np
 import pytest
-from sqlalchemy import Column, Float, LargeBinary, Table, Text
+from sqlalchemy import Column, Connection, Float, LargeBinary, Table, Text, create_engine, insert, make_url, text
+from sqlalchemy.exc import DBAPIError
 
+from tests.server.store.conftest import System
 from tests.support.pipelines import plain_run
+from tests.support.postgresql import PostgresqlServer
 from tests.support.sources import ScriptedWeather
 from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
@@ -27,7 +30,7 @@ from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.packing import pack_paths
 from tunnihind.store.revision import is_current
-from tunnihind.store.schema import metadata
+from tunnihind.store.schema import backtest_forecasts, metadata, scenarios
 from tunnihind.store.store import Store
 
 NOW: Final = day_start(DAY) + 10 * 3600
@@ -46,6 +49,7 @@ DAMAGE: Final = {
     "half a document": "[[1765670400, 0.0], [176",
     "a nested document": "[" * 3000,
     "a far date": "9999-12-31",
+    "no end of dates": "infinity",
 }
 ALONE: Final = {"state", "leases"}
 """Tables of which every row is one of its kind."""
@@ -59,10 +63,17 @@ COLUMNS: Final = [
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with more rows in each table than there are kinds of damage; its columns take anything."""
-    path = tmp_path_factory.mktemp("whole") / "tunnihind.db"
-    with Store(f"sqlite:///{path}") as store:
+def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> str:
+    """Return a database with more rows in each table than there are kinds of damage.
+
+    In SQLite its columns take anything, in PostgreSQL what their types allow, and nothing at all.
+    """
+    if system == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('whole') / 'tunnihind.db'}"
+    else:
+        server: PostgresqlServer = request.getfixturevalue("postgresql")
+        url = server.url(server.make_database())
+    with Store(url) as store:
         for day in range(DAYS):
             store.prices.add(whole_day(DAY - timedelta(day)), source="elering", seen_ts=NOW - DAY_S)
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0], lead_s=DAY_S)]})
@@ -72,46 +83,87 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.runs.keep_score(None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep(LiveScores(days=tuple(scored)))
-        store.lease().claim()
         store.state.refreshed(NOW)
         note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
         note_filled(store.state, months_filled("weather"), "2025-12-01", NOW)
-        day_of_ones = tuple(unpacked.tobytes() for unpacked in (np.ones(24, "<f8"),) * 3)
+        ones = np.ones(24, "<f8").tobytes()
+        past = [
+            {
+                "model": "m",
+                "issued_ts": NOW - day * DAY_S,
+                "step_s": HOUR_S,
+                "start_ts": NOW,
+                "p10": ones,
+                "p50": ones,
+                "p90": ones,
+            }
+            for day in range(DAYS)
+        ]
+        paths = pack_paths(np.ones((20, 24)))
+        kept = [{"made_at": NOW - day * 3600, "zone": "ee", "start_ts": NOW, "paths": paths} for day in range(DAYS)]
         with store.database.writing() as connection:
-            for day in range(DAYS):
-                row = "m", NOW - day * DAY_S, HOUR_S, NOW, *day_of_ones
-                connection.exec_driver_sql("INSERT INTO backtest_forecasts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-                paths = NOW - day * 3600, "ee", NOW, pack_paths(np.ones((20, 24)))
-                connection.exec_driver_sql("INSERT INTO scenarios VALUES (?, ?, ?, ?)", paths)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")
-        connection.commit()
-    return path
+            connection.execute(insert(backtest_forecasts), past)
+            connection.execute(insert(scenarios), kept)
+    with changing(url) as connection:
+        if system == "sqlite":
+            connection.exec_driver_sql("PRAGMA writable_schema = ON")
+            change = "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'"
+            connection.exec_driver_sql(change)
+        else:
+            for table in metadata.sorted_tables:
+                for column in table.columns:
+                    if not column.primary_key:
+                        change = f"ALTER TABLE {table.name} ALTER COLUMN {column.name} DROP NOT NULL"
+                        connection.exec_driver_sql(change)
+    return url
 
 
 @pytest.fixture
-def path(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(whole, tmp_path / "tunnihind.db"))
+def url(system: System, whole: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    if system == "sqlite":
+        yield f"sqlite:///{shutil.copy(whole.removeprefix('sqlite:///'), tmp_path / 'tunnihind.db')}"
+        return
+    server: PostgresqlServer = request.getfixturevalue("postgresql")
+    name = server.make_database(like=make_url(whole).database or "")
+    yield server.url(name)
+    server.drop_database(name)
 
 
-def damage(path: Path, table: Table, column: Column[object]) -> list[object]:
-    """Put a value of every kind into a column, each into another row; return those that SQLite takes."""
+@contextmanager
+def changing(url: str) -> Iterator[Connection]:
+    """Open a transaction that knows nothing of the columns' types."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
+
+
+def damage(url: str, table: Table, column: Column[object]) -> list[object]:
+    """Put a value of every kind into a column, each into another row; return those that the database takes."""
     key = [each.name for each in table.primary_key]
     of = "WHERE zone = 'ee'" if table.name == "prices" else ""
-    matches = " AND ".join(f"{name} = ?" for name in key)
+    matches = " AND ".join(f"{name} = :of_{name}" for name in key)
     newest = "2 DESC" if len(key) > 1 else "1"
+    change = f"UPDATE {table.name} SET {column.name} = :value WHERE {matches}"  # noqa: S608
     done = []
-    with closing(sqlite3.connect(path)) as connection, connection:
-        rows = connection.execute(f"SELECT {', '.join(key)} FROM {table.name} {of} ORDER BY {newest}")  # noqa: S608
-        for row, value in zip(rows.fetchall(), DAMAGE.values(), strict=False):
-            with suppress(sqlite3.IntegrityError):
-                connection.execute(f"UPDATE {table.name} SET {column.name} = ? WHERE {matches}", (value, *row))  # noqa: S608
+    with changing(url) as connection:
+        rows = connection.execute(text(f"SELECT {', '.join(key)} FROM {table.name} {of} ORDER BY {newest}")).all()  # noqa: S608
+        for row, value in zip(rows, DAMAGE.values(), strict=False):
+            of_row = {f"of_{name}": cell for name, cell in row._asdict().items()}
+            if is_taken(connection, change, value=value, **of_row):
                 done.append(value)
     return done
 
 
-def is_noticed(table: Table, column: Column[object], value: object) -> bool:
+def is_taken(connection: Connection, change: str, **values: object) -> bool:
+    """Make a change unless the database refuses the values; return whether it was made."""
+    with suppress(DBAPIError), connection.begin_nested():
+        connection.execute(text(change), values)
+        return True
+    return False
+
+
+def is_noticed(system: System, table: Table, column: Column[object], value: object) -> bool:
     """Tell whether a value is one that its column can't hold, or that nobody looks at."""
     match (table.name, column.name), column.type:
         case ("prices", "zone"), _:
@@ -125,7 +177,8 @@ def is_noticed(table: Table, column: Column[object], value: object) -> bool:
         case _, LargeBinary():
             noticed = value not in {"", DAMAGE["a nested document"]}
         case _, Text():
-            noticed = isinstance(value, bytes) or value is None
+            # PostgreSQL writes bytes out as a text like any other.
+            noticed = (isinstance(value, bytes) and system == "sqlite") or value is None
         case _, Float():
             noticed = value != -1
         case _:
@@ -167,18 +220,17 @@ def work_with(store: Store) -> None:
 @pytest.mark.usefixtures("quick_model")
 @pytest.mark.parametrize(("table", "column"), COLUMNS, ids=lambda part: part.name)
 def test_damaged_cells_are_named_and_end_nothing(
-    path: Path, table: Table, column: Column[object], caplog: pytest.LogCaptureFixture
+    url: str, system: System, table: Table, column: Column[object], caplog: pytest.LogCaptureFixture
 ) -> None:
-    values = damage(path, table, column)
+    values = damage(url, table, column)
     assert values
-    url = f"sqlite:///{path}"
     with Store(url, read_only=True) as reader:
         look_at_everything(reader)
     caplog.clear()
     with Store(url) as store:
         work_with(store)
     named = [text for text in caplog.messages if f"the row of {table.name} with " in text and " is damaged: " in text]
-    assert len(named) >= sum(is_noticed(table, column, value) for value in values), caplog.text
+    assert len(named) >= sum(is_noticed(system, table, column, value) for value in values), caplog.text
     assert len(named) == len(set(named)) <= len(values)
 
 
@@ -186,13 +238,20 @@ def test_damaged_cells_are_named_and_end_nothing(
 @pytest.mark.parametrize("value", DAMAGE.values(), ids=DAMAGE.keys())
 @pytest.mark.parametrize("table", sorted(ALONE))
 def test_facts_of_which_there_is_one_begin_anew(
-    path: Path, table: str, value: object, caplog: pytest.LogCaptureFixture
+    url: str, system: System, table: str, value: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    columns = {"state": ("value",), "leases": ("token", "host", "pid", "beat_ts")}[table]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for column in columns:
-            connection.execute(f"UPDATE {table} SET {column} = ?", (value,))  # noqa: S608
-    url = f"sqlite:///{path}"
+    with Store(url) as store:
+        store.lease().claim()
+    # Any text is a token or a host.
+    columns = {"state": ("value",), "leases": ("pid", "beat_ts")}[table]
+    with changing(url) as connection:
+        if table != "leases":
+            connection.execute(text("DELETE FROM leases"))
+        changes = [f"UPDATE {table} SET {column} = :value" for column in columns]  # noqa: S608
+        taken = [change for change in changes if is_taken(connection, change, value=value)]
+    if not taken:
+        assert system == "postgresql"
+        return
     with Store(url, read_only=True) as reader:
         look_at_everything(reader)
     with Store(url) as store:
@@ -207,12 +266,12 @@ def test_facts_of_which_there_is_one_begin_anew(
     assert f"the row of {table} with " in caplog.text
 
 
-def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(path: Path) -> None:
+def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url: str) -> None:
     ts = day_start(DAY - timedelta(10)) + 3600
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE prices SET eur_mwh = 'x' WHERE zone = 'ee' AND ts = ?", (ts,))
-        connection.execute("DELETE FROM quarantine")  # whose days may have gaps
-    with Store(f"sqlite:///{path}") as store:
+    with changing(url) as connection:
+        connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
+        connection.execute(text("DELETE FROM quarantine"))  # whose days may have gaps
+    with Store(url) as store:
         assert ts not in store.prices.archive().everything().of("ee")
         assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
@@ -221,13 +280,17 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(pat
         assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY
 
 
-@pytest.mark.parametrize(("column", "value"), [("eur_mwh", "x"), ("ts", "x"), ("zone", "xx")])
-def test_a_year_with_a_damaged_price_is_filled_in_again(path: Path, column: str, value: object) -> None:
+@pytest.mark.parametrize(
+    ("column", "value"), [("eur_mwh", "x"), ("eur_mwh", 1e300), ("ts", "x"), ("ts", -1), ("zone", "xx")]
+)
+def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System, column: str, value: object) -> None:
     ts = day_start(DAY) + 3600
-    with closing(sqlite3.connect(path)) as connection, connection:
-        change = f"UPDATE prices SET {column} = ? WHERE zone = 'ee' AND ts = ?"  # noqa: S608
-        connection.execute(change, (value, ts))
-    with Store(f"sqlite:///{path}") as store:
+    with changing(url) as connection:
+        change = f"UPDATE prices SET {column} = :value WHERE zone = 'ee' AND ts = :ts"  # noqa: S608
+        if not is_taken(connection, change, value=value, ts=ts):
+            assert system == "postgresql"
+            return
+    with Store(url) as store:
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED) == {}
         note_filled(store.state, YEARS_FILLED, "2025", NOW)
@@ -238,11 +301,12 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(path: Path, column: str,
 
 @pytest.mark.parametrize("noted", ["x", None, "", b"\xff", 7])
 def test_a_damaged_note_of_the_tables_version_is_made_anew(
-    path: Path, noted: object, caplog: pytest.LogCaptureFixture
+    url: str, system: System, noted: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", (noted,))
-    url = f"sqlite:///{path}"
+    with changing(url) as connection:
+        if not is_taken(connection, "UPDATE alembic_version SET version_num = :noted", noted=noted):
+            assert system == "postgresql"
+            return
     with Store(url, read_only=True) as reader:
         assert reader.prices.count()
     with Store(url) as store:
@@ -251,10 +315,10 @@ def test_a_damaged_note_of_the_tables_version_is_made_anew(
     assert "alembic_version is damaged" in caplog.text
 
 
-def test_a_damaged_note_of_other_tables_is_refused_in_plain_words(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = 'x'")
-        connection.execute("ALTER TABLE runs ADD COLUMN more")
+def test_a_damaged_note_of_other_tables_is_refused_in_plain_words(url: str) -> None:
+    with changing(url) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'x'"))
+        connection.execute(text("ALTER TABLE runs ADD COLUMN more INTEGER"))
     for read_only in (False, True):
         with pytest.raises(SchemaError, match="alembic_version is damaged"):
-            Store(f"sqlite:///{path}", read_only=read_only)
+            Store(url, read_only=read_only)
