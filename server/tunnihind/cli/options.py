@@ -60,7 +60,10 @@ COMMON: Final = (
 )
 
 STORE: Final = (
-    _setting("database-url", "Where the data is kept: an SQLAlchemy address.  [default: SQLite in your data folder]"),
+    _setting(
+        "database-url",
+        "Where the data is kept: sqlite:///… or postgresql+psycopg://….  [default: SQLite in your data folder]",
+    ),
 )
 
 MARKET: Final = (
