@@ -61,7 +61,7 @@ class PlanFlow(ConfigSubentryFlow):
     async def async_step_plan(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Take a new plan."""
         if user_input is None:
-            return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit, self._new))
+            return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
         if errors := errors_of(user_input, self._titles(), self._new):
             return self._form("plan", self._new, user_input, errors)
         plan = plan_of(user_input, self._unit, self._new)

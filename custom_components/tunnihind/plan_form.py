@@ -104,15 +104,17 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
 # Three hours wherever in the day they are cheapest, as people speak of the cheapest hours; in pieces of whole hours, so
 # that nothing is switched for minutes; on published prices only, so that the first thing seen rests on facts.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-_BY_LIMIT: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
+# A car at an ordinary socket.
+_ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
+_LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
 # What the form of a new plan begins with. A washing machine's programme is the cheapest time in one piece.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
-    PlanForm.CHEAPEST_BY_ENERGY: {SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY},
-    PlanForm.DEAREST: FIRST_PLAN,
-    PlanForm.DEAREST_BY_ENERGY: {SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY},
-    PlanForm.BELOW: _BY_LIMIT,
-    PlanForm.ABOVE: _BY_LIMIT,
+    PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
+    PlanForm.DEAREST: {KIND: Kind.DEAREST.value, **FIRST_PLAN},
+    PlanForm.DEAREST_BY_ENERGY: {KIND: Kind.DEAREST.value, **_ENERGY_PLAN},
+    PlanForm.BELOW: {KIND: Kind.BELOW.value, PRICE_CAP: 10, **_LIMIT_PLAN},
+    PlanForm.ABOVE: {KIND: Kind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
 }
 
 _PLAN_KIND: Final = "plan_kind"
@@ -174,7 +176,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST) -> vol.Schema:
             # The only choice: it tells what the plan looks for, which stays.
             vol.Optional(KIND): _choice((form,), _PLAN_KIND),
             **_length_fields(form),
-            **sections,
+            **(dict(reversed(sections.items())) if by_limit else sections),
             **({} if by_limit else {vol.Optional(NEARLY): _nearly(unit)}),
         }
     )
@@ -203,11 +205,9 @@ def _nearly(unit: Unit) -> section:
     return section(vol.Schema(fields), {"collapsed": True})
 
 
-def suggested(
-    name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm | None = None
-) -> dict[str, Any]:
-    """Return a plan as the form shows it. `form` is needed for a new plan by energy only, which has none yet."""
-    form = form or form_of(plan)
+def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
+    """Return a plan as the form shows it."""
+    form = form_of(plan)
     shown: dict[str, Any] = {
         CONF_NAME: name,
         KIND: form.value,

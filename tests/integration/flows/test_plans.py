@@ -275,9 +275,7 @@ BY_ENERGY: dict[str, Any] = {
 
 def test_every_form_of_a_new_plan_is_one_that_it_takes_and_shows_again() -> None:
     for form, plan in NEW_PLANS.items():
-        typed = suggested("New", {**plan, **({"price_cap": 12} if form.kind.is_by_limit else {})}, form=form)
-        if form.is_by_energy:
-            typed |= {"energy": 8, "power": 2}
+        typed = suggested("New", plan)
         kept = plan_of(typed, form=form)
         assert errors_of(typed, form=form) == {}
         assert form_of(kept) is form
@@ -322,9 +320,9 @@ async def test_a_power_or_an_energy_that_can_not_be_is_refused_by_its_name(
     assert error.value.path == [field]
 
 
-@pytest.mark.parametrize("kind", ["below", "above"])
+@pytest.mark.parametrize(("kind", "limit"), [("below", 10), ("above", 20)])
 async def test_a_plan_by_a_price_limit_has_neither_duration_nor_pieces_to_choose(
-    hass: HomeAssistant, entry: MockConfigEntry, kind: str
+    hass: HomeAssistant, entry: MockConfigEntry, kind: str, limit: float
 ) -> None:
     form = await add_of(hass, entry, kind)
     assert shown(form) == {
@@ -332,10 +330,10 @@ async def test_a_plan_by_a_price_limit_has_neither_duration_nor_pieces_to_choose
         "kind": kind,
         "pieces": {"min_piece": {"hours": 0, "minutes": 15}},
         "when": {"weekdays": WEEK, "days": 1},
-        "prices": {"horizon": "published"},
+        "prices": {"horizon": "published", "price_cap": limit},
     }
     with pytest.raises(InvalidData) as error:
-        await submit(hass, form, {**shown(form), "name": "Heat pump"})
+        await submit(hass, form, {**shown(form), "name": "Heat pump", "prices": {"horizon": "published"}})
     assert error.value.path == ["prices", "price_cap"]
     prices = {"horizon": "published", "price_cap": 12.5}
     result = await submit(hass, form, {**shown(form), "name": "Heat pump", "pieces": {}, "prices": prices})
