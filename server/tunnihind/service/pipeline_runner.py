@@ -39,6 +39,7 @@ class PipelineRunner:
         self._work: asyncio.Task[None] | None = None
         self._claim: asyncio.Task[bool] | None = None
         self._holder: Holder | None = None
+        self._was_ours = False
         self._last_warning: str | None = None
         self._last_beat: tuple[Holder | None, float] | None = None
         self.takeovers = 0
@@ -124,6 +125,7 @@ class PipelineRunner:
 
     def _start(self) -> None:
         self._troubles.are_of_another = False
+        self._was_ours = True
         if self._last_warning is not None:
             _LOG.info("running the pipeline from now on")
         self._last_warning = None
@@ -134,14 +136,14 @@ class PipelineRunner:
             self._work.add_done_callback(report)
 
     async def _stand_by(self) -> None:
-        was_running = self.is_running
+        was_ours, self._was_ours = self._was_ours, False
         await self._stop()
         holder = self._holder
         self._troubles.are_of_another = holder is not None
         if holder is None:
             return
         who = f"process {holder.pid} on {holder.host}"
-        if was_running:
+        if was_ours:
             self._warn_once(who, f"{who} has taken the pipeline over; this server goes on serving, and stands by")
         else:
             self._warn_once(who, f"{who} runs the pipeline on this database; serving without one, and standing by")

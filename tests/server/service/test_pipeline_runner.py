@@ -158,7 +158,7 @@ async def test_a_clean_stop_lets_another_take_over_at_once(servers: tuple[Server
 
 
 async def test_a_holder_that_cannot_reach_the_database_stops_before_another_takes_over(
-    postgresql_url: str, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+    postgresql_url: str, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server(postgresql_url, clock, "first")
     assert await server.look()
@@ -173,8 +173,12 @@ async def test_a_holder_that_cannot_reach_the_database_stops_before_another_take
     clock.instant += 1
     assert not await server.look()
     monkeypatch.undo()
-    assert await server.look()
+    other = Server(postgresql_url, clock, "second")
+    await let_expire(other)
+    assert not await server.look()
+    assert "on second has taken the pipeline over" in caplog.records[-1].message
     assert list(server.troubles) == []
+    other.store.close()
     server.store.close()
 
 

@@ -1,0 +1,119 @@
+"""Several servers on one PostgreSQL: one runs the pipeline, whatever becomes of it, and all show the same."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from aiohttp import ClientSession
+
+from tests.support.database_link import database_link
+from tests.support.postgresql import PostgresqlServer
+from tests.support.processes import Launch, Reply
+from tests.support.sample_prices import made_up_quotes
+from tests.support.upstreams import FakeElering
+from tunnihind.market import delivery_day
+
+TAKEN_OVER = "running the pipeline from now on"
+
+
+@pytest.fixture
+async def elering() -> AsyncIterator[FakeElering]:
+    today = delivery_day(time.time())
+    async with FakeElering(made_up_quotes(today - timedelta(days=20), today + timedelta(days=1))) as upstream:
+        yield upstream
+
+
+def arguments(elering: FakeElering, url: str) -> tuple[str, ...]:
+    return "--elering-url", elering.url, "--history-start", "2100", "--database-url", url
+
+
+async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_is_back(
+    launch: Launch, elering: FakeElering, postgresql_url: str
+) -> None:
+    public = "--public-url", "https://prices.example"
+    first = launch(*arguments(elering, postgresql_url), *public)
+    replica = launch("--no-pipeline", "--database-url", postgresql_url, *public)
+    await first.until_ready()
+    second = launch(*arguments(elering, postgresql_url), *public)
+    await second.until_logged(f"process {first.pid} on ")
+    await replica.until_ready()
+    before = (await first.get("/api/v1/forecast")).json()["lastRefresh"]
+    os.kill(first.pid, signal.SIGSTOP)
+    try:
+        await second.until_logged(TAKEN_OVER)
+        # The new holder has asked, and a replica has been told of it.
+        asked = await replica.until("/api/v1/forecast", lambda reply: reply.json()["lastRefresh"] > before)
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    await first.until_logged(f"process {second.pid} on ")
+    assert "has taken the pipeline over; this server goes on serving, and stands by" in first.log
+    for server in (first, second):
+        await server.until("/api/v1/forecast", lambda reply: says_the_same(reply, asked))
+    # The new holder is killed: the old one takes over again.
+    await second.kill()
+    await first.until_logged(TAKEN_OVER)
+
+
+def says_the_same(one: Reply, other: Reply) -> bool:
+    """Return whether two answers differ in nothing but the moment at which they were made."""
+    first, second = ({**reply.json(), "now": 0, "freeUntil": 0} for reply in (one, other))
+    return bool(first == second)
+
+
+async def test_another_takes_over_from_a_holder_that_is_cut_off_from_the_database(
+    launch: Launch, elering: FakeElering, postgresql: PostgresqlServer, postgresql_url: str
+) -> None:
+    async with database_link(postgresql.socket) as link:
+        first = launch(*arguments(elering, postgresql_url.replace(str(postgresql.folder), str(link.folder))))
+        await first.until_ready()
+        second = launch(*arguments(elering, postgresql_url))
+        await second.until_logged(f"process {first.pid} on ")
+        link.cut()
+        await second.until_logged(TAKEN_OVER)
+        reasons = await first.until("/readyz", lambda reply: reply.status == 503)
+        assert "the database does not answer" in reasons.json()["reasons"]
+        assert (await first.get("/api/v1/forecast")).json()["forecast"], "it answers from memory"
+        link.heal()
+        await first.until_logged("has taken the pipeline over")
+        await first.until("/readyz", lambda reply: reply.status == 200)
+        assert await first.terminate() == 0
+
+
+async def test_a_server_behind_a_balancer_ends_without_a_failed_request(launch: Launch) -> None:
+    server = launch("--no-pipeline", "--drain-seconds", "30")
+    await server.until("/api/v1/forecast", lambda reply: reply.status == 200)
+    async with ClientSession(server.url) as session:
+        turned_away = asyncio.Event()
+        clients = [asyncio.create_task(keep_asking(session, turned_away)) for _ in range(4)]
+        await asyncio.sleep(0)
+        os.kill(server.pid, signal.SIGTERM)
+        # What a balancer does: it looks whether the server is ready, and asks it no more once it isn't.
+        await server.until("/readyz", lambda reply: "the server is stopping" in reply.json()["reasons"])
+        asked_while_stopping = await last_answer(session)
+        turned_away.set()
+        answered = sum(await asyncio.gather(*clients))
+    assert answered >= 4
+    assert asked_while_stopping == "close"
+    assert server.is_running(), "it would answer on"
+    assert await server.terminate() == 0, "until it is asked once more"
+
+
+async def keep_asking(session: ClientSession, turned_away: asyncio.Event) -> int:
+    """Ask until there is another server to ask; return how often. Each has to be answered."""
+    asked = 0
+    while not turned_away.is_set() or not asked:
+        async with session.get("/api/v1/forecast") as response:
+            assert response.status == 200
+            await response.read()
+        asked += 1
+    return asked
+
+
+async def last_answer(session: ClientSession) -> str | None:
+    async with session.get("/api/about") as response:
+        await response.read()
+        return response.headers.get("Connection")
