@@ -3,9 +3,9 @@
     uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
 
 A poll is timed against a server in a process of its own, so that only the asking and what follows from it counts.
-A tick is timed at every hour or quarter of two days, with all that is written to the state machine. The sizes are those
-of the attributes of the current price, which are not recorded, and of what is kept over a restart. An open card is
-timed as it is opened and at each tick.
+A tick is timed at every hour or quarter of two days, with two weeks of windows that ran and all that is written to the
+state machine. The sizes are those of the attributes of the current price, which are not recorded, and of what is kept
+over a restart. An open card is timed as it is opened and at each tick.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
@@ -32,7 +32,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.card.feed import FEEDS, async_subscribe
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
-from tests.support.home import MakeHome, instant, plan
+from custom_components.tunnihind.plans.outcome import Decision
+from tests.support.home import DAY_S, MakeHome, instant, plan
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
@@ -42,17 +43,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKe
 PORT: Final = 18_703
 POLLS: Final = 200
 BILLED_BY: Final = ("hour", "quarter")
+_REACH: Final[dict[str, Any]] = {"days": 3, "deadline": "07:00:00", "horizon": "expected"}
 PLANS: Final[dict[str, dict[str, Any]]] = {
-    f"plan {i}": {
-        "duration": 60 + 45 * i,
-        "split": i % 2 == 0,
-        "min_piece": 30 + 15 * (i % 3),
-        "horizon": ("published", "expected", "cautious")[i % 3],
-        "days": 1 + i % 3,
-        "deadline": "07:00:00",
-    }
-    for i in range(10)
+    "boiler": {"duration": 180, "split": True, "min_piece": 30, "deadline": "07:00:00"},
+    "dishwasher": {"duration": 150, "split": False, "days": 2, "deadline": "07:00:00", "horizon": "expected"},
+    "car": {"energy": 40, "power": 7.4, "split": True, "min_piece": 30, "max_starts": 4, **_REACH},
+    "car, cautious": {"energy": 60, "power": 3.7, "split": True, "min_piece": 60, **_REACH, "horizon": "cautious"},
+    "washing machine": {"duration": 120, "split": False, "tolerance": 1, "prefer": "latest", **_REACH},
+    "heat pump": {"duration": 480, "split": True, "min_piece": 60, "max_starts": 3, "tolerance": 0.5, **_REACH},
+    "floor": {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60},
+    "battery": {"kind": "dearest", "duration": 180, "split": True, "min_piece": 30, "max_starts": 2, **_REACH},
+    "pool": {"kind": "below", "price_cap": 5, **_REACH},
+    "sauna": {"kind": "above", "price_cap": 8, **_REACH},
 }
+"""Ten plans, of every kind and with what is dear to solve."""
+TWO_WEEKS: Final = range(14, 0, -1)
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +109,7 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
     await home.add(plans=PLANS, options={"billed_by": billed_by})
     coordinator = home.entry.runtime_data
     await home.poll()
+    _let_two_weeks_have_run(coordinator)
     what = f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
     ticks = []
     step_s = QUARTER_S if billed_by == "quarter" else HOUR_S
@@ -121,6 +127,18 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
     }
     kept = len(json.dumps(asdict(coordinator._state_to_store())))
     click.echo(f"{what}: bytes of attributes {attributes}, of what is kept {kept}")
+
+
+def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
+    """Let each plan have run on each of the last 14 days as it now plans to."""
+    for plan_id, outcome in coordinator.prices.outcomes.items():
+        if isinstance(outcome, Decision):
+            coordinator.planner._ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
+
+
+def _days_earlier(window: Decision, days: int) -> Decision:
+    pieces = tuple((start - days * DAY_S, end - days * DAY_S) for start, end in window.pieces)
+    return replace(window, pieces=pieces, locked=True, last_run=None)
 
 
 class _Browser:
