@@ -36,12 +36,21 @@ local all all trust
 class PostgresqlServer:
     """A PostgreSQL server that listens on a socket in its own folder. `tunnihind` owns the databases."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make a server's files in an empty folder, whose path is short: that of a socket has at most 107 bytes."""
+    def __init__(self, folder: Path, *, primary: PostgresqlServer | None = None) -> None:
+        """Make a server's files in an empty folder, whose path is short: that of a socket has at most 107 bytes.
+
+        With a `primary` it is a standby that repeats all that the other one does, and can only be read.
+        """
         self.folder = folder
         self._data = folder / "data"
         if os.geteuid() == 0:
             shutil.chown(folder, ROOTS_STAND_IN, ROOTS_STAND_IN)
+        if primary is not None:
+            source = f"--host={primary.folder}", "--username=postgres", "--write-recovery-conf"
+            self._run("pg_basebackup", *source, "--checkpoint=fast", "--no-sync")
+            with (self._data / "postgresql.conf").open("a") as configuration:
+                configuration.write(f"unix_socket_directories = '{folder}'\n")
+            return
         self._run("initdb", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", "--username=postgres", "--auth=trust")
         with (self._data / "postgresql.conf").open("a") as configuration:
             configuration.write(_CONFIGURATION.format(folder=folder))
@@ -123,6 +132,20 @@ def postgresql_server() -> Iterator[PostgresqlServer]:
     finally:
         with suppress(AssertionError):
             server.stop("immediate")
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def standby_of(primary: PostgresqlServer) -> Iterator[PostgresqlServer]:
+    """Run a standby as long as the context is open."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    standby = PostgresqlServer(folder, primary=primary)
+    standby.start()
+    try:
+        yield standby
+    finally:
+        with suppress(AssertionError):
+            standby.stop("immediate")
         shutil.rmtree(folder)
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.clocks import StillClock
-from tests.support.postgresql import PostgresqlServer, postgresql_server
+from tests.support.pipelines import plain_run
+from tests.support.postgresql import PostgresqlServer, postgresql_server, standby_of
 from tests.support.stores import DAY, whole_day
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
@@ -107,6 +109,33 @@ async def test_a_file_is_looked_at_every_few_seconds(database: Path, monkeypatch
             await until(lambda: replica.hours() == 24)
 
 
+async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows(
+    own_server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A standby tells of nothing: it is looked at every second.
+    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
+    database = own_server.make_database()
+    with Store(own_server.url(database)) as writer:
+        with own_server.superuser(database) as connection:
+            connection.execute("CREATE ROLE reader LOGIN")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+        with standby_of(own_server) as standby:
+            for server, refreshed in ((own_server, NOW), (standby, NOW + 1)):
+                async with Replica(server.url(database, role="reader")).running() as replica:
+                    await until(has_read(replica))
+                    writer.state.refreshed(refreshed)
+                    await until(has_read(replica, refreshed))
+                    with pytest.raises(StoreError, match="opened for reading only"):
+                        replica.store.state.write("fact", 1)
+
+
+def has_read(replica: Replica, refreshed: int | None = None) -> Callable[[], bool]:
+    """Return what tells whether a replica shows when the data were refreshed, or anything at all."""
+    if refreshed is None:
+        return lambda: replica.updater.lag_s is not None
+    return lambda: replica.last_refresh() == refreshed
+
+
 @pytest.fixture
 def own_server() -> Iterator[PostgresqlServer]:
     with postgresql_server() as server:
@@ -120,18 +149,25 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
     url = own_server.url(own_server.make_database())
     with Store(url) as writer:
         settle_a_day(writer)
+        writer.runs.add(plain_run(NOW - 60, hours=190))
         writer.state.refreshed(NOW)
         async with Replica(url).running() as replica:
             await until(lambda: replica.updater.lag_s is not None and listeners(writer) == 1)
             await asyncio.to_thread(own_server.stop, "immediate")
             await until(lambda: list(replica.snapshot.troubles))
-            assert list(replica.snapshot.troubles) == ["the database server does not answer"]
+            assert list(replica.snapshot.troubles) == ["the database server can't be reached"]
             assert replica.hours() == 24
             # Hours go by; what is past leaves, and the ages stay honest.
-            replica.clock.instant = NOW + 5 * HOUR_S
-            body = json.loads(replica.snapshot.forecast("identity").body)
-            assert (body["now"], body["lastRefresh"]) == (NOW + 5 * HOUR_S, NOW)
-            assert body["dayAhead"][0]["ts"] == NOW + 5 * HOUR_S
+            for hours in (5, 48):
+                now = replica.clock.instant = NOW + hours * HOUR_S
+                body = json.loads(replica.snapshot.forecast("identity").body)
+                assert (body["now"], body["lastRefresh"], body["madeAt"]) == (now, NOW, NOW - 60)
+                assert [item["ts"] for item in body["dayAhead"]] == list(range(now, NOW + 23 * HOUR_S, HOUR_S))
+                assert body["forecast"][0]["ts"] == now + HOUR_S
+                assert len(json.loads(replica.snapshot.series(14, "identity").body)["actuals"]) == 24
+            with pytest.raises(StoreLost, match="can't read the database") as lost:
+                replica.store.prices.archive()
+            assert lost.value.reason == "the database server can't be reached"
             await asyncio.to_thread(own_server.start)
             writer.state.refreshed(NOW + 60)
             await until(lambda: replica.last_refresh() == NOW + 60)

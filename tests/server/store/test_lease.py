@@ -349,3 +349,11 @@ def test_a_holder_of_a_file_is_safe_while_it_can_not_write_for_nobody_can(databa
 def is_safe(lease: Lease) -> list[bool]:
     """Return whether a lease is safe, in a list: a type checker takes a property to stay as it is."""
     return [lease.is_safe]
+
+
+def test_a_beat_is_not_flushed_to_the_disk_and_what_is_stored_is(database: Path) -> None:
+    with Store(f"sqlite:///{database}") as store:
+        for transaction, synchronous in ((store.database.noting, 1), (store.database.writing, 2)) * 2:
+            with transaction() as connection:
+                # https://www.sqlite.org/pragma.html#pragma_synchronous: 1 is NORMAL, 2 is FULL
+                assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == synchronous
