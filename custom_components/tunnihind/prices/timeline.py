@@ -1,6 +1,6 @@
 """Settled and predicted prices on one line of time, period by period."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -56,7 +56,8 @@ class Timeline:
     def between(self, start: int, end: int) -> tuple[Period, ...]:
         """Return the known periods that reach into [start, end)."""
         first = max(bisect_right(self._starts, start) - 1, 0)
-        return tuple(period for period in self.periods[first:] if start < period.end and period.start < end)
+        last = bisect_left(self._starts, end)
+        return tuple(period for period in self.periods[first:last] if start < period.end)
 
     def at_step(self, step_s: int) -> Timeline:
         """Return the same prices by the hour or by the quarter.
