@@ -55,10 +55,6 @@ class Planner:
         """Return the plan as it holds; None where it is not there or can't be used."""
         return self._plans[plan_id] if plan_id in self._settings else None
 
-    def settings(self, plan_id: str) -> PlanSettings | None:
-        """Return what is asked of the plan; None where it is not there or can't be used."""
-        return self._settings.get(plan_id)
-
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """Let these plans hold from `now` (UTC seconds) on. Raises ValueError before any of them does.
 

@@ -179,6 +179,22 @@ async def test_a_window_that_ran_today_stays_beside_the_next_one(make_home: Make
     assert len(windows) == 2
 
 
+async def test_a_plan_that_is_switched_off_shows_only_what_ran(make_home: MakeHome, cards: Cards) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {"duration": 240, "split": False, "deadline": "18:00"}})
+    card = await cards.open()
+    [[window]] = [each["windows"] for each in card.shown["plans"]]
+    [[start, _]] = window["pieces"]
+    await home.at(start + HOUR_S)
+    switch = home.state("switch", "enabled", PLAN_ID).entity_id
+    await home.hass.services.async_call("switch", "turn_off", {"entity_id": switch}, blocking=True)
+    await home.settle()
+    await card.events()
+    [plan] = card.shown["plans"]
+    assert plan["status"] == "switched_off"
+    assert [window["pieces"] for window in plan["windows"]] == [[[start, start + HOUR_S]]]
+
+
 async def test_a_lost_server_is_told_with_since_when_and_once(home: Home, card: OpenCard) -> None:
     port, answered_at = home.server.port, home.now
     await stop_server(home)
