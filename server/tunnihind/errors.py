@@ -57,8 +57,8 @@ class SchemaError(StoreError):
     `is_empty` tells the last from the others: a server that makes the tables may be about to.
     """
 
-    def __init__(self, text: str, *, is_empty: bool = False) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, *, reason: str = "the database can't be used", is_empty: bool = False) -> None:
+        super().__init__(text, reason=reason)
         self.is_empty = is_empty
 
 

@@ -109,6 +109,7 @@ class PipelineRunner:
         if self._store.database.read_only:
             self._store.begin_writing()
             _LOG.warning("the database can be written to now")
+        self._store.require_readable()
         if self._lease.claim():
             self._holder = None
             return True

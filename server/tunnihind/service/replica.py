@@ -76,6 +76,12 @@ async def open_replica(settings: Settings, clock: Clock) -> Store:
         await clock.sleep(_LOOK_FOR_TABLES_S)
 
 
+def _readable(store: Store) -> Store:
+    """Return the store, unless a newer version has upgraded it past this one's reach. Raises SchemaError."""
+    store.require_readable()
+    return store
+
+
 @asynccontextmanager
 async def answering(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
@@ -93,8 +99,10 @@ async def answering(
             snapshot,
             clock,
             instance_id=store.state.instance_id(),
-            read_prices=lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
-            read_scores=store.scores.days,
+            read_prices=lambda start, end: (
+                _readable(store).prices.archive(start, end, zones=(ESTONIA.zone,)).everything()
+            ),
+            read_scores=lambda first, last: _readable(store).scores.days(first, last),  # noqa: PLW0108  asked anew
             are_confirmed=lambda: store.confirmation.doubt() is None,
             metrics=metrics,
             pipeline_expected=with_pipeline,

@@ -121,5 +121,6 @@ class SnapshotUpdater:
         state = self._store.state
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
+            self._store.require_readable()
             seen = state.version(), state.last_refresh() or 0, floor_hour(now)
             return seen, None if seen == self._shown else read_served_data(self._store, now)

@@ -1,6 +1,6 @@
 """What a table holds, in a form that is the same in every database system, and digests to compare two of them by."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from hashlib import blake2b
 from typing import Any, Final
@@ -51,6 +51,8 @@ class Content:
         self.table = table
         self.where = true() if where is None else where
         self._names = [str(column.name) for column in table.columns]
+        self._fitting = [_fitting(column) for column in table.columns]
+        self._split = _split(table)
         # As the database has them: see `rows.Rows`.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
@@ -69,22 +71,20 @@ class Content:
 
     def part_of(self, row: tuple[Cell, ...]) -> Part:
         """Return the part that a row is in."""
-        split = _SPLIT.get(self.table.name)
-        if split is None:
+        if self._split is None:
             return ()
-        text, number, span = split
-        bucket = int(row[self._names.index(number)] or 0) // span
-        return (bucket,) if text is None else (str(row[self._names.index(text)]), bucket)
+        text, number, span = self._split
+        bucket = int(row[number] or 0) // span
+        return (bucket,) if text is None else (str(row[text]), bucket)
 
     def within(self, part: Part) -> ColumnElement[bool]:
         """Return the condition that tells the rows of a part."""
-        split = _SPLIT.get(self.table.name)
-        if split is None:
+        if self._split is None:
             return self.where
-        text, number, span = split
-        bucket = int(part[-1])
-        inside = self.table.c[number].between(bucket * span, (bucket + 1) * span - 1)
-        return inside if text is None else (self.table.c[text] == part[0]) & inside
+        text, number, span = self._split
+        columns, bucket = [*self.table.c], int(part[-1])
+        inside: ColumnElement[bool] = columns[number].between(bucket * span, (bucket + 1) * span - 1)
+        return inside if text is None else (columns[text] == part[0]) & inside
 
     def values(self, row: tuple[Cell, ...]) -> dict[str, Any]:
         """Return a row as it is inserted: days as dates."""
@@ -95,7 +95,7 @@ class Content:
 
     def _cells(self, row: Row[Any], damage: DamageLog) -> tuple[Cell, ...] | None:
         try:
-            return tuple(_fitting(column, cell) for column, cell in zip(self.table.columns, row, strict=True))
+            return tuple([fitting(cell) for fitting, cell in zip(self._fitting, row, strict=True)])
         except ValueError as error:
             cells: Cells = dict(zip(self._names, row, strict=True))
             damage.note(Damaged(self.table.name, key_of(self.table, cells), str(error)))
@@ -142,28 +142,44 @@ class Digest:
         return {part for part in parts if self._sums.get(part) != other._sums.get(part)}
 
 
-def _fitting(column: Column[Any], cell: Any) -> Cell:  # noqa: ANN401  whatever SQLite holds
-    """Return a cell as every system gives it. Raises ValueError for one that its column's type has no room for."""
-    if cell is None and column.nullable:
+def _split(table: Table) -> tuple[int | None, int, int] | None:
+    """Return the positions of the columns that a table is divided by, and the span of the number."""
+    if table.name not in _SPLIT:
         return None
-    if isinstance(column.type, Float) and isinstance(cell, float | int):
-        return float(cell)
-    if not _fits(column, cell):
-        raise ValueError(f"{column.name} is {cell!r:.60}")
-    fitting: Cell = cell
+    text, number, span = _SPLIT[table.name]
+    names = table.c.keys()
+    return None if text is None else names.index(text), names.index(number), span
+
+
+def _fitting(column: Column[Any]) -> Callable[[Any], Cell]:
+    """Return what gives a column's cell as every system gives it, and raises ValueError for one that doesn't fit."""
+    fits = _fits(column)
+    is_float, is_nullable = isinstance(column.type, Float), column.nullable
+
+    def fitting(cell: Any) -> Cell:  # noqa: ANN401  whatever SQLite holds
+        if cell is None and is_nullable:
+            return None
+        if not fits(cell):
+            raise ValueError(f"{column.name} is {cell!r:.60}")
+        found: Cell = float(cell) if is_float else cell
+        return found
+
     return fitting
 
 
-def _fits(column: Column[Any], cell: object) -> bool:
-    match column.type, cell:
-        case Text(), str():
-            return "\0" not in cell
-        case BigInteger(), int():
-            return -(2**63) <= cell < 2**63
-        case Integer(), int():
-            return -(2**31) <= cell < 2**31
-        case LargeBinary(), bytes():
-            return True
-        case Date(), str():
-            return date.fromisoformat(cell).isoformat() == cell
-    return False
+def _fits(column: Column[Any]) -> Callable[[Any], bool]:
+    """Return what tells whether a column has room for a cell."""
+    match column.type:
+        case Text():
+            return lambda cell: isinstance(cell, str) and "\0" not in cell
+        case BigInteger():
+            return lambda cell: isinstance(cell, int) and -(2**63) <= cell < 2**63
+        case Integer():
+            return lambda cell: isinstance(cell, int) and -(2**31) <= cell < 2**31
+        case Float():
+            return lambda cell: isinstance(cell, float | int)
+        case LargeBinary():
+            return lambda cell: isinstance(cell, bytes)
+        case Date():
+            return lambda cell: isinstance(cell, str) and date.fromisoformat(cell).isoformat() == cell
+    raise TypeError(f"columns of type {column.type} are not copied yet")

@@ -3,15 +3,16 @@
 Apart from `upgrade`, so that a start on an up-to-date database need not load Alembic.
 """
 
+import json
 import logging
 import re
 from typing import Final
 
-from sqlalchemy import Connection, Inspector, inspect, text
+from sqlalchemy import Connection, Inspector, delete, insert, inspect, select, text
 
 from tunnihind.errors import SchemaError
 from tunnihind.store.database import Database
-from tunnihind.store.schema import metadata
+from tunnihind.store.schema import metadata, state
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -19,6 +20,8 @@ HEAD: Final = "0008"
 """The newest step; steps are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
 _NOTE: Final = "alembic_version"
+_READABLE_SINCE: Final = "readable_since"
+_NEVER: Final = "9999"
 _NAMED: Final = 3
 """So many tables of another program are named."""
 
@@ -71,9 +74,35 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether the tables have all that this version reads: they are today's, or a newer version's with more."""
+    """Return whether this version reads the tables rightly: they are today's, or a newer version's that only has more.
+
+    A step that gives what is there another meaning says so, because columns don't tell (`note_readable_since`).
+    """
     step = current(connection)
-    return step == HEAD or (step is not None and step > HEAD and _has_all_columns(connection))
+    if step is None or step <= HEAD:
+        return step == HEAD
+    return _has_all_columns(connection) and _readable_since(connection) <= HEAD
+
+
+def is_beyond(connection: Connection) -> bool:
+    """Return whether the tables are a newer version's that this one can't read."""
+    step = current(connection)
+    return step is not None and step > HEAD and not is_readable(connection)
+
+
+def note_readable_since(connection: Connection, step: str) -> None:
+    """Note within a transaction that versions from before a step would misread what is there now."""
+    connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
+    connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
+
+
+def _readable_since(connection: Connection) -> str:
+    """Return the first step whose version understands what is there; where that is damaged, one yet to come."""
+    noted = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
+    if noted is None:
+        return ""
+    found = re.fullmatch('"([0-9]{4})"', str(noted))
+    return found[1] if found else _NEVER
 
 
 def _has_all_columns(connection: Connection) -> bool:
@@ -98,6 +127,14 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     if not readable:
         raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")
     _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one reads it on", database)
+
+
+def upgraded(database: Database) -> SchemaError:
+    """Return the error that a running server meets where a newer version has upgraded the tables past its reach."""
+    return SchemaError(
+        f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
+        reason="the database was upgraded by a newer version: update this server",
+    )
 
 
 def empty(database: Database) -> SchemaError:

@@ -16,7 +16,7 @@ from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
-from tunnihind.store.revision import empty, is_current, is_readable, require_readable
+from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgraded
 from tunnihind.store.rows import DamageLog
 from tunnihind.store.runs import RunArchive
 from tunnihind.store.scenarios import ScenarioBook
@@ -69,8 +69,22 @@ class Store:
     def writing_lease(self) -> Lease:
         """Return a new claim to the pipeline; from now on, what this object writes is kept only while it is held."""
         lease = self.lease()
-        self.database.keep_only_if(lease.require)
+
+        def require(connection: Connection) -> None:
+            lease.require(connection)
+            self._require_readable_in(connection)
+
+        self.database.keep_only_if(require)
         return lease
+
+    def require_readable(self) -> None:
+        """Make sure that no newer version has given the tables a meaning that this one misreads. Raises SchemaError."""
+        with self.database.reading() as connection:
+            self._require_readable_in(connection)
+
+    def _require_readable_in(self, connection: Connection) -> None:
+        if not is_readable(connection):
+            raise upgraded(self.database)
 
     def begin_writing(self) -> None:
         """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
@@ -125,6 +139,8 @@ class Store:
         instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
+            if is_beyond(connection):
+                raise upgraded(self.database)
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 

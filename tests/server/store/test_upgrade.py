@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 import tunnihind.store.migrations
+from tests.support.clocks import StillClock
 from tests.support.stores import DAY, run, whole_day
+from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, StoreError
+from tunnihind.market import DAY_S
+from tunnihind.service.snapshot_updater import SnapshotUpdater
+from tunnihind.settings import Settings
 from tunnihind.store.database import Database
 from tunnihind.store.revision import HEAD, current, is_current
 from tunnihind.store.schema import metadata
@@ -29,12 +35,16 @@ TODAY = Path(next(iter(tunnihind.store.migrations.__path__)))
 NEXT, LAST = f"{int(HEAD) + 1:04}", f"{int(HEAD) + 2:04}"
 """The steps to come, made up here."""
 
+READ_ANEW = f'readable_since = "{LAST}"'
+"""What a step says that gives old columns a new meaning."""
+
 STEP = """
 import sqlalchemy as sa
 from alembic import op
 
 revision = "{step}"
 down_revision = "{before}"
+{said}
 
 
 def upgrade():
@@ -47,13 +57,13 @@ def upgrade():
 
 @pytest.fixture
 def steps_to_come(tmp_path: Path) -> Callable[..., str]:
-    """Return a folder of today's steps and the two to come, of which the last may do `more`."""
+    """Return a folder of today's steps and the two to come, of which the last may do `more`, and say something."""
 
-    def make(more: str = "pass") -> str:
+    def make(more: str = "pass", said: str = "") -> str:
         folder = tmp_path / "migrations"
         shutil.copytree(TODAY, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        for step, before, last_words in [(NEXT, HEAD, "pass"), (LAST, NEXT, more)]:
-            content = STEP.format(step=step, before=before, seen=SEEN, more=last_words)
+        for step, before, last_words, last_said in [(NEXT, HEAD, "pass", ""), (LAST, NEXT, more, said)]:
+            content = STEP.format(step=step, before=before, seen=SEEN, more=last_words, said=last_said)
             (folder / "versions" / f"{step}_to_come.py").write_text(content)
         return str(folder)
 
@@ -236,6 +246,71 @@ def test_a_replica_refuses_a_newer_database_that_it_can_not_read(
     upgrade(database, steps_to_come(change))
     with pytest.raises(SchemaError, match="was written by a newer version of Tunnihind: update Tunnihind"):
         Store(url, read_only=True, is_replica=True)
+    database.close()
+
+
+async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_version_that_has_only_added(
+    url: str, store: Store, steps_to_come: Callable[..., str]
+) -> None:
+    fill(store)
+    snapshot = Snapshot(Settings(), StillClock(SEEN + 7200))
+    with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
+        updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN + 7200))
+        await updater.refresh()
+        before = snapshot.data
+        lease = writer.writing_lease()
+        assert lease.claim()
+        database = Database(url)
+        upgrade(database, steps_to_come())
+        # The version before has the pipeline still, and writes on as it always has.
+        writer.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=SEEN + 1)
+        writer.runs.add(run(SEEN + 3600))
+        await updater.refresh()
+        assert list(updater.troubles) == []
+        assert snapshot.data.newest_settled == (before.newest_settled or 0) + DAY_S
+        assert snapshot.data.run is not None
+        assert snapshot.data.run.made_at == SEEN + 3600
+        database.close()
+
+
+async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_means_otherwise(
+    url: str, store: Store, steps_to_come: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(store)
+    snapshot = Snapshot(Settings(), StillClock(SEEN))
+    with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
+        updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN))
+        await updater.refresh()
+        before = snapshot.data
+        lease = writer.writing_lease()
+        assert lease.claim()
+        database = Database(url)
+        upgrade(database, steps_to_come("op.execute('UPDATE prices SET eur_mwh = eur_mwh * 100')", said=READ_ANEW))
+        # Answers go on from what was read before, and /readyz tells the load balancer.
+        await updater.refresh()
+        assert snapshot.data is before
+        assert list(updater.troubles) == ["the database was upgraded by a newer version: update this server"]
+        assert "which this one can't read: update it" in caplog.text
+        # Nothing that the new version would misread gets in.
+        with pytest.raises(SchemaError, match="upgraded by a newer version"):
+            writer.runs.add(run(SEEN + 3600))
+        with database.reading() as connection:
+            assert connection.scalar(text("SELECT count(*) FROM runs")) == 1
+        database.close()
+    with pytest.raises(SchemaError, match="was written by a newer version of Tunnihind: update Tunnihind"):
+        Store(url, read_only=True, is_replica=True)
+
+
+@pytest.mark.parametrize("value", ['"abc"', "17", "", '"99999"'])
+def test_a_damaged_note_of_who_may_read_counts_as_nobody(
+    url: str, store: Store, steps_to_come: Callable[..., str], value: str
+) -> None:
+    database = Database(url)
+    upgrade(database, steps_to_come(said=READ_ANEW))
+    with database.writing() as connection:
+        connection.execute(text("UPDATE state SET value = :v WHERE key = 'readable_since'"), {"v": value})
+    with pytest.raises(SchemaError):
+        store.require_readable()
     database.close()
 
 

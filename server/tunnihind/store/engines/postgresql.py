@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from tunnihind.errors import StoreError, StoreLost
+from tunnihind.errors import SchemaError, StoreError, StoreLost
 from tunnihind.foreign_text import one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
@@ -233,6 +233,8 @@ class Postgresql:
                 return
             try:
                 self._recognise(connection)
+            except SchemaError:
+                raise
             except StoreError as error:
                 trouble = f"the database has been replaced, and {error.reason}"
                 self._outage.note(trouble)

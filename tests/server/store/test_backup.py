@@ -1,0 +1,117 @@
+"""Backups, made and restored with the very commands of docs/server.md while a server writes."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import make_url, select
+
+from tests.support import documents
+from tests.support.postgresql import PostgresqlServer
+from tests.support.scripts import PROJECT
+from tests.support.stores import DAY, run, series, whole_day
+from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.store.schema import leases, metadata
+from tunnihind.store.store import Store
+
+NOW = day_start(DAY) + 10 * HOUR_S
+
+
+def command(program: str) -> str:
+    """Return the block of the guide that calls a program."""
+    [block] = [code for _, code in documents.fences((PROJECT / "docs/server.md").read_text()) if program in code]
+    return block
+
+
+def do(commands: str, folder: Path, **replaced: str) -> None:
+    for old, new in replaced.items():
+        assert old in commands
+        commands = commands.replace(old, new)
+    # Debian keeps PostgreSQL's programs of one version apart from those of another.
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+    path = ":".join([*map(str, programs[-1:]), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-e", "-c", commands],
+        cwd=folder,
+        env={"PATH": path, "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def fill(store: Store) -> None:
+    for n in range(30):
+        store.prices.add(whole_day(DAY - timedelta(days=n)), source="test", seen_ts=NOW - n * DAY_S)
+    store.covariates.add({"wind_speed_100m@ee_west": [series(NOW, [1.0, float("nan")])]})
+    store.runs.add(run(NOW), run(NOW + 1, level=60))
+    store.state.refreshed(NOW)
+
+
+def rows(url: str) -> dict[str, list[Any]]:
+    with Store(url, read_only=True) as store, store.database.reading() as connection:
+        tables = [table for table in metadata.sorted_tables if table is not leases]
+        return {table.name: sorted(map(repr, connection.execute(select(table)).all())) for table in tables}
+
+
+def require_whole(url: str, before: dict[str, list[Any]]) -> None:
+    """Make sure that a server goes on from what was restored, as the same one."""
+    assert rows(url) == before
+    with Store(url) as store:
+        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW + 9)
+        store.runs.add(run(NOW + HOUR_S))
+        newest = store.runs.newest()
+        assert newest is not None
+        assert newest.made_at == NOW + HOUR_S
+
+
+def test_an_sqlite_backup_made_beside_a_writer_is_restored(tmp_path: Path) -> None:
+    if shutil.which("sqlite3") is None:
+        pytest.skip("needs sqlite3: Debian's package of that name")
+    file = tmp_path / "tunnihind.db"
+    url = f"sqlite:///{file}"
+    with Store(url) as store:
+        fill(store)
+        before = rows(url)
+        # Not yet committed, and only in the log beside the file when it is.
+        with store.database.writing() as connection:
+            connection.execute(metadata.tables["state"].insert().values(key="later", value="1"))
+            do(command(".backup"), tmp_path)
+        store.state.write("later", 2)
+    for left in tmp_path.glob("tunnihind.db*"):
+        left.unlink()
+    (tmp_path / "backup.db").rename(file)
+    require_whole(url, before)
+
+
+@pytest.fixture
+def restored(postgresql: PostgresqlServer) -> Iterator[str]:
+    """Return the name of a database that the commands make."""
+    name = "restored"
+    yield name
+    postgresql.drop_database(name)
+
+
+def test_a_postgresql_backup_made_beside_a_writer_is_restored(
+    postgresql: PostgresqlServer, postgresql_url: str, restored: str, tmp_path: Path
+) -> None:
+    name = str(make_url(postgresql_url).database)
+    where = f"host={postgresql.folder}"
+    with Store(postgresql_url) as store:
+        fill(store)
+        before = rows(postgresql_url)
+        with store.database.writing() as connection:
+            connection.execute(metadata.tables["state"].insert().values(key="later", value="1"))
+            do(command("pg_dump"), tmp_path, **{"@db.example/tunnihind": f"@/{name}?{where}"})
+    do(
+        command("pg_restore"),
+        tmp_path,
+        **{"@db.example/postgres": f"@/postgres?{where}", f"@db.example/{restored}": f"@/{restored}?{where}"},
+    )
+    require_whole(postgresql.url(restored), before)
