@@ -53,7 +53,7 @@ _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_confi
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
-_SILENT_AFTER_S: Final = 10.0
+_SILENT_AFTER_S: Final = 5.0
 """A writer that has sent nothing for so long in the middle of a batch is frozen or cut off."""
 # Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
 _END_SILENT_WRITER: Final = text(
