@@ -3,8 +3,9 @@
     python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
 
 It takes some ten minutes, with `--quick` less than two. Every part is bounded in time, a part that fails is a line of
-the table, and no process is left. What it needs: Debian's packages nginx-light, postgresql, wrk and libfaketime. On a
-machine with other work the figures say little: the table notes the load.
+the table, and no process is left. What it needs: Debian's packages nginx-light, openssl, postgresql, wrk and
+libfaketime. On a machine with other work the figures say little: the table notes the load. docs/scale.md has the table
+and says what follows from it.
 """
 
 import asyncio
@@ -52,10 +53,10 @@ async def measure_throughput(folder: Path, sizes: Sizes, report: Report) -> None
         await cluster.start_replicas()
         edge = await cluster.start_edge()
         seconds, rounds = sizes.seconds, sizes.rounds
-        report.add(*await throughput.through_the_edge(cluster, edge, seconds=seconds, rounds=rounds))
-        report.add(*await throughput.of_replicas(cluster, edge, seconds=seconds, rounds=rounds))
-        report.add(*await throughput.with_a_replica_killed(cluster, edge, seconds=sizes.fault_s))
-        report.add(*await throughput.with_a_replica_frozen(cluster, edge, seconds=sizes.fault_s))
+        await throughput.through_the_edge(edge, report, seconds=seconds, rounds=rounds)
+        await throughput.of_replicas(cluster, edge, report, seconds=seconds, rounds=rounds)
+        await throughput.with_a_replica_killed(cluster, edge, report, seconds=sizes.fault_s)
+        await throughput.with_a_replica_frozen(cluster, edge, report, seconds=sizes.fault_s)
 
 
 async def measure_hour(folder: Path, sizes: Sizes, report: Report) -> None:
@@ -103,6 +104,7 @@ def _missing() -> list[str]:
     wanted = {
         "nginx": nginx.program(),
         "PostgreSQL": postgresql.is_installed(),
+        "openssl": shutil.which("openssl"),
         "wrk": shutil.which("wrk"),
         "libfaketime": shifted_clock.library(),
     }

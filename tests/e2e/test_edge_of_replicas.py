@@ -114,6 +114,17 @@ async def test_a_lost_replica_costs_no_request(edge: Edge) -> None:
     assert all(replica.asked for replica in edge.replicas[1:])
 
 
+async def test_a_frozen_replica_costs_a_wait_and_no_request(edge: Edge) -> None:
+    edge.replicas[2].slow_s = 60
+    replies = await asyncio.gather(*(edge.get(f"/api/series?n={n}") for n in range(9)))
+    assert {reply.status for reply in replies} == {200}
+    # It was asked, and is left alone from then on.
+    asked = len(edge.replicas[2].asked)
+    assert asked > 0
+    assert {(await edge.get(f"/api/series?n={n}")).status for n in range(10, 16)} == {200}
+    assert len(edge.replicas[2].asked) == asked
+
+
 async def test_where_one_replica_has_no_data_yet_another_is_asked(edge: Edge) -> None:
     edge.replicas[1].status = 503
     assert {(await edge.get(f"/api/series?n={n}")).status for n in range(9)} == {200}

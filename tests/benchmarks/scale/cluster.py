@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
+from psycopg import sql
 
 from tests.benchmarks.scale.cut import Link
 from tests.support.nginx import Nginx, for_replicas, replaced
@@ -111,18 +113,21 @@ class Cluster:
         (folder / "more").mkdir(parents=True)
         (folder / "more/cdn.conf").write_text(_AS_FROM_A_CDN)
         (folder / "file.json").write_bytes(file)
-        port, file_port = free_port(), free_port()
+        port, tls_port, file_port = free_port(), free_port(), free_port()
         configuration = for_replicas(folder, port, [int(server.url.rpartition(":")[2]) for server in self.replicas])
         # All load comes from one address here. What limits cost stays in.
         configuration = replaced(configuration, "rate=10r/s", "rate=1000000r/s")
         configuration = replaced(configuration, "burst=20 nodelay", "burst=1000000 nodelay")
         configuration = replaced(configuration, "worker_processes auto;", f"worker_processes {workers};")
+        encrypted = f"listen 127.0.0.1:{tls_port} ssl backlog=4096;{_certificate(folder)}\nserver_name _;"
+        configuration = replaced(configuration, "server_name _;", encrypted)
         # A plain user may not raise it.
         configuration = re.sub(r"worker_rlimit_nofile \d+;", "", configuration)
         environment = self.clock.environment if self.clock else {}
         nginx = Nginx(folder, configuration, more=_FILE.format(port=file_port, folder=folder), environment=environment)
         self.stack.callback(nginx.clear_away)
-        edge = Edge(nginx, port, f"http://127.0.0.1:{port}", f"http://127.0.0.1:{file_port}/file.json")
+        url, tls_url = f"http://127.0.0.1:{port}", f"https://127.0.0.1:{tls_port}"
+        edge = Edge(nginx, port, url, tls_url, f"http://127.0.0.1:{file_port}/file.json")
         async with asyncio.timeout(10), aiohttp.ClientSession() as session:
             while True:
                 try:
@@ -158,12 +163,23 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Edge:
-    """A running edge, and the plain file beside it."""
+    """A running edge, also with encryption, and the plain file beside it."""
 
     nginx: Nginx
     port: int
     url: str
+    tls_url: str
     file_url: str
+
+
+def _certificate(folder: Path) -> str:
+    """Make a certificate with a key of the kind that is quickest to sign with, and return nginx's lines for it."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-x509", "-subj", "/CN=localhost")
+    subprocess.run(
+        ["openssl", "req", *kind, "-keyout", key, "-out", certificate], check=True, capture_output=True, timeout=30
+    )
+    return f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_session_tickets off;"
 
 
 @asynccontextmanager
@@ -176,4 +192,10 @@ async def opened(
         today = delivery_day(int(now()))
         quotes = made_up_quotes(date(today.year - 1, 1, 1), today + timedelta(days=_DAYS_AHEAD))
         upstream = await stack.enter_async_context(FakeElering(quotes, now=now))
-        yield Cluster(folder, postgresql, upstream, now, clock, stack, postgresql.make_database())
+        database = postgresql.make_database()
+        with postgresql.superuser() as connection:
+            # What is committed is to survive a crash, as it does with PostgreSQL's own settings.
+            connection.execute(
+                sql.SQL("ALTER DATABASE {} SET synchronous_commit = on").format(sql.Identifier(database))
+            )
+        yield Cluster(folder, postgresql, upstream, now, clock, stack, database)

@@ -10,7 +10,7 @@ import aiohttp
 
 from tests.benchmarks.scale.cluster import FROM_A_CDN, Cluster, Edge
 from tests.benchmarks.scale.load import Load, processor_s, wrk
-from tests.benchmarks.scale.report import Finding
+from tests.benchmarks.scale.report import Finding, Report
 from tests.support.processes import Process
 
 FORECAST = "/api/v1/forecast"
@@ -48,9 +48,8 @@ def told(load: Load, cost_us: float) -> str:
     return f"{load.per_second:,.0f}/s, p99 {load.p99_ms:.1f} ms, {cost_us:.1f} µs of a processor each{failed}"
 
 
-async def through_the_edge(cluster: Cluster, edge: Edge, *, seconds: int, rounds: int) -> list[Finding]:
+async def through_the_edge(edge: Edge, report: Report, *, seconds: int, rounds: int) -> None:
     """Compare answers from the edge's cache with a plain file of as many bytes from the same nginx."""
-    findings = []
     for coding in ("gzip", "identity"):
         body, etag = await answer(edge.url, coding)
         file = edge.nginx.folder / "file.json"
@@ -74,8 +73,8 @@ async def through_the_edge(cluster: Cluster, edge: Edge, *, seconds: int, rounds
                 load.per_second,
                 statistics.median(one.p99_ms for one, _ in found),
             )
-            findings.append(Finding(name, told(load, min(cost for _, cost in found))))
-        findings.append(
+            report.add(Finding(name, told(load, min(cost for _, cost in found))))
+        report.add(
             Finding(
                 f"The edge against the file, {coding}",
                 f"{ratio:.2f} (by processor time {cost:.2f})",
@@ -86,27 +85,27 @@ async def through_the_edge(cluster: Cluster, edge: Edge, *, seconds: int, rounds
     load, cost = await best_of(
         edge.nginx, edge.url + FORECAST, "Accept-Encoding: gzip", f"If-None-Match: {etag}", seconds=seconds, rounds=2
     )
-    findings.append(Finding("The edge, 304", told(load, cost)))
-    load, cost = await best_of(
-        edge.nginx, edge.url + FORECAST, "Accept-Encoding: gzip", "Connection: close", seconds=seconds, rounds=2
-    )
-    findings.append(Finding("The edge, gzip, a new connection for each request", told(load, cost)))
-    return findings
+    report.add(Finding("The edge, 304", told(load, cost)))
+    for what, url in (("", edge.url), (" with TLS 1.3", edge.tls_url)):
+        load, cost = await best_of(
+            edge.nginx, url + FORECAST, "Accept-Encoding: gzip", "Connection: close", seconds=seconds, rounds=2
+        )
+        report.add(Finding(f"The edge, gzip, a new connection{what} for each request", told(load, cost)))
 
 
-async def of_replicas(cluster: Cluster, edge: Edge, *, seconds: int, rounds: int) -> list[Finding]:
+async def of_replicas(cluster: Cluster, edge: Edge, report: Report, *, seconds: int, rounds: int) -> None:
     """Measure one replica by itself, and all of them through the edge with nothing from its cache."""
     first = cluster.replicas[0]
     load, cost = await best_of(first, first.url + FORECAST, "Accept-Encoding: gzip", seconds=seconds, rounds=rounds)
-    one = Finding("One replica by itself, gzip", told(load, cost))
+    report.add(Finding("One replica by itself, gzip", told(load, cost)))
     processes = [edge.nginx, *cluster.replicas]
     load, cost = await best_of(
         processes, edge.url + FORECAST, "Accept-Encoding: gzip", FROM_A_CDN, seconds=seconds, rounds=rounds
     )
-    return [one, Finding("Three replicas through the edge, nothing from its cache", told(load, cost))]
+    report.add(Finding("Three replicas through the edge, nothing from its cache", told(load, cost)))
 
 
-async def with_a_replica_killed(cluster: Cluster, edge: Edge, *, seconds: int) -> list[Finding]:
+async def with_a_replica_killed(cluster: Cluster, edge: Edge, report: Report, *, seconds: int) -> None:
     """Kill a replica under load that nothing is cached of, and start it again."""
     load = asyncio.create_task(wrk(edge.url + FORECAST, FROM_A_CDN, seconds=seconds))
     await asyncio.sleep(seconds / 4)
@@ -115,10 +114,10 @@ async def with_a_replica_killed(cluster: Cluster, edge: Edge, *, seconds: int) -
     again = cluster.restart("replica-2")
     done = await load
     await again.until("/api/v1/forecast", lambda reply: reply.status == 200)
-    return [_lost("A replica killed under load, and started again", done)]
+    report.add(_lost("A replica killed under load, and started again", done))
 
 
-async def with_a_replica_frozen(cluster: Cluster, edge: Edge, *, seconds: int) -> list[Finding]:
+async def with_a_replica_frozen(cluster: Cluster, edge: Edge, report: Report, *, seconds: int) -> None:
     """Freeze a replica under load that nothing is cached of, and let it go on."""
     load = asyncio.create_task(wrk(edge.url + FORECAST, FROM_A_CDN, seconds=seconds))
     await asyncio.sleep(seconds / 4)
@@ -128,7 +127,7 @@ async def with_a_replica_frozen(cluster: Cluster, edge: Edge, *, seconds: int) -
         await asyncio.sleep(_FREEZE_S)
     finally:
         os.kill(pid, signal.SIGCONT)
-    return [_lost("A replica frozen under load, and let go on", await load)]
+    report.add(_lost("A replica frozen under load, and let go on", await load))
 
 
 def _lost(what: str, load: Load) -> Finding:
