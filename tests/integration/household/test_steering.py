@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import voluptuous as vol
 from homeassistant.config_entries import SOURCE_RECONFIGURE, SubentryFlowContext
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.exceptions import ServiceValidationError
@@ -481,6 +482,41 @@ async def test_what_can_not_be_is_refused_with_its_field_and_nothing_changes(
         await update(car, enabled=False, price_cap=1, **data)
     assert car.state("switch", "enabled", PLAN_ID).state == "on"
     assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"price_cap": "nan"},
+        {"deadline": "25:00"},
+        {"horizon": "sure"},
+        {"clear": ["name"]},
+        {"duration": None},
+        {"x": 1},
+    ],
+)
+async def test_what_is_no_value_of_a_field_is_refused(car: Home, data: dict[str, Any]) -> None:
+    with pytest.raises(vol.Invalid, match=next(iter(data))):
+        await update(car, enabled=False, **data)
+    assert car.state("switch", "enabled", PLAN_ID).state == "on"
+
+
+@pytest.mark.parametrize("value", [float("nan"), 501, -501])
+async def test_a_number_takes_no_price_that_is_none(car: Home, value: float) -> None:
+    with pytest.raises(ServiceValidationError):
+        await set_number(car, "price_cap", value)
+    assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
+
+
+async def test_a_plan_of_all_hours_below_a_price_keeps_its_price_and_has_no_duration(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {**EVERY_DAY, "kind": "below", "price_cap": 9}})
+    before = pieces(home)
+    for data, says in (({"price_cap": None}, "price_cap"), ({"duration": "01:00:00"}, "duration")):
+        with pytest.raises(ServiceValidationError, match=f"{says}: a plan of all hours below a price"):
+            await update(home, **data)
+    await update(home, price_cap=5)
+    assert 0 < length(home) < sum(end - start for start, end in before)
 
 
 async def test_all_plans_are_changed_or_none(make_home: MakeHome) -> None:
