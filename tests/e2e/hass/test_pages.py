@@ -27,3 +27,19 @@ async def test_the_integration_has_its_own_mark(real_home: RealHome) -> None:
         mark = page.get_by_role("img", name="Tunnihind").first
         await mark.wait_for()
         assert await mark.evaluate("async image => { await image.decode(); return image.naturalWidth }") >= 256
+
+
+async def test_a_plan_that_was_just_changed_is_so_after_a_power_cut(real_home: RealHome) -> None:
+    window, switch = [await real_home.entity(key) for key in ("window", "enabled")]
+    await real_home.hass.call("tunnihind.update_plan", entity_id=window, enabled=False)
+    await real_home.hass.process.kill()
+    real_home.hass.process.start()
+    await real_home.hass.until_running()
+    await real_home.until_loaded()
+    assert await real_home.hass.shows(switch) == "off"
+    assert (await real_home.shows("status")).state == "switched_off"
+    async with (
+        owner_s_browser(real_home) as context,
+        opened(context, real_home, (await device_pages(real_home))["Cheapest 3 hours"]) as page,
+    ):
+        await page.get_by_text("Switched off").wait_for()
