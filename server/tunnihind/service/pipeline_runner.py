@@ -97,6 +97,7 @@ class PipelineRunner:
         """Claim the lease; return whether it is ours, None where the database gives no answer. Raises StoreError."""
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
+            self._claim.add_done_callback(_take_note)
         # A thread that waits for the network can't be cancelled: its answer is taken whenever it comes.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
@@ -160,3 +161,9 @@ class PipelineRunner:
         if about != self._last_warning:
             _LOG.warning(text)
         self._last_warning = about
+
+
+def _take_note(claim: asyncio.Task[bool]) -> None:
+    """Let asyncio know that an error is no bug that nobody looked at: at the end of the server nobody asks any more."""
+    if not claim.cancelled():
+        claim.exception()

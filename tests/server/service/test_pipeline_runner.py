@@ -1,6 +1,7 @@
 """One server runs the pipeline; the others stand by, and one of them takes over."""
 
 import asyncio
+import gc
 import logging
 import os
 import threading
@@ -20,6 +21,7 @@ from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.market import HOUR_S
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service import pipeline_runner
+from tunnihind.service.operator_metrics import PipelineLease
 from tunnihind.service.pipeline_runner import PipelineRunner
 from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S
 from tunnihind.store.store import Store
@@ -230,3 +232,58 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
         assert source.asked
         assert (store.prices.count(), store.runs.newest(as_of=NOW + 1)) == (0, None)
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def shown(server: Server) -> dict[str, float]:
+    """Return what a server's metrics tell of the lease."""
+    families = PipelineLease(server.runner).collect()
+    return {sample.name.removeprefix("tunnihind_pipeline_"): sample.value for one in families for sample in one.samples}
+
+
+async def test_metrics_tell_who_runs_the_pipeline_and_how_long_its_holder_has_been_silent(
+    servers: tuple[Server, Server], clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline_runner, "monotonic", clock.steady)
+    first, second = servers
+    assert shown(first) == {"held": 0, "takeovers_total": 0}
+    await first.look()
+    await second.look()
+    assert shown(first) == {"held": 1, "takeovers_total": 1, "lease_age_seconds": 0}
+    assert shown(second) == {"held": 0, "takeovers_total": 0, "lease_age_seconds": 0}
+    clock.instant += BEAT_EVERY_S
+    await second.look()
+    assert shown(second)["lease_age_seconds"] == BEAT_EVERY_S
+    await first.look()
+    await second.look()
+    assert shown(second)["lease_age_seconds"] == 0
+    await let_expire(second)
+    assert await second.look()
+    assert not await first.look()
+    assert shown(first)["held"] == 0
+    assert shown(second) == {"held": 1, "takeovers_total": 1, "lease_age_seconds": 0}
+
+
+async def test_a_claim_that_fails_after_the_end_is_not_taken_for_a_bug(
+    servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, _ = servers
+    asked, gone = threading.Event(), threading.Event()
+
+    def fail_late() -> bool:
+        asked.set()
+        gone.wait(10)
+        raise StoreError("the database is away")
+
+    monkeypatch.setattr(pipeline_runner, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(first.runner, "_claimed", fail_late)
+    await first.look()
+    assert asked.is_set()
+    await first.stop()
+    claim = first.runner._claim
+    assert claim is not None
+    gone.set()
+    await asyncio.wait({claim})
+    first.runner._claim = None
+    del claim
+    gc.collect()
+    assert "never retrieved" not in caplog.text
