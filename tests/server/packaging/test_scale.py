@@ -111,3 +111,12 @@ def test_both_edges_tell_answers_apart_alike(variable: str) -> None:
     )
     assert ours == theirs
     assert len(ours) == 1
+
+
+def test_the_page_about_it_names_the_limits_that_the_edge_has() -> None:
+    page = words((PROJECT / "docs/scale.md").read_text())
+    [rate], [burst] = re.findall(r"rate=(\d+)r/s", EDGE), re.findall(r"burst=(\d+)", EDGE)
+    assert f"above {rate} requests a second, after {burst} at once" in page
+    [pause] = {*re.findall(r"fail_timeout=(\d+)s", EDGE)}
+    assert (pause, "leaves it alone for five seconds" in page) == ("5", True)
+    assert f"nginx {re.search(r'nginx ([\d.]+) or newer', EDGE)[1]} and later" in page  # type: ignore[index]
