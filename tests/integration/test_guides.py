@@ -195,7 +195,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
     home = await make_home()
-    await home.add()
+    await home.add(plans={PLAN_ID: BY_ENERGY})
     section = documents.section("Actions", language)
     [table] = documents.tables(section)
     job: dict[str, Any] = {"duration": {"hours": 1}}
@@ -212,7 +212,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "find_cheapest_hours": found | none,
         "import_prices": imported,
         "import_costs": {"kwh", "cost"},
-        "update_plan": await answered(hass, "update_plan", entity_id=window, enabled=False) - found - none,
+        "update_plan": await answered(hass, "update_plan", entity_id=window, horizon="expected") - found - none,
     }
     horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
     choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}

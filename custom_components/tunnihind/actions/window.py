@@ -3,7 +3,7 @@
 from homeassistant.util.json import JsonObjectType
 
 from ..plans.outcome import NoWindow, Outcome
-from ..plans.saving import Saving
+from ..plans.saving import Cost, Saving
 from .call import times
 
 
@@ -19,6 +19,7 @@ def window_answer(outcome: Outcome) -> JsonObjectType:
         "forecast_share": outcome.forecast_share,
         "shortened": outcome.shortened,
         **(_saving(outcome.saving) if outcome.saving else {}),
+        **(_cost(outcome.cost) if outcome.cost else {}),
     }
 
 
@@ -27,3 +28,7 @@ def _saving(saving: Saving) -> JsonObjectType:
         "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
         "chance": saving.chance,
     }
+
+
+def _cost(cost: Cost) -> JsonObjectType:
+    return {"cost": {"expected": cost.expected, "p10": cost.low, "p90": cost.high, "energy": cost.energy}}

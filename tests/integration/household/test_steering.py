@@ -448,6 +448,15 @@ async def test_the_action_changes_several_fields_at_once_and_tells_the_window(ca
     assert length(car) == HOUR_S
 
 
+async def test_the_action_tells_what_a_plan_by_energy_will_cost(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    answer = await call(home, "tunnihind.update_plan", answers=True, entity_id=window_of(home), energy=4)
+    cost = answer["plans"][0]["cost"]
+    assert cost["energy"] == 4
+    assert cost["expected"] == pytest.approx(4 * answer["plans"][0]["average"], abs=1e-3)
+
+
 async def test_what_is_cleared_is_as_in_the_form_again(car: Home) -> None:
     await update(car, duration="01:00:00", deadline="06:00")
     await update(car, clear=["deadline"])
