@@ -120,9 +120,12 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _ran_by(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun; the newest may have got more pieces."""
+        """Return the plan's windows that have begun; the newest may have got more pieces.
+
+        One that began this very second and was called off in it has not run.
+        """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
-        ran = {window.start: window for window in self._ran.get(plan, [])}
+        ran = {window.start: window for window in self._ran.get(plan, []) if window.start < now}
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]

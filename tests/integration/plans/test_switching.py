@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from homeassistant.config_entries import ConfigSubentry
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.planner import Planner
@@ -91,6 +91,7 @@ def length(pieces: Sequence[tuple[int, int]]) -> int:
 
 
 @given(SPLIT | ONE_PIECE, PRICES, SWITCHED, st.booleans())
+@example(form={"duration": 15, "split": False}, prices=[0] * 24, switched=[0], restarts=False)
 @settings(max_examples=150)
 def test_what_ran_is_noted_to_the_minute_also_over_restarts(
     form: dict[str, Any], prices: list[int], switched: list[int], restarts: bool
