@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -27,7 +28,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured, demo
 from tunnihind.sources.upstream import open_session
-from tunnihind.store.lease import EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
+from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -103,6 +104,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url, settings.limits) as modeller,
+                background(_keep(lease, clock)),
             ):
                 sources = configured(settings, session, clock)
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
@@ -118,6 +120,15 @@ async def _claimed(lease: Lease, clock: Clock) -> bool:
         await clock.sleep(LOOK_EVERY_S)
         last = lease.holder()
     return is_ours
+
+
+async def _keep(lease: Lease, clock: Clock) -> None:
+    """Beat until cancelled, or until another server has taken over."""
+    is_ours = True
+    while is_ours:
+        await clock.sleep(BEAT_EVERY_S)
+        with suppress(StoreError):  # whatever wants to store something says so
+            is_ours = await asyncio.to_thread(lease.claim)
 
 
 async def _simulate(

@@ -63,9 +63,6 @@ class PipelineRunner:
                 await self._clock.sleep(BEAT_EVERY_S if self.is_running else LOOK_EVERY_S)
         finally:
             await self._stop()
-            if self._claim is not None:
-                # Otherwise it might take what has just been given up.
-                await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
             with suppress(StoreError):
                 await asyncio.to_thread(self._lease.release)
 

@@ -7,6 +7,7 @@ a holder that was frozen, or cut off, writes nothing any more, however sure of i
 
 import os
 import socket
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -78,6 +79,8 @@ class Lease:
         self._watched: _Row | None = None
         self._watched_since = 0.0
         self._beaten_at: float | None = None
+        self._is_given_up = False
+        self._turn = threading.Lock()
 
     @property
     def is_safe(self) -> bool:
@@ -90,7 +93,33 @@ class Lease:
         return self._database.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease; return whether it is ours. Raises StoreError."""
+        """Take or keep the lease; return whether it is ours, which it isn't after `release`. Raises StoreError."""
+        with self._turn:
+            return not self._is_given_up and self._claim()
+
+    def require(self, connection: Connection) -> None:
+        """Make sure, as the last act of a transaction, that the lease is still ours. Raises LeaseLost.
+
+        Until the transaction has ended, nobody can take it over.
+        """
+        holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
+        if connection.execute(holds).first() is None:
+            raise LeaseLost("another server runs the pipeline: what this one has just written is not kept")
+
+    def release(self) -> None:
+        """Give the lease up for good. Raises StoreError."""
+        with self._turn:
+            self._is_given_up, self._beaten_at = True, None
+            with self._database.noting() as connection:
+                connection.execute(delete(table).where(*self._is_ours))
+
+    def holder(self) -> Holder | None:
+        """Return who holds the lease by the book, alive or not. Raises StoreError."""
+        with self._database.reading() as connection:
+            row = self._read(connection)
+        return None if row is None else Holder(row.host, row.pid, row.beat_ts)
+
+    def _claim(self) -> bool:
         started = self._steady()
         try:
             with self._database.reading() as connection:
@@ -105,27 +134,6 @@ class Lease:
         taken = self._take(held)
         self._beaten_at = started if taken else None
         return taken
-
-    def require(self, connection: Connection) -> None:
-        """Make sure, as the last act of a transaction, that the lease is still ours. Raises LeaseLost.
-
-        Until the transaction has ended, nobody can take it over.
-        """
-        holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
-        if connection.execute(holds).first() is None:
-            raise LeaseLost("another server runs the pipeline: what this one has just written is not kept")
-
-    def release(self) -> None:
-        """Give the lease up. Raises StoreError."""
-        self._beaten_at = None
-        with self._database.noting() as connection:
-            connection.execute(delete(table).where(*self._is_ours))
-
-    def holder(self) -> Holder | None:
-        """Return who holds the lease by the book, alive or not. Raises StoreError."""
-        with self._database.reading() as connection:
-            row = self._read(connection)
-        return None if row is None else Holder(row.host, row.pid, row.beat_ts)
 
     def _read(self, connection: Connection) -> _Row | None:
         return self._rows.first(connection, table.c.name == self._name)

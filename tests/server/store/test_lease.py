@@ -230,6 +230,14 @@ def test_what_was_given_up_is_free_at_once(store: Store, steady: Steady) -> None
     assert lease.claim()
 
 
+def test_who_has_given_it_up_does_not_take_it_again(store: Store) -> None:
+    lease = store.lease()
+    assert lease.claim()
+    lease.release()
+    assert not lease.claim()
+    assert lease.holder() is None
+
+
 def test_of_many_that_claim_at_once_one_has_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     hosts = iter(f"host {n}" for n in range(8))
     monkeypatch.setattr(socket, "gethostname", lambda: next(hosts))
