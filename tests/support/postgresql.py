@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import psycopg
@@ -147,6 +149,36 @@ def standby_of(primary: PostgresqlServer) -> Iterator[PostgresqlServer]:
         with suppress(AssertionError):
             standby.stop("immediate")
         shutil.rmtree(folder)
+
+
+@contextmanager
+def silenced_proxy(server: Path) -> Iterator[tuple[Path, Event]]:
+    """Stand between clients and a server's socket; return our socket's folder, and what makes us swallow everything."""
+    silence = Event()
+    with tempfile.TemporaryDirectory(prefix="px-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(Path(folder) / server.name))
+        listener.listen()
+        Thread(target=_accept, args=(listener, server, silence), daemon=True).start()
+        yield Path(folder), silence
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def _accept(listener: socket.socket, server: Path, silence: Event) -> None:
+    with suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            upstream = socket.socket(socket.AF_UNIX)
+            upstream.connect(str(server))
+            for from_, to in ((client, upstream), (upstream, client)):
+                Thread(target=_pass_on, args=(from_, to, silence), daemon=True).start()
+
+
+def _pass_on(from_: socket.socket, to: socket.socket, silence: Event) -> None:
+    with suppress(OSError), from_:
+        while received := from_.recv(65_536):
+            if not silence.is_set():
+                to.sendall(received)
+        to.shutdown(socket.SHUT_RDWR)
 
 
 def is_installed() -> bool:

@@ -9,10 +9,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.support.postgresql import PostgresqlServer, postgresql_server
+from tests.support.postgresql import PostgresqlServer, postgresql_server, silenced_proxy
 from tests.support.stores import DAY, run, whole_day
 from tunnihind.errors import SettingsError, StoreError, StoreLost
 from tunnihind.store.engines import postgresql as engine
+from tunnihind.store.engines.postgresql_connection import WaitingConnection
 from tunnihind.store.store import Store
 
 SEEN = 1_765_713_600
@@ -262,6 +263,24 @@ def test_a_copy_in_its_place_is_used_on(postgresql: PostgresqlServer, postgresql
         store.runs.add(run(SEEN + 7200))
         assert [one.made_at for one in store.runs.since(0)] == [SEEN + 7200, SEEN]
     postgresql.drop_database(backup)
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_connection_on_which_a_proxy_passes_nothing_on_is_given_up_and_replaced(
+    postgresql_url: str, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch, writes: bool
+) -> None:
+    with silenced_proxy(postgresql.socket) as (folder, silence):
+        url = postgresql_url.replace(str(postgresql.folder), f"{folder}&connect_timeout=2")
+        with Store(url) as store:
+            store.runs.add(run(SEEN))
+            silence.set()
+            monkeypatch.setattr(WaitingConnection, "patience_s", 0.3)
+            assert lost(lambda: store.state.refreshed(SEEN) if writes else store.state.version()).reason == (
+                "the database server can't be reached"
+            )
+            silence.clear()
+            monkeypatch.undo()
+            assert [one.made_at for one in store.runs.since(0)] == [SEEN]
 
 
 def test_a_writer_that_is_frozen_is_given_up_by_the_server(

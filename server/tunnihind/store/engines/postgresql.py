@@ -3,8 +3,9 @@
 A server that goes away is noticed within seconds, and the first access after it is back works.
 """
 
+import math
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -21,6 +22,7 @@ from tunnihind.foreign_text import one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
 from tunnihind.store.engines.postgresql_changes import CHANNEL, changes
+from tunnihind.store.engines.postgresql_connection import WaitingConnection
 
 OLDEST_VERSION: Final = 14
 """The oldest version of PostgreSQL that the store runs on."""
@@ -44,7 +46,7 @@ PostgreSQL's advisory locks have a number, and each database has its own.
 """
 
 _SESSION: Final = (
-    "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '60s', false),"
+    "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
 # A writer that is frozen, or whose network was cut, holds the others up no longer than this.
@@ -139,11 +141,11 @@ class Postgresql:
 
     def migrating(self) -> AbstractContextManager[Connection]:
         """Open a transaction for long work, and wait for another one at it. Raises SQLAlchemyError, StoreLost."""
-        return self._alone(_MIGRATING)
+        return self._alone(_MIGRATING, patience_s=math.inf)
 
     @contextmanager
-    def _alone(self, limits: str) -> Iterator[Connection]:
-        with self._writing.begin() as connection:
+    def _alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
+        with self._writing.begin() as connection, _driven(connection).waiting_for(patience_s):
             connection.exec_driver_sql(limits)
             if not connection.execute(_LOCK_IF_FREE).scalar_one():
                 connection.execute(_END_SILENT_WRITER, {"silent_s": _SILENT_AFTER_S})
@@ -245,7 +247,7 @@ class Postgresql:
 
 def _require_fit(connection: Connection, name: str) -> None:
     """Make sure that the server is young enough, and the database in UTF-8. Raises StoreError."""
-    info = cast("psycopg.Connection[Any]", connection.connection.driver_connection).info
+    info = _driven(connection).info
     version = info.server_version // 10_000
     if version < OLDEST_VERSION:
         raise StoreError(
@@ -258,6 +260,11 @@ def _require_fit(connection: Connection, name: str) -> None:
             f"can't use the database {name}: it is encoded in {encoding}; make one with "
             "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'"
         )
+
+
+def _driven(connection: Connection) -> WaitingConnection:
+    """Return psycopg's side of a connection."""
+    return cast("WaitingConnection", connection.connection.driver_connection)
 
 
 def _is_gone(error: DBAPIError) -> bool:
@@ -283,8 +290,13 @@ def _engine(url: URL) -> Engine:
         pool_pre_ping=True,
         pool_use_lifo=True,
     )
+    event.listen(engine, "do_connect", _connect)
     event.listen(engine, "connect", _set_up)
     return engine
+
+
+def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parameters: Mapping[str, Any]) -> object:
+    return WaitingConnection.connect(*arguments, **parameters)
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:

@@ -1,0 +1,61 @@
+"""A connection to PostgreSQL that doesn't wait for ever.
+
+The server's own limits end a statement that takes long, and TCP's a connection whose other end has gone. Neither helps
+where something in between, such as a proxy, holds the connection open and passes nothing on.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, Final
+
+import psycopg
+from psycopg.abc import PQGen
+
+ANSWER_WITHIN_S: Final = 40.0
+"""For so long nothing may come: longer than the server's own limit of a statement."""
+
+_LOOK_EVERY_S: Final = 0.1
+
+
+class WaitingConnection(psycopg.Connection[Any]):
+    """A connection that is closed once nothing has come for `patience_s` seconds while something was waited for."""
+
+    patience_s: float = ANSWER_WITHIN_S
+
+    @contextmanager
+    def waiting_for(self, seconds: float | None) -> Iterator[None]:
+        """Wait for so long within the context, as long as usual for None."""
+        if seconds is None:
+            yield
+            return
+        self.patience_s = seconds
+        try:
+            yield
+        finally:
+            del self.patience_s  # the class has the usual one
+
+    def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
+        """Wait for an exchange with the server. Raises psycopg.Error."""
+        try:
+            return super().wait(_while_it_moves(gen, self.patience_s), interval, timeout)
+        except TimeoutError:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(f"no answer within {self.patience_s:g} s") from None
+
+
+def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
+    """Pass an exchange on as it is. Raises TimeoutError once nothing has been ready for so long."""
+    try:
+        wanted = next(exchange)
+        moved_at = monotonic()
+        while True:
+            ready = yield wanted
+            if ready:
+                moved_at = monotonic()
+            elif monotonic() - moved_at > patience_s:
+                raise TimeoutError
+            wanted = exchange.send(ready)
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result
