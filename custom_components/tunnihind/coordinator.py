@@ -32,6 +32,8 @@ from .const import (
 )
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
 from .known import History, merged
+from .ledger.completion import Completion
+from .ledger.ledger import Ledger
 from .mode_names import marked_credit
 from .newest import NewestPrices
 from .past.paid_prices import PaidPrices
@@ -80,6 +82,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.about: About | None = None
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
+        self.ledger = Ledger()
         self._client = Client(async_get_clientsession(hass), self.url)
         self._storage = Storage(hass, entry.entry_id)
         self._newest: ForecastAnswer | None = None
@@ -91,6 +94,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._server_prices = NewestPrices(self._client)
         self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
+        self._completion = Completion(hass, entry, self)
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
         self._saved = StoredState()
@@ -156,6 +160,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.clock.server_ahead_s = kept.server_ahead_s
         self._answered_by = self._instance_id
         self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran, kept.steered)
+        self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
             self.data = kept.answer
             self._answered_at = self._answer_made_at = self.clock.from_server_time(kept.answer.now)
@@ -271,11 +276,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             LOGGER.info("another server answers at %s than before; its prices stand alone", without_password(self.url))
             self._answered_by = self._instance_id
             self._history.forget()
+            self.ledger.forget_prices()
             return None
         self._answered_by = self._instance_id
         if self.data and self.clock.has_restarted(self.data.now, answer.now):
             LOGGER.info("the rehearsal at %s began again", without_password(self.url))
             self.planner.forget()
+            self.ledger.forget()
             return None
         return self.data
 
@@ -342,6 +349,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             unknown_parts=tariff.charges(now).unknown_parts,
         )
         self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
+        self.ledger.keep_only(self.config_entry.subentries)
+        self.ledger.update(self.planner.all_settings, self.prices.outcomes, lines.paid, now)
+        self._completion.async_look(self.ledger, now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()
 
@@ -359,5 +369,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             outcomes=self.planner.outcomes_to_store(),
             ran=self.planner.past_windows_to_store(),
             steered=self.planner.steered_to_store(),
+            ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

@@ -79,6 +79,11 @@ class Planner:
         self._ran = {plan: self._ran_by(plan, outcome, now) for plan, outcome in self._outcomes.items()}
         return self._outcomes
 
+    @property
+    def all_settings(self) -> Mapping[str, PlanSettings]:
+        """What is asked of every plan that can be used."""
+        return self._settings
+
     def windows(self, plan: str) -> list[Decision]:
         """Return the windows of the last two weeks that ran or run, and the one that is ahead."""
         outcome, ran = self._outcomes.get(plan), self._ran.get(plan, [])

@@ -22,7 +22,7 @@ class StoredState:
 
     `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` is what the
     plans had decided, as JSON, by subentry; `ran` is their windows of the last two weeks, in the same form. `steered`
-    are the plans that were changed beside their forms.
+    are the plans that were changed beside their forms, `ledger` is what their windows cost and saved.
     """
 
     server: str | None = None
@@ -31,13 +31,15 @@ class StoredState:
     outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
     ran: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     steered: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ledger: dict[str, Any] = field(default_factory=dict)
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
         """Return what is valid for that server. Prices and VAT rate of another server are not."""
         if server == self.server:
             return self
-        return StoredState(server=server, outcomes=self.outcomes, ran=self.ran, steered=self.steered)
+        ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
+        return StoredState(server=server, outcomes=self.outcomes, ran=self.ran, steered=self.steered, ledger=ledger)
 
 
 class _Store(Store[dict[str, Any]]):
@@ -86,6 +88,7 @@ def _state_from(document: dict[str, Any]) -> StoredState:
         outcomes=dict(document.get("outcomes", {})),
         ran={plan: list(windows) for plan, windows in document.get("ran", {}).items()},
         steered=dict(document.get("steered", {})),
+        ledger=dict(document.get("ledger", {})),
         server_ahead_s=int(document.get("server_ahead_s", 0)),
     )
 

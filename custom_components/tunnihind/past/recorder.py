@@ -16,7 +16,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
-from homeassistant.util.unit_conversion import EnergyConverter
+from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
 from ..const import DOMAIN
 from .costs import Energy, SumRow
@@ -24,22 +24,43 @@ from .hours import HourPrice
 
 # The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
 _BATCH: Final = 1_000
-_KWH: Final = {"energy": "kWh"}
+_UNITS: Final = {"energy": "kWh", "power": "kW"}
 
 type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "sum"]
 
 
 def check_recorder(hass: HomeAssistant) -> None:
     """Raise ServiceValidationError where Home Assistant records nothing."""
-    if RECORDER not in hass.config.components:
+    if not records(hass):
         raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_recorder")
+
+
+def records(hass: HomeAssistant) -> bool:
+    """Tell whether Home Assistant records anything."""
+    return RECORDER in hass.config.components
+
+
+async def meter_rows(
+    hass: HomeAssistant, meter: str, start: int, end: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
+
+    First the sums of a meter of energy, kWh, then the means of a meter of power, kW; none of anything else.
+    """
+    known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
+    unit = known[meter][1]["unit_of_measurement"] if meter in known else None
+    if unit in EnergyConverter.VALID_UNITS:
+        return _column(await _rows(hass, meter, "5minute", {"sum"}, start, end), "sum"), {}
+    if unit in PowerConverter.VALID_UNITS:
+        return {}, _column(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean")
+    return {}, {}
 
 
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
     """Return the readings of an energy statistic in [start, end), UTC seconds; by five minutes only `by_quarter`."""
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
-    return Energy(_changes(hours), _changes(fives))
+    return Energy(_column(hours, "change"), _column(fives, "change"))
 
 
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
@@ -114,7 +135,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return what is stored of a statistic, by the start of the period; energy in kWh."""
+    """Return what is stored of a statistic, by the start of the period; energy in kWh, power in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -123,14 +144,14 @@ async def _rows(
         until,
         {statistic_id},
         period,
-        _KWH,
+        _UNITS,
         columns,
     )
     return {int(row["start"]): row for row in found.get(statistic_id, ())}
 
 
-def _changes(rows: Mapping[int, Any]) -> dict[int, float]:
-    return {start: row["change"] for start, row in rows.items() if row["change"] is not None}
+def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
+    return {start: row[column] for start, row in rows.items() if row[column] is not None}
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:

@@ -84,7 +84,7 @@ class PlanSettings:
 
     `price_cap` is in EUR/kWh as the household pays it. A plan that looks for low prices never uses a dearer hour, one
     that looks for high prices never a cheaper one. Windows whose average is within `tolerance` (EUR/kWh) of the best
-    count as equally good, and `prefer` chooses between them.
+    count as equally good, and `prefer` chooses between them. `meter` is the entity that measures what the device uses.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -101,6 +101,7 @@ class PlanSettings:
     price_cap: float | None = None
     tolerance: float = 0.0
     prefer: Prefer = Prefer.EARLIEST
+    meter: str | None = None
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
@@ -118,6 +119,7 @@ class PlanSettings:
             days=_whole(data, "days", 1, 1, MOST_DAYS),
             horizon=_one_of(Horizon, data, "horizon", Horizon.PUBLISHED),
             price_cap=_price_cap(data),
+            meter=_meter(data),
         )
 
     @property
@@ -217,6 +219,13 @@ def _whole(data: Mapping[str, Any], field: str, default: int, least: int, most: 
     if not least <= number <= most:
         raise ValueError(f"{field}: {number} is not between {least} and {most}")
     return int(number)
+
+
+def _meter(data: Mapping[str, Any]) -> str | None:
+    meter = data.get("meter")
+    if meter is not None and not isinstance(meter, str):
+        raise ValueError(f"meter: {meter!r} is not the id of an entity")
+    return meter
 
 
 def _flag(data: Mapping[str, Any], field: str) -> bool:

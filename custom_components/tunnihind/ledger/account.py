@@ -1,0 +1,274 @@
+"""What the windows of one plan cost and saved."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import Any, Final, Self
+
+from ..plans.outcome import Decision, NoWindow, Outcome, Reason
+from ..plans.saving import Saving, saving_of
+from ..plans.settings import PlanSettings
+from ..plans.solver import first_quarter
+from ..plans.spans import Span
+from ..prices.timeline import HOUR_S, Timeline
+from .amounts import Total
+from .run import Run, amounts_by_day, begun, saving_from
+from .settled_prices import SettledPrices
+
+# Until then, a price that is corrected or a reading that comes late still counts.
+_CORRECTED_S: Final = 48 * HOUR_S
+# A window whose prices have not come by then is given up.
+_GIVEN_UP_S: Final = 14 * 24 * HOUR_S
+# How many days are kept one by one: those of a month and of the one before it.
+_DAYS_KEPT: Final = 62
+
+
+@dataclass(frozen=True, slots=True)
+class LastWindow:
+    """What was expected of the newest window that is over, and what it comes to. Instants are UTC seconds."""
+
+    start: int
+    end: int
+    total: Total
+    expected: Saving | None
+    expected_at_start: Saving | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The span that is open: the earliest that its window may run, and what waiting was expected to save then."""
+
+    span: Span
+    at_once: int
+    expected: Saving | None
+
+
+class Account:
+    """One plan's windows: those of the last two days one by one, days, and all that was before.
+
+    `since` is when it was opened, UTC seconds.
+    """
+
+    def __init__(self, since: int) -> None:
+        self.since = since
+        self._ready_since: int | None = None
+        self._opened: _Opened | None = None
+        self._runs: list[Run] = []
+        self._closed_until = 0
+        self._days: dict[date, Total] = {}
+        self._before = Total()
+        self._last_closed: LastWindow | None = None
+        self._worked_out: dict[int, tuple[object, dict[date, Total]]] = {}
+        self._now = since
+
+    @property
+    def has_used_energy(self) -> bool:
+        """Whether energy was ever counted."""
+        return self.total.used.kwh > 0
+
+    @property
+    def total(self) -> Total:
+        """All windows since the account was opened."""
+        parts = [self._days, *(found for _, found in self._worked_out.values())]
+        return sum((total for part in parts for total in part.values()), start=self._before)
+
+    def total_of(self, days: Iterable[date]) -> Total:
+        """Return the sum of these days, which are of this month or the one before it."""
+        wanted = set(days)
+        parts = [self._days, *(found for _, found in self._worked_out.values())]
+        return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
+
+    @property
+    def last_window(self) -> LastWindow | None:
+        """The newest window that is over and whose prices are known."""
+        for run in reversed(self._runs):
+            total = sum(self._days_of(run).values(), start=Total())
+            if run.end <= self._now and total.even.kwh:
+                return LastWindow(run.start, run.end, total, run.expected, run.expected_at_start)
+        return self._last_closed
+
+    @property
+    def prices_needed_since(self) -> int | None:
+        """Since when prices have to be kept, UTC seconds; None where none are needed."""
+        opened = [self._opened.at_once] if self._opened else []
+        return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
+
+    def update(
+        self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
+    ) -> None:
+        """Follow what the plan decided as of `now`, UTC seconds, and bring the amounts up to date."""
+        self._now = now
+        self._follow(settings, outcome, timeline, now)
+        self._work_out(prices, now)
+        self._close(prices, now)
+
+    def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
+        """Return, by meter, the slices that were over at `until` (UTC seconds) and have no reading yet."""
+        unread: dict[str, list[tuple[int, int]]] = {}
+        for run in self._runs:
+            if run.meter and (slices := run.unread(until)):
+                unread.setdefault(run.meter, []).extend(slices)
+        return unread
+
+    def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
+        """Take over what a meter counted, kWh by slice."""
+        self._runs = [
+            replace(
+                run,
+                readings={**run.readings, **{one: readings[one] for one in run.unread(run.end) if one in readings}},
+            )
+            if run.meter == meter
+            else run
+            for run in self._runs
+        ]
+
+    def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
+        """Return the hours before `now` (UTC seconds), by their start, without which windows can't be worked out."""
+        return {
+            hour
+            for run in self._runs
+            if run.end <= now
+            for hour in prices.missing_hours(run.prices_needed[0], min(run.prices_needed[1], now))
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON can keep it."""
+        return {
+            "since": self.since,
+            "ready_since": self._ready_since,
+            "opened": asdict(self._opened) if self._opened else None,
+            "runs": [run.as_dict() for run in self._runs],
+            "closed_until": self._closed_until,
+            "days": {day.isoformat(): total.as_list() for day, total in self._days.items()},
+            "before": self._before.as_list(),
+            "last": _last_as_dict(self._last_closed) if self._last_closed else None,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
+        try:
+            account = cls(int(kept["since"]))
+            account._ready_since = kept["ready_since"]
+            account._opened = _opened_from(kept["opened"])
+            account._runs = [Run.from_dict(run) for run in kept["runs"]]
+            account._closed_until = int(kept["closed_until"])
+            account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
+            account._before = Total.from_list(kept["before"])
+            account._last_closed = _last_from(kept["last"])
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"this is no account that was kept: {error!r}") from error
+        return account
+
+    def _follow(self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int) -> None:
+        """Take up a window that has begun, and follow the one that was taken up."""
+        window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+        self._cut(window, now)
+        if settings.kind.is_dear or _is_switched_off(outcome):
+            self._ready_since = self._opened = None
+        else:
+            self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
+        if window is not None and self._runs and self._runs[-1].start == window.start:
+            needed = settings.energy_kwh if window is outcome else None
+            self._runs[-1] = self._runs[-1].following(window.pieces, needed, now)
+            self._set_ready_again(min(now, window.end))
+            if window is outcome:
+                return
+        if self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
+            return
+        opened = self._open(outcome, self._ready_since, timeline)
+        newest = self._runs[-1].start if self._runs else self._closed_until - 1
+        if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
+            self._opened = None
+            self._runs.append(
+                Run(
+                    window=(outcome.start, outcome.end),
+                    pieces=begun(outcome.pieces, now),
+                    at_once=min(opened.at_once, outcome.start),
+                    expected=opened.expected,
+                    expected_at_start=saving_of(timeline, outcome.pieces, opened.at_once),
+                    meter=settings.meter,
+                    power_kw=settings.power_kw,
+                    energy_kwh=settings.energy_kwh,
+                )
+            )
+
+    def _set_ready_again(self, instant: int) -> None:
+        """Note until when a window of the plan has run: one that is planned anew in its span can't start before."""
+        if self._ready_since is not None:
+            self._ready_since = max(self._ready_since, instant)
+
+    def _cut(self, window: Decision | None, now: int) -> None:
+        """Let windows that are not the plan's any more end now: it was planned anew, or the clock was set back."""
+        ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
+        if ahead:
+            kept = [run.until(now) if run in ahead else run for run in self._runs]
+            self._runs = [run for run in kept if run is not None]
+            self._ready_since, self._opened = now, None
+
+    def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
+        """Return the span that is open, and note what is expected of it when it is first seen."""
+        if self._opened is None or self._opened.span != decision.span:
+            at_once = first_quarter(max(decision.span.opens, ready_since))
+            self._opened = _Opened(decision.span, at_once, saving_of(timeline, decision.pieces, at_once))
+        return self._opened
+
+    def _work_out(self, prices: SettledPrices, now: int) -> None:
+        """Work out the amounts of every window again that has gone on, or whose prices or readings have changed."""
+        known = self._worked_out
+        self._worked_out = {}
+        for run in self._runs:
+            seen = (prices.version, run, min(now, run.end))
+            before = known.get(run.start)
+            self._worked_out[run.start] = (
+                before if before and before[0] == seen else (seen, amounts_by_day(run, prices, now))
+            )
+
+    def _close(self, prices: SettledPrices, now: int) -> None:
+        """Add up the windows that nothing can change any more, and the days of months that are over."""
+        for run in list(self._runs):
+            age_s = now - run.end
+            complete = not prices.missing_hours(*run.prices_needed)
+            if age_s < _CORRECTED_S or (age_s < _GIVEN_UP_S and not complete):
+                continue
+            found = self._days_of(run)
+            total = sum(found.values(), start=Total())
+            if total.even.kwh and (self._last_closed is None or self._last_closed.start < run.start):
+                self._last_closed = LastWindow(run.start, run.end, total, run.expected, run.expected_at_start)
+            for day, part in found.items():
+                self._days[day] = self._days.get(day, Total()) + part
+            self._closed_until = max(self._closed_until, run.end)
+            self._runs.remove(run)
+            del self._worked_out[run.start]
+        for day in sorted(self._days)[:-_DAYS_KEPT]:
+            self._before += self._days.pop(day)
+
+    def _days_of(self, run: Run) -> dict[date, Total]:
+        return self._worked_out[run.start][1] if run.start in self._worked_out else {}
+
+
+def _is_switched_off(outcome: Outcome) -> bool:
+    return isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
+
+
+def _opened_from(kept: Mapping[str, Any] | None) -> _Opened | None:
+    if kept is None:
+        return None
+    span = Span(int(kept["span"]["opens"]), int(kept["span"]["closes"]))
+    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]))
+
+
+def _last_as_dict(last: LastWindow) -> dict[str, Any]:
+    return {**asdict(last), "total": last.total.as_list()}
+
+
+def _last_from(kept: Mapping[str, Any] | None) -> LastWindow | None:
+    if kept is None:
+        return None
+    return LastWindow(
+        int(kept["start"]),
+        int(kept["end"]),
+        Total.from_list(kept["total"]),
+        saving_from(kept["expected"]),
+        saving_from(kept["expected_at_start"]),
+    )

@@ -1,0 +1,82 @@
+"""Completes the ledger: reads meters in the recorder, and asks the server for prices that were missed."""
+
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.core import HomeAssistant, callback
+
+from ..const import LOGGER
+from ..errors import TunnihindError
+from ..past.hours import without_left_out
+from ..past.recorder import meter_rows, records
+from ..prices.timeline import HOUR_S, QUARTER_S
+from .ledger import Ledger
+from .readings import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
+
+if TYPE_CHECKING:
+    from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+
+# The recorder writes the statistics of five minutes some seconds after they are over.
+_WRITTEN_AFTER_S: Final = 60
+# For how long a meter may be silent around a window. What it counted meanwhile is spread evenly.
+_SILENT_S: Final = 24 * HOUR_S
+
+
+class Completion:
+    """Looks once a quarter of an hour for what is missing, in the background, and lets the entities show what came."""
+
+    def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry, coordinator: TunnihindCoordinator) -> None:
+        self._hass = hass
+        self._entry = entry
+        self._coordinator = coordinator
+        self._looked_in: int | None = None
+        self._asked_in: int | None = None
+
+    @callback
+    def async_look(self, ledger: Ledger, now: int) -> None:
+        """Complete what is missing in the ledger as of `now`, UTC seconds."""
+        if now // QUARTER_S == self._looked_in:
+            return
+        self._looked_in = now // QUARTER_S
+        if ledger.unread(now - _WRITTEN_AFTER_S) or ledger.missing_hours(now):
+            self._entry.async_create_background_task(
+                self._hass, self._async_complete(ledger, now), f"{self._entry.title} past windows"
+            )
+
+    async def _async_complete(self, ledger: Ledger, now: int) -> None:
+        came = await self._async_read(ledger, now)
+        if now // HOUR_S != self._asked_in:
+            self._asked_in = now // HOUR_S
+            came |= await self._async_ask(ledger, now)
+        if came:
+            self._coordinator.async_update_listeners()
+
+    async def _async_read(self, ledger: Ledger, now: int) -> bool:
+        """Read every meter that is waited for, and tell whether one had anything."""
+        if not records(self._hass):
+            return False
+        came, ahead_s = False, self._coordinator.clock.ahead_s
+        for meter, slices in ledger.unread(now - _WRITTEN_AFTER_S).items():
+            at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in slices}
+            since, until = min(start for start, _ in at_home), max(end for _, end in at_home)
+            stretches = await self._async_stretches(meter, since - _SILENT_S, until + _SILENT_S)
+            readings = {at_home[one]: kwh for one, kwh in energy_in(stretches, at_home).items()}
+            ledger.note_readings(meter, readings)
+            came |= bool(readings)
+        return came
+
+    async def _async_stretches(self, meter: str, start: int, end: int) -> list[Stretch]:
+        sums, means = await meter_rows(self._hass, meter, start - FIVE_MIN_S, end)
+        return of_counter(sums) if sums else of_power(means)
+
+    async def _async_ask(self, ledger: Ledger, now: int) -> bool:
+        """Ask the server for the prices that the newest answer no longer has, and tell whether it had any."""
+        hours = ledger.missing_hours(now)
+        if not hours:
+            return False
+        try:
+            prices, _ = without_left_out(await self._coordinator.paid_prices.of(hours))
+        except TunnihindError as error:
+            LOGGER.debug("the server did not send prices of past windows: %s", error)
+            return False
+        ledger.note_prices({hour: price.quarters for hour, price in prices.items()})
+        return bool(prices)

@@ -1,0 +1,102 @@
+"""The accounts of all plans of one config entry, and the prices that they are worked out by."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, Self
+
+from ..const import LOGGER
+from ..plans.outcome import Outcome
+from ..plans.settings import PlanSettings
+from ..plans.solver import Piece
+from ..prices.timeline import HOUR_S, Timeline
+from .account import Account
+from .settled_prices import SettledPrices
+
+# More than the longest span of a plan: a price of its first hour may be needed when its window is over.
+_PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
+
+
+class Ledger:
+    """What the windows of every plan cost and saved. Nothing of it changes but by `update` and the two `note_`s."""
+
+    def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
+        self._accounts: dict[str, Account] = dict(accounts or {})
+        self._prices = prices or SettledPrices()
+
+    def account(self, plan: str) -> Account | None:
+        """Return a plan's account."""
+        return self._accounts.get(plan)
+
+    def update(
+        self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
+    ) -> None:
+        """Follow what the plans decided as of `now` (UTC seconds); `timeline` is what the household pays."""
+        self._prices.note(timeline)
+        for plan, outcome in outcomes.items():
+            account = self._accounts.setdefault(plan, Account(now))
+            account.update(settings[plan], outcome, timeline, self._prices, now)
+        needed = [since for one in self._accounts.values() if (since := one.prices_needed_since) is not None]
+        self._prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
+
+    def keep_only(self, plans: Collection[str]) -> None:
+        """Forget the accounts of plans that were deleted."""
+        self._accounts = {plan: account for plan, account in self._accounts.items() if plan in plans}
+
+    def forget(self) -> None:
+        """Forget everything, as if nothing had run."""
+        self._accounts = {}
+        self.forget_prices()
+
+    def forget_prices(self) -> None:
+        """Forget the prices, because they are another server's: its own count for the windows of the last days too."""
+        self._prices = SettledPrices()
+
+    def unread(self, until: int) -> dict[str, list[Piece]]:
+        """Return, by meter, the parts of windows that were over at `until` (UTC seconds) and have no reading yet."""
+        unread: dict[str, list[Piece]] = {}
+        for account in self._accounts.values():
+            for meter, slices in account.unread(until).items():
+                unread.setdefault(meter, []).extend(slices)
+        return unread
+
+    def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
+        """Take over what a meter counted, kWh by part of a window."""
+        for account in self._accounts.values():
+            account.note_readings(meter, readings)
+
+    def missing_hours(self, now: int) -> list[int]:
+        """Return the hours before `now` (UTC seconds), by their start, whose settled prices windows wait for."""
+        return sorted(
+            {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
+        )
+
+    def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
+        """Take over settled prices of past hours, EUR/kWh as the household paid them, each by its four quarters."""
+        self._prices.note_hours(hours)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON can keep it."""
+        return {
+            "prices": self._prices.as_dict(),
+            "plans": {plan: account.as_dict() for plan, account in self._accounts.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`, also after JSON. What can't be read is begun anew."""
+        return cls(dict(_accounts_from(kept.get("plans", {}))), _prices_from(kept.get("prices", {})))
+
+
+def _accounts_from(kept: Mapping[str, Any]) -> Iterator[tuple[str, Account]]:
+    for plan, account in kept.items():
+        try:
+            yield plan, Account.from_dict(account)
+        except ValueError as error:
+            LOGGER.warning("what a plan saved can't be read and is counted anew: %s", error)
+
+
+def _prices_from(kept: Mapping[str, Any]) -> SettledPrices:
+    try:
+        return SettledPrices.from_dict(kept)
+    except (KeyError, TypeError, ValueError) as error:
+        LOGGER.warning("the prices of past windows can't be read and are asked for again: %s", error)
+        return SettledPrices()

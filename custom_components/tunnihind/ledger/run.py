@@ -1,0 +1,181 @@
+"""One window that ran: when, with which energy, what was expected of it, and what it comes to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from typing import Any, Final, Self
+
+from ..plans.saving import Saving
+from ..plans.solver import Piece
+from ..prices.days import day_at
+from ..prices.timeline import HOUR_S, QUARTER_S
+from .amounts import NOTHING, Amounts, Total
+from .settled_prices import SettledPrices
+
+_KWH_DECIMALS: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A window that has begun. Times are [start, end) in UTC seconds.
+
+    `window` is from when until when the plan decided that it may run, `pieces` what of it has run or runs, in the order
+    of time: a piece that Home Assistant missed from start to end is none of them, and one that it came late for runs
+    from then on.
+
+    `at_once` is the earliest that it could have run: the first quarter of an hour at or after the opening of its span,
+    or at or after the plan was made or switched on, where that was later. `expected` is what the plan said then that
+    waiting would save, `expected_at_start` what it said when the window began; EUR/kWh, None where it could not tell.
+
+    Its energy is what `meter` counted: `readings`, kWh by slice. Without a meter it is what `power_kw` uses, until
+    `energy_kwh` is reached if that is given.
+    """
+
+    window: Piece
+    pieces: tuple[Piece, ...]
+    at_once: int
+    expected: Saving | None = None
+    expected_at_start: Saving | None = None
+    meter: str | None = None
+    power_kw: float | None = None
+    energy_kwh: float | None = None
+    readings: Mapping[Piece, float] = field(default_factory=dict)
+
+    @property
+    def start(self) -> int:
+        """When its window began."""
+        return self.window[0]
+
+    @property
+    def end(self) -> int:
+        """When its window ends or ended."""
+        return self.window[1]
+
+    @property
+    def prices_needed(self) -> Piece:
+        """From when until when prices have to be settled: the days of the window, and starting at once."""
+        return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
+
+    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
+        """Return it after the plan has decided again, for these pieces, as of `now` (UTC seconds).
+
+        `energy_kwh` is what is needed now. More than at its start is more; less is only less to go.
+        """
+        needed = self.energy_kwh
+        if needed is not None and energy_kwh is not None:
+            needed = max(needed, energy_kwh)
+        window = self.start, max(self.start, decided[-1][1])
+        return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
+
+    def until(self, instant: int) -> Run | None:
+        """Return what of it was before `instant` (UTC seconds), if anything."""
+        pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
+        return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
+
+    def slices(self, until: int) -> list[Piece]:
+        """Return the parts that were over at `until` (UTC seconds), none longer than its quarter of an hour."""
+        return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
+
+    def unread(self, until: int) -> list[Piece]:
+        """Return the slices that were over at `until` and whose energy the meter has not told yet."""
+        return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
+
+    def energy(self, until: int) -> Mapping[Piece, float]:
+        """Return the energy of the slices that were over at `until`, kWh, as far as it is known."""
+        if self.meter:
+            return self.readings
+        if self.power_kw is None:
+            return {}
+        used: dict[Piece, float] = {}
+        left = self.energy_kwh
+        for start, end in self.slices(until):
+            kwh = self.power_kw * (end - start) / HOUR_S
+            if left is not None:
+                kwh, left = min(kwh, left), left - min(kwh, left)
+            used[start, end] = kwh
+        return used
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON can keep it."""
+        kept = asdict(self)
+        kept["readings"] = [[start, end, round(kwh, _KWH_DECIMALS)] for (start, end), kwh in self.readings.items()]
+        return {name: value for name, value in kept.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`, also after JSON. Raises KeyError, TypeError or ValueError."""
+        return cls(
+            window=(int(kept["window"][0]), int(kept["window"][1])),
+            pieces=tuple((int(start), int(end)) for start, end in kept["pieces"]),
+            at_once=int(kept["at_once"]),
+            expected=saving_from(kept.get("expected")),
+            expected_at_start=saving_from(kept.get("expected_at_start")),
+            meter=kept.get("meter"),
+            power_kw=_number(kept.get("power_kw")),
+            energy_kwh=_number(kept.get("energy_kwh")),
+            readings={(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]},
+        )
+
+
+def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
+    """Return what has begun of the pieces that are decided: those that had `before`, and the one that runs at `now`.
+
+    What had begun and is no longer decided ends now.
+    """
+    pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
+    for start, end in decided:
+        begins = min((one for one, _ in before if start <= one < end), default=max(start, now))
+        if begins < now or start <= now < end:
+            pieces.append((begins, end))
+    return tuple(sorted(pieces))
+
+
+def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
+    """Return what the run's slices that were over at `until` (UTC seconds) come to, by their Estonian day.
+
+    Starting at once, the device would have used the same energy in the same order, without a pause: its load of a
+    minute of running time is charged at the price that this minute would have had. A slice is left out while one of the
+    prices that it needs is not settled.
+    """
+    days: dict[date, Total] = {}
+    means: dict[date, float | None] = {}
+    energy = run.energy(until)
+    at_once = run.at_once
+    for start, end in run.slices(until):
+        day = day_at(start)
+        if day.date not in means:
+            means[day.date] = prices.mean(day.start, day.end)
+        price, first, mean = prices.mean(start, end), prices.mean(at_once, at_once + end - start), means[day.date]
+        at_once += end - start
+        if price is None or first is None or mean is None:
+            continue
+        hours, kwh = (end - start) / HOUR_S, energy.get((start, end))
+        used = NOTHING if kwh is None else _amounts(kwh, price, first, mean)
+        slice_total = Total(_amounts(hours, price, first, mean), used, hours if kwh is None else 0.0)
+        days[day.date] = days.get(day.date, Total()) + slice_total
+    return days
+
+
+def saving_from(kept: Mapping[str, Any] | None) -> Saving | None:
+    """Read an expectation that was kept. Raises KeyError, TypeError or ValueError."""
+    return None if kept is None else Saving(**{name: float(kept[name]) for name in Saving.__slots__})
+
+
+def _amounts(kwh: float, price: float, at_once: float, mean: float) -> Amounts:
+    return Amounts(kwh, kwh * price, kwh * (at_once - price), kwh * (mean - price))
+
+
+def _is_in(instant: int, pieces: Sequence[Piece]) -> bool:
+    return any(start <= instant < end for start, end in pieces)
+
+
+def _slices(piece: Piece) -> Iterator[Piece]:
+    start, end = piece
+    while start < end:
+        next_quarter = start - start % QUARTER_S + QUARTER_S
+        yield start, min(next_quarter, end)
+        start = next_quarter
+
+
+def _number(kept: float | None) -> float | None:
+    return None if kept is None else float(kept)

@@ -1,0 +1,82 @@
+"""The settled prices of the last days, as the household pays them: kept longer than the newest answer has them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
+
+
+class SettledPrices:
+    """Prices in EUR/kWh by the quarter of an hour; billed by the hour, its quarters have the same.
+
+    `version` changes whenever a price comes or is corrected.
+    """
+
+    def __init__(self, prices: Mapping[int, float] | None = None) -> None:
+        self._prices: dict[int, float] = dict(prices or {})
+        self._seen: Timeline | None = None
+        self.version = 0
+
+    def note(self, timeline: Timeline) -> None:
+        """Take over what is settled. A price that was corrected takes the place of the one before."""
+        if timeline is self._seen:
+            return
+        self._seen = timeline
+        self._put(
+            (quarter, period.price)
+            for period in timeline.periods
+            if period.settled
+            for quarter in range(period.start, period.end, QUARTER_S)
+        )
+
+    def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
+        """Take over the prices of hours, each given by its four quarters."""
+        self._put(
+            (hour + index * QUARTER_S, price)
+            for hour, quarters in hours.items()
+            for index, price in enumerate(quarters)
+        )
+
+    def mean(self, start: int, end: int) -> float | None:
+        """Return the mean price in [start, end), UTC seconds, weighted by time; None where a part is not known."""
+        total = 0.0
+        for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
+            price = self._prices.get(quarter)
+            if price is None:
+                return None
+            total += price * (min(quarter + QUARTER_S, end) - max(quarter, start))
+        return total / (end - start)
+
+    def missing_hours(self, start: int, end: int) -> set[int]:
+        """Return the hours, by their start, that reach into [start, end) and are not wholly known."""
+        return {
+            quarter - quarter % HOUR_S
+            for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
+            if quarter not in self._prices
+        }
+
+    def forget_before(self, instant: int) -> None:
+        """Forget older prices."""
+        self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON can keep it: one price after the other, None where there is none."""
+        if not self._prices:
+            return {}
+        since, last = min(self._prices), max(self._prices)
+        return {"since": since, "prices": [self._prices.get(start) for start in range(since, last + 1, QUARTER_S)]}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`, also after JSON. Raises KeyError, TypeError or ValueError."""
+        if not kept:
+            return cls()
+        quarters = enumerate(kept["prices"])
+        since = int(kept["since"])
+        return cls({since + index * QUARTER_S: float(price) for index, price in quarters if price is not None})
+
+    def _put(self, prices: Iterable[tuple[int, float]]) -> None:
+        for quarter, price in prices:
+            if self._prices.get(quarter) != price:
+                self._prices[quarter] = price
+                self.version += 1

@@ -1,0 +1,1 @@
+"""What windows cost and saved."""

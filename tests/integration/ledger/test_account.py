@@ -1,0 +1,380 @@
+"""What windows cost and saved: worked out beside by hand, through days with all that happens to them."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from custom_components.tunnihind.ledger.ledger import Ledger
+from custom_components.tunnihind.ledger.run import Run, amounts_by_day
+from custom_components.tunnihind.ledger.settled_prices import SettledPrices
+from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings
+from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
+from tests.support.timelines import at, line, settled
+
+NIGHT = at("2026-11-20")
+BOILER = PlanSettings(duration_s=3 * HOUR_S, min_piece_s=HOUR_S)
+MACHINE = PlanSettings(duration_s=2 * HOUR_S)
+CAR = PlanSettings(duration_s=3 * HOUR_S, min_piece_s=HOUR_S, energy_kwh=7.0, power_kw=2.5)
+
+
+def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> Run:
+    window = pieces[0][0], pieces[-1][1]
+    return replace(Run(window=window, pieces=pieces, at_once=at_once), **more)  # type: ignore[arg-type]
+
+
+def prices_of(*parts: float) -> SettledPrices:
+    """Return the prices of hours from the night on."""
+    prices = SettledPrices()
+    prices.note(line(settled(NIGHT, parts)))
+    return prices
+
+
+DAY = [0.30] * 4 + [0.10] * 4 + [0.20] * 16
+
+
+def test_a_window_saves_against_starting_at_once_and_against_the_days_mean() -> None:
+    run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 6 * HOUR_S))
+    [(day, total)] = amounts_by_day(run, prices_of(*DAY), NIGHT + DAY_S).items()
+    assert day.isoformat() == "2026-11-20"
+    mean = sum(DAY) / 24
+    assert total.even.kwh == pytest.approx(2)
+    assert total.even.cost == pytest.approx(0.20)
+    assert total.even.saved == pytest.approx(0.40)
+    assert total.even.below_mean == pytest.approx(2 * (mean - 0.10))
+    assert total.used.kwh == 0
+    assert total.unread_h == pytest.approx(2)
+
+
+def test_the_devices_own_energy_counts_in_the_order_in_which_it_used_it() -> None:
+    """At once it would have used the 3 kWh of its first hour at .30, the one of its second at .25."""
+    night = [0.30, 0.25, 0.30, 0.30, *DAY[4:]]
+    first, second = NIGHT + 4 * HOUR_S, NIGHT + 10 * HOUR_S
+    readings = {
+        (start, start + QUARTER_S): kwh
+        for hour, kwh in ((first, 0.75), (second, 0.25))
+        for start in range(hour, hour + HOUR_S, QUARTER_S)
+    }
+    run = run_of((first, first + HOUR_S), (second, second + HOUR_S), meter="sensor.boiler", readings=readings)
+    [total] = amounts_by_day(run, prices_of(*night), NIGHT + DAY_S).values()
+    assert total.used.kwh == pytest.approx(4)
+    assert total.used.cost == pytest.approx(3 * 0.10 + 0.20)
+    assert total.used.saved == pytest.approx(3 * 0.30 + 0.25 - total.used.cost)
+    assert total.unread_h == 0
+
+
+def test_a_power_counts_until_the_energy_is_reached() -> None:
+    run = run_of((NIGHT, NIGHT + 3 * HOUR_S), power_kw=2.5, energy_kwh=7.0)
+    [total] = amounts_by_day(run, prices_of(*[0.1] * 24), NIGHT + DAY_S).values()
+    assert total.used.kwh == pytest.approx(7.0)
+    assert total.used.saved == pytest.approx(0)
+
+
+def test_each_part_of_a_window_over_midnight_belongs_to_its_own_day() -> None:
+    run = run_of((NIGHT + 23 * HOUR_S, NIGHT + 25 * HOUR_S), at_once=NIGHT + 20 * HOUR_S)
+    found = amounts_by_day(run, prices_of(*[0.2] * 24, *[0.1] * 24), NIGHT + 2 * DAY_S)
+    assert [day.day for day in found] == [20, 21]
+    assert [total.even.cost for total in found.values()] == pytest.approx([0.2, 0.1])
+    assert [total.even.saved for total in found.values()] == pytest.approx([0.0, 0.1])
+
+
+def test_what_is_not_settled_is_not_counted() -> None:
+    run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 6 * HOUR_S))
+    assert amounts_by_day(run, prices_of(*DAY[:20]), NIGHT + DAY_S) == {}
+
+
+def test_a_window_that_was_cut_off_within_a_quarter_counts_to_the_second() -> None:
+    run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 5 * HOUR_S + 440), at_once=NIGHT + 600)
+    [total] = amounts_by_day(run, prices_of(*DAY), NIGHT + DAY_S).values()
+    assert total.even.kwh == pytest.approx((HOUR_S + 440) / HOUR_S)
+    assert total.even.saved == pytest.approx((HOUR_S + 440) / HOUR_S * 0.20)
+
+
+@pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
+@pytest.mark.parametrize("plan", [BOILER, MACHINE], ids=["split", "one piece"])
+def test_a_week_adds_up_to_what_the_device_was_on_for(plan: PlanSettings, step_s: int) -> None:
+    price_of = wavy if step_s == HOUR_S else lambda start: wavy(start) + start // QUARTER_S % 4 / 200
+    life = Life(plan, NIGHT, price_of=price_of, step_s=step_s, pace_s=step_s)
+    life.live(NIGHT + 7 * DAY_S)
+    total = life.account.total
+    quarters = plan.duration_s // QUARTER_S
+    assert len(life.ran) == 7 * quarters
+    assert total.even.kwh == pytest.approx(7 * plan.duration_s / HOUR_S)
+    assert total.even.cost == pytest.approx(life.cost(life.ran))
+    at_once = sum(life.at_once(NIGHT + day * DAY_S, quarters) for day in range(7))
+    assert total.even.saved == pytest.approx(at_once - life.cost(life.ran))
+    means = sum(life.day_mean(start) / 4 for start, _ in life.ran)
+    assert total.even.below_mean == pytest.approx(means - life.cost(life.ran))
+
+
+@pytest.mark.parametrize("begins", ["2026-03-27", "2026-10-23", "2026-12-28"])
+def test_days_of_23_and_25_hours_and_the_turn_of_the_year_are_days_like_others(begins: str) -> None:
+    life = Life(BOILER, at(begins))
+    life.live(at(begins) + 5 * DAY_S)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+    by_day = {local(start).date() for start, _ in life.ran}
+    each = [life.account.total_of([day]).even.cost for day in by_day]
+    assert sum(each) == pytest.approx(life.account.total.even.cost)
+    for day in by_day:
+        ran = [quarter for quarter in life.ran if local(quarter[0]).date() == day]
+        assert life.account.total_of([day]).even.cost == pytest.approx(life.cost(ran))
+        assert life.account.total_of([day]).even.below_mean == pytest.approx(
+            sum(life.day_mean(start) / 4 for start, _ in ran) - life.cost(ran)
+        )
+
+
+def test_a_restart_at_any_tick_changes_nothing() -> None:
+    steady, restarted = Life(CAR, NIGHT), Life(CAR, NIGHT)
+    steady.live(NIGHT + 4 * DAY_S)
+    while restarted.now < steady.now:
+        restarted.live(restarted.now + QUARTER_S)
+        restarted.restart()
+    restarted.tick()
+    mine, theirs = restarted.account, steady.account
+    assert mine.total.as_list() == pytest.approx(theirs.total.as_list(), abs=1e-4)
+    assert mine.total.used.kwh == pytest.approx(4 * 7.0)
+    assert mine.last_window is not None
+    assert theirs.last_window is not None
+    assert mine.last_window.start == theirs.last_window.start
+
+
+def test_home_assistant_off_for_a_part_of_a_window_loses_none_of_it() -> None:
+    life = Life(MACHINE, NIGHT)
+    life.live(NIGHT)
+    assert isinstance(life.outcome, Decision)
+    begins = life.outcome.start
+    life.live(begins + QUARTER_S)
+    life.restart()
+    life.go_off(begins + 3 * HOUR_S)
+    life.tick()
+    assert life.account.total.even.kwh == pytest.approx(2)
+
+
+def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> None:
+    life = Life(MACHINE, NIGHT + 10 * HOUR_S + 400)
+    life.live(NIGHT + DAY_S)
+    first_quarter = NIGHT + 10 * HOUR_S + QUARTER_S
+    at_once = sum(life.price_of((first_quarter + place * QUARTER_S) // HOUR_S * HOUR_S) / 4 for place in range(8))
+    assert life.account.total.even.saved == pytest.approx(at_once - life.cost(life.ran))
+
+
+def test_prices_that_come_late_count_when_they_come() -> None:
+    """A forecast is all that is known of a day, until its prices come on the evening after."""
+    late = NIGHT + DAY_S + 20 * HOUR_S
+    life = Life(
+        replace(MACHINE, horizon=Horizon.EXPECTED),
+        NIGHT,
+        is_published=lambda _, now: now >= late,
+        forecast_of=lambda start: wavy(start) + 0.01,
+    )
+    life.live(late - QUARTER_S)
+    assert life.account.total.even.kwh == 0
+    assert life.account.last_window is None
+    life.live(late)
+    assert life.account.total.even.kwh == pytest.approx(4)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+
+
+def test_prices_that_never_come_are_given_up_after_two_weeks() -> None:
+    life = Life(replace(MACHINE, horizon=Horizon.EXPECTED), NIGHT, is_published=lambda *_: False, forecast_of=wavy)
+    life.live(NIGHT + DAY_S)
+    hours = life.ledger.missing_hours(life.now)
+    assert set(range(NIGHT, NIGHT + DAY_S, HOUR_S)) == set(hours)
+    life.settings = replace(MACHINE, price_cap=-1.0)
+    life.live(NIGHT + 17 * DAY_S)
+    assert life.ledger.missing_hours(life.now) == []
+    assert life.account.total.even.kwh == 0
+
+
+def test_prices_asked_for_later_count_too() -> None:
+    life = Life(replace(MACHINE, horizon=Horizon.EXPECTED), NIGHT, is_published=lambda *_: False, forecast_of=wavy)
+    life.live(NIGHT + DAY_S)
+    life.settings = replace(MACHINE, price_cap=-1.0)
+    life.live(NIGHT + 6 * DAY_S)
+    life.restart()
+    hours = life.ledger.missing_hours(life.now)
+    life.ledger.note_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
+    life.tick()
+    first_day = life.account.total_of([local(NIGHT).date()])
+    ran = [quarter for quarter in life.ran if quarter[0] < NIGHT + DAY_S]
+    assert first_day.even.cost == pytest.approx(life.cost(ran))
+
+
+def test_a_price_that_is_corrected_within_two_days_corrects_the_sums() -> None:
+    life = Life(MACHINE, NIGHT)
+    life.live(NIGHT + DAY_S)
+    before = life.account.total.even
+    life.price_of = lambda start: wavy(start) * 2
+    life.tick()
+    assert life.account.total.even.cost == pytest.approx(2 * before.cost)
+    assert life.account.total.even.saved == pytest.approx(2 * before.saved)
+
+
+def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
+    """Prices that turned out otherwise than forecast: the sum goes down."""
+    life = Life(
+        replace(MACHINE, horizon=Horizon.EXPECTED),
+        NIGHT,
+        price_of=lambda start: (start - NIGHT) / DAY_S,
+        is_published=lambda start, now: now >= NIGHT + DAY_S or start < NIGHT + 4 * HOUR_S,
+        forecast_of=lambda start: -0.5 if start >= NIGHT + 20 * HOUR_S else 2.0,
+    )
+    life.live(NIGHT + DAY_S)
+    assert life.account.total_of([local(NIGHT).date()]).even.saved < -1
+
+
+def test_what_was_expected_when_waiting_began_is_beside_what_came_true() -> None:
+    """At midnight the evening is forecast to be cheap; by then it is published, and cheaper still."""
+    life = Life(
+        replace(MACHINE, horizon=Horizon.EXPECTED),
+        NIGHT,
+        price_of=lambda start: 0.05 if NIGHT + 20 * HOUR_S <= start < NIGHT + 22 * HOUR_S else 0.20,
+        is_published=lambda start, now: start < NIGHT + 6 * HOUR_S or now >= NIGHT + 14 * HOUR_S,
+        forecast_of=lambda start: 0.10 if NIGHT + 20 * HOUR_S <= start < NIGHT + 22 * HOUR_S else 0.20,
+    )
+    life.live(NIGHT + 23 * HOUR_S)
+    last = life.account.last_window
+    assert last is not None
+    assert last.expected is not None
+    assert last.expected_at_start is not None
+    assert last.expected.expected == pytest.approx(0.10)
+    assert last.expected.low < 0.10 < last.expected.high
+    assert last.expected_at_start.expected == last.expected_at_start.low == pytest.approx(0.15)
+    per_kwh = last.total.even.per_kwh
+    assert per_kwh is not None
+    assert per_kwh.saved == pytest.approx(0.15)
+    life.restart()
+    life.live(NIGHT + 23 * HOUR_S + QUARTER_S)
+    assert life.account.last_window == last
+
+
+def test_the_last_window_is_still_told_when_it_has_been_added_up() -> None:
+    once = replace(MACHINE, weekdays=frozenset([4]))
+    life = Life(once, NIGHT)
+    life.live(NIGHT + DAY_S)
+    last = life.account.last_window
+    assert last is not None
+    life.live(NIGHT + 5 * DAY_S)
+    life.restart()
+    life.tick()
+    assert life.account.last_window is not None
+    assert life.account.last_window.start == last.start
+    assert life.account.last_window.total.as_list() == pytest.approx(last.total.as_list(), abs=1e-6)
+    assert life.account.total.even.cost == pytest.approx(last.total.even.cost, abs=1e-6)
+
+
+@pytest.mark.parametrize("back_s", [HOUR_S, 5 * HOUR_S, DAY_S])
+def test_with_a_clock_set_back_what_ran_by_the_new_clock_counts_once(back_s: int) -> None:
+    life = Life(BOILER, NIGHT)
+    life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
+    life.now -= back_s
+    life.live(NIGHT + 6 * DAY_S)
+    assert life.account.total.even.kwh == pytest.approx(len(life.ran) / 4)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+
+
+def test_days_that_were_added_up_stay_as_they_were_when_a_clock_set_back_lives_them_again() -> None:
+    life = Life(BOILER, NIGHT)
+    life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
+    life.now = NIGHT + HOUR_S
+    life.live(NIGHT + 6 * DAY_S)
+    assert life.account.total.even.kwh == pytest.approx(6 * 3)
+
+
+def test_a_window_that_is_let_go_of_counts_as_far_as_it_ran() -> None:
+    """As with `replan: true`. What comes instead is compared with starting when the first one was let go of."""
+    night = [0.3, 0.35, 0.1, 0.3, 0.25, 0.2, 0.2]
+    life = Life(MACHINE, NIGHT, price_of=lambda start: dict(enumerate(night)).get((start - NIGHT) // HOUR_S, 0.4))
+    life.live(NIGHT + 3 * HOUR_S)
+    life.outcome = None
+    life.live(NIGHT + 20 * HOUR_S)
+    assert life.account.total.even.kwh == pytest.approx(3)
+    assert life.account.total.even.cost == pytest.approx(0.1 + 0.2 + 0.2)
+    assert life.account.total.even.saved == pytest.approx((0.3 - 0.1) + (0.3 + 0.25 - 0.2 - 0.2))
+
+
+@pytest.mark.parametrize("kind", [Kind.DEAREST, Kind.ABOVE])
+def test_hours_to_stay_out_of_save_nothing_by_running(kind: Kind) -> None:
+    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is Kind.ABOVE else None, min_piece_s=HOUR_S)
+    life = Life(plan, NIGHT)
+    life.live(NIGHT + 2 * DAY_S)
+    assert life.ran
+    assert life.account.total.even.kwh == 0
+
+
+def test_all_hours_below_a_price_are_counted_like_any_others() -> None:
+    plan = replace(MACHINE, kind=Kind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
+    life = Life(plan, NIGHT)
+    life.live(NIGHT + 2 * DAY_S)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+
+
+def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
+    life = Life(MACHINE, NIGHT, pace_s=6 * HOUR_S, price_of=lambda start: 0.1 + start // HOUR_S % 24 / 10)
+    life.live(NIGHT + 70 * DAY_S)
+    kept = life.ledger.as_dict()
+    assert len(kept["plans"][PLAN]["days"]) == 62
+    assert life.account.total.even.kwh == pytest.approx(70 * 2)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
+    assert len(json.dumps(kept)) < 24_000
+    assert life.account.total_of([local(life.now).date() - timedelta(days=30)]).even.kwh == pytest.approx(2)
+
+
+def test_what_cannot_be_read_is_begun_anew(caplog: pytest.LogCaptureFixture) -> None:
+    life = Life(BOILER, NIGHT)
+    life.live(NIGHT + DAY_S)
+    kept = life.ledger.as_dict()
+    kept["plans"]["other"] = {"since": NIGHT, "runs": 7}
+    kept["prices"] = {"since": "then"}
+    life.ledger = Ledger.from_dict(kept)
+    assert "counted anew" in caplog.text
+    assert "asked for again" in caplog.text
+    assert life.ledger.account("other") is None
+    life.tick()
+    assert life.account.total.even.kwh == pytest.approx(3)
+
+
+def test_a_deleted_plan_is_forgotten() -> None:
+    life = Life(BOILER, NIGHT)
+    life.live(NIGHT + DAY_S)
+    life.ledger.keep_only([])
+    assert life.ledger.account(PLAN) is None
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.lists(st.integers(-50, 400), min_size=48, max_size=48),
+    st.sampled_from([BOILER, MACHINE, CAR]),
+    st.integers(0, 24),
+    st.integers(1, 12),
+)
+def test_whatever_the_prices_the_sums_are_those_of_the_hours_that_ran(
+    thousandths: list[int], plan: PlanSettings, off_at: int, off_for: int
+) -> None:
+    """With Home Assistant off for a time: what it missed of a window that had begun counts, nothing else does."""
+    life = Life(plan, NIGHT, price_of=lambda start: thousandths[(start - NIGHT) // HOUR_S % 48] / 1_000)
+    life.live(NIGHT + off_at * HOUR_S)
+    life.restart()
+    life.go_off(life.now + off_for * HOUR_S)
+    life.live(NIGHT + 2 * DAY_S)
+    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran), abs=1e-5)
+    assert life.account.total.even.kwh == pytest.approx(len(life.ran) / 4, abs=1e-5)
+
+
+def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
+    life = Life(replace(BOILER, days=3, deadline=local(NIGHT).time()), NIGHT)
+    life.live(NIGHT + 8 * DAY_S)
+    kept = life.ledger.as_dict()["prices"]
+    assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
+    prices = SettledPrices.from_dict(json.loads(json.dumps(kept)))
+    assert prices.mean(life.now, life.now + HOUR_S) == pytest.approx(life.price_of(life.now - life.now % HOUR_S))
+    assert prices.mean(kept["since"] - HOUR_S, life.now) is None
+    assert SettledPrices().as_dict() == {}
+    assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
+    assert Timeline(HOUR_S).at(NIGHT) is None
