@@ -17,6 +17,7 @@ from .entity import async_remove_selling_entities
 from .migration import async_migrate_entry
 from .number import async_remove_unfitting_numbers
 from .prices.selling import selling_from
+from .saved_sensor import async_remove_unfitting_sums
 from .services import async_setup_services
 from .storage import Storage
 
@@ -81,6 +82,7 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
         return
     async_rename_plans(hass, entry)
     async_remove_unfitting_numbers(hass, entry)
+    async_remove_unfitting_sums(hass, entry)
     if selling_from(entry.options) is None:
         async_remove_selling_entities(hass, entry)
     coordinator.async_apply_options()

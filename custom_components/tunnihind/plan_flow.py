@@ -16,6 +16,7 @@ from homeassistant.data_entry_flow import InvalidData
 from .changes_hint import changes_hint
 from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .meter_form import wrong_meter
 from .plan_form import (
     FIRST_PLAN,
     KIND,
@@ -62,7 +63,7 @@ class PlanFlow(ConfigSubentryFlow):
         """Take a new plan."""
         if user_input is None:
             return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
-        if errors := errors_of(user_input, self._titles(), self._new):
+        if errors := errors_of(user_input, self._titles(), self._new) | wrong_meter(self.hass, user_input):
             return self._form("plan", self._new, user_input, errors)
         plan = plan_of(user_input, self._unit, self._new)
         return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan)
@@ -76,7 +77,8 @@ class PlanFlow(ConfigSubentryFlow):
             values = suggested(subentry.title, subentry.data, self._unit)
             return self._form("reconfigure", form, values, placeholders=hint)
         # Plans of one name that there are already stay, and may be changed.
-        if errors := errors_of(user_input, self._titles() - {subentry.title}, form):
+        others = self._titles() - {subentry.title}
+        if errors := errors_of(user_input, others, form) | wrong_meter(self.hass, user_input):
             return self._form("reconfigure", form, user_input, errors, hint)
         await self._end_changes()
         plan = plan_of(user_input, self._unit, form)

@@ -22,6 +22,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from .meter_form import METER, SAVED, meter_fields, meter_of
 from .number_field import NumberField
 from .plans.settings import (
     DEFAULT_MIN_PIECE_MIN,
@@ -178,6 +179,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST) -> vol.Schema:
             **_length_fields(form),
             **(dict(reversed(sections.items())) if by_limit else sections),
             **({} if by_limit else {vol.Optional(NEARLY): _nearly(unit)}),
+            **({} if form.kind.is_dear else meter_fields()),
         }
     )
 
@@ -216,6 +218,8 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
         WHEN: {key: plan[key] for key in (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS) if key in plan},
         PRICES: {key: plan[key] for key in (HORIZON, PRICE_CAP) if key in plan},
     }
+    if METER in plan:
+        shown[SAVED] = {METER: plan[METER]}
     if DURATION in plan:
         shown[DURATION] = _clock(plan[DURATION])
     if PRICE_CAP in plan:
@@ -243,6 +247,7 @@ def plan_of(
         HORIZON: user_input[PRICES][HORIZON],
         PRICE_CAP: _cents(user_input[PRICES].get(PRICE_CAP), unit),
         **_nearly_of(user_input.get(NEARLY, {}), unit),
+        METER: meter_of(user_input),
     }
     return {key: value for key, value in plan.items() if value is not None}
 

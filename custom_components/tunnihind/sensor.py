@@ -11,6 +11,7 @@ from .data_sensor import DATA_SENSORS, DataSensor
 from .entity import on_every_plan, while_selling
 from .plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price
+from .saved_sensor import SAVED_SENSORS, SavedDescription, SavedSensor, async_remove_unfitting_sums
 from .saving_sensor import SavingSensor
 from .window_time_sensor import WINDOW_TIMES, WindowTimeSensor
 
@@ -44,9 +45,18 @@ async def async_setup_entry(
             config_subentry_id=plan.subentry_id,
         )
 
+    def follow(description: SavedDescription) -> None:
+        def add_sum(plan: ConfigSubentry) -> None:
+            async_add_entities([SavedSensor(coordinator, plan, description)], config_subentry_id=plan.subentry_id)
+
+        on_every_plan(entry, add_sum, description.fits)
+
+    async_remove_unfitting_sums(hass, entry)
     descriptions = (*PRICE_SENSORS, next_price(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
     async_add_entities([SavingSensor(coordinator)])
     while_selling(entry, add_selling)
     on_every_plan(entry, add_plan)
+    for description in SAVED_SENSORS:
+        follow(description)

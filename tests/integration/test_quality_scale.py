@@ -48,6 +48,7 @@ ENABLED: Final = {
         *("current_price", "next_price", "price_level", "average_today", "lowest_today", "highest_today"),
         *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "forecast", "settled_until"),
         *("window_start", "window_end", "window_average", "window_saving", "window_chance", "status"),
+        "last_saving",
     )
 } | {
     *(("binary_sensor", key) for key in ("cheap_hour", "negative_price", "tomorrow_known", "data_problem", "window")),

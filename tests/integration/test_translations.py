@@ -46,8 +46,8 @@ from tests.support.translations import INTEGRATION, LANGUAGES, Texts, fields_of,
 EN: Final = texts("en")
 # What Home Assistant itself says about an entity, and translates.
 OWN_ATTRIBUTES: Final = {
-    "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "location", "message",
-    "max", "min", "mode", "options", "start_time", "state_class", "step", "unit_of_measurement",
+    "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "last_reset",
+    "location", "max", "message", "min", "mode", "options", "start_time", "state_class", "step", "unit_of_measurement",
 }  # fmt: skip
 # Words that both languages share.
 SAME_IN_BOTH: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
@@ -254,6 +254,7 @@ async def household(
     """Return an entry with all entities, also those that are disabled by default."""
     server = await serve()
     plans = [plan("plan", {"duration": 180}), plan("dear", {"kind": "dearest", "energy": 5, "power": 2})]
+    plans.append(plan("car", {"energy": 5, "power": 2}))
     entry = MockConfigEntry(
         domain=DOMAIN,
         data={"url": f"http://127.0.0.1:{server.port}", "instance_id": "test"},

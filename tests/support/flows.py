@@ -93,7 +93,7 @@ def placeholders_of(result: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a form is filled in with, section by section."""
+    """Return what a form is filled in with, section by section; not the sections that are empty."""
     return _shown(result["data_schema"].schema)
 
 
@@ -101,7 +101,8 @@ def _shown(fields: Mapping[Any, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for marker, value in fields.items():
         if isinstance(value, section):
-            values[marker.schema] = _shown(value.schema.schema)
+            if within := _shown(value.schema.schema):
+                values[marker.schema] = within
         elif marker.description and "suggested_value" in marker.description:
             values[marker.schema] = marker.description["suggested_value"]
     return values

@@ -1,0 +1,378 @@
+"""What a plan saved, as Home Assistant shows it and keeps statistics of it; meters are read from a real recorder."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from aiohttp import web
+from homeassistant.config_entries import SOURCE_USER
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from pytest_homeassistant_custom_component.components.recorder.common import (
+    async_wait_recording_done,
+    do_adhoc_statistics,
+)
+
+from tests.support.energy_meter import stored
+from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
+from tests.support.recording_proxy import RecordingProxy
+from tunnihind.known import PriceHistory
+from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.price_series import PriceSeries
+
+MIDNIGHT = instant("2026-01-14T00:00:00+02:00")
+MACHINE = {"duration": 60, "split": False}
+BY_ENERGY = {"energy": 3.0, "power": 2.0, "split": False}
+METER = "sensor.washing_machine"
+METERED = {**MACHINE, "meter": METER}
+KILOWATTS = 2.0
+FIVE_MIN_S = 300
+SUMS = ("saved_this_month", "saved_total")
+
+with_recorder = pytest.mark.usefixtures("recorder_mock")
+
+
+def figure(home: Home, key: str) -> float:
+    return float(home.value(key, PLAN_ID))
+
+
+def attributes(home: Home, key: str) -> dict[str, Any]:
+    return dict(home.state("sensor", key, PLAN_ID).attributes)
+
+
+def is_there(hass: HomeAssistant, key: str) -> bool:
+    return er.async_get(hass).async_get_entity_id("sensor", "tunnihind", f"{PLAN_ID}_{key}") is not None
+
+
+def window(home: Home) -> int:
+    """Return when the plan's window begins."""
+    return instant(home.value("window_start", PLAN_ID))
+
+
+def saved_per_kwh(home: Home, begins: int) -> float:
+    """Return what an hour in the window saved beside one that starts at once, at midnight."""
+    return home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
+
+
+class Meter:
+    """A meter in Home Assistant, of a device that runs while the plan's window is on."""
+
+    def __init__(self, home: Home, unit: str = "kWh", *, per_kwh: float = 1.0) -> None:
+        self.home = home
+        self.unit = unit
+        self.per_kwh = per_kwh
+        self.kwh = 123.0
+        self.kilowatts = 0.0
+        self.is_available = True
+
+    @property
+    def counts(self) -> bool:
+        return self.unit not in {"W", "kW"}
+
+    def show(self) -> None:
+        figure = self.kwh if self.counts else self.kilowatts
+        self.home.hass.states.async_set(
+            METER,
+            str(figure * self.per_kwh) if self.is_available else "unavailable",
+            {
+                "unit_of_measurement": self.unit,
+                "device_class": "energy" if self.counts else "power",
+                "state_class": "total_increasing" if self.counts else "measurement",
+            },
+        )
+
+    async def live(self, until: int) -> None:
+        """Let time come to `until`; every five minutes the meter is recorded and its statistics are compiled."""
+        home, hass = self.home, self.home.hass
+        while home.now < until:
+            was_at = home.now - home.now % FIVE_MIN_S
+            self.kwh += self.kilowatts * FIVE_MIN_S / HOUR_S
+            home.set_clock(was_at + FIVE_MIN_S - 1)
+            self.show()
+            await home.at(was_at + FIVE_MIN_S)
+            self.kilowatts = KILOWATTS if home.is_on("window", PLAN_ID) else 0.0
+            self.show()
+            await async_wait_recording_done(hass)
+            do_adhoc_statistics(hass, start=datetime.fromtimestamp(was_at, UTC))
+            await async_wait_recording_done(hass)
+
+
+@with_recorder
+@pytest.mark.parametrize(("unit", "per_kwh"), [("kWh", 1.0), ("Wh", 1_000.0), ("MJ", 3.6), ("kW", 1.0), ("W", 1_000.0)])
+async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, per_kwh: float) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    meter = Meter(home, unit, per_kwh=per_kwh)
+    meter.show()
+    await home.add(plans={PLAN_ID: METERED})
+    begins = window(home)
+    home.set_clock(begins - QUARTER_S)
+    await meter.live(begins + HOUR_S + 2 * QUARTER_S)
+    assert attributes(home, "saved_this_month")["energy"] == pytest.approx(KILOWATTS, abs=0.01)
+    assert figure(home, "saved_this_month") == pytest.approx(KILOWATTS * saved_per_kwh(home, begins), abs=2e-3)
+    assert figure(home, "saved_total") == figure(home, "saved_this_month")
+    assert attributes(home, "saved_total")["hours_without_reading"] == 0
+
+
+@with_recorder
+async def test_a_meter_that_begins_again_at_zero_and_is_away_for_a_while_loses_nothing(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    """Home Assistant restarts in the middle of the window too."""
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    meter = Meter(home)
+    meter.show()
+    await home.add(plans={PLAN_ID: METERED})
+    begins = window(home)
+    home.set_clock(begins - QUARTER_S)
+    await meter.live(begins + QUARTER_S)
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    meter.is_available = False
+    meter.show()
+    await async_wait_recording_done(hass)
+    home.set_clock(begins + 2 * QUARTER_S)
+    meter.kwh = KILOWATTS / 4 - 0.001  # of the second quarter, from zero on
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    meter.is_available = True
+    await meter.live(begins + HOUR_S + 2 * QUARTER_S)
+    assert attributes(home, "saved_total")["energy"] == pytest.approx(KILOWATTS, abs=0.01)
+    assert attributes(home, "saved_total")["hours_without_reading"] == 0
+
+
+@with_recorder
+async def test_a_meter_that_stays_away_is_told_and_counts_nothing(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: METERED})
+    begins = window(home)
+    await home.at(begins + HOUR_S + QUARTER_S)
+    assert figure(home, "saved_total") == 0
+    assert attributes(home, "saved_total")["hours_without_reading"] == 1
+    assert figure(home, "last_saving") == pytest.approx(saved_per_kwh(home, begins), abs=1e-4)
+
+
+@with_recorder
+async def test_the_statistics_show_what_was_saved_and_when(hass: HomeAssistant, make_home: MakeHome) -> None:
+    """Also a loss: the plan has no other hour than one that is dearer than the day."""
+    home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: {**BY_ENERGY, "energy": 2.0}})
+    entity_id = home.state("sensor", "saved_total", PLAN_ID).entity_id
+    begins = window(home)
+    for at in (begins, begins + HOUR_S + QUARTER_S):
+        await home.at(at)
+        await async_wait_recording_done(hass)
+        do_adhoc_statistics(hass, start=datetime.fromtimestamp(home.now - FIVE_MIN_S, UTC))
+        home.set_clock(home.now + FIVE_MIN_S)
+        do_adhoc_statistics(hass, start=datetime.fromtimestamp(home.now - FIVE_MIN_S, UTC))
+        await async_wait_recording_done(hass)
+    saved = 2 * saved_per_kwh(home, begins)
+    assert figure(home, "saved_total") == pytest.approx(saved, abs=1e-3)
+    short = await stored(hass, entity_id, "sum", period="5minute")  # type: ignore[arg-type]
+    assert [row["sum"] for row in short.values()][-1] == pytest.approx(saved, abs=1e-3)
+    assert attributes(home, "saved_total")["state_class"] == "total"
+    assert attributes(home, "saved_total")["last_reset"] == iso(MIDNIGHT)
+    assert "state_class" not in attributes(home, "saved_this_month")
+
+
+async def test_a_plan_without_a_meter_saves_per_kilowatt_hour(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: MACHINE})
+    assert not any(is_there(hass, key) for key in (*SUMS, "cost_total"))
+    assert home.value("last_saving", PLAN_ID) == "unknown"
+    begins = window(home)
+    await home.at(begins + HOUR_S)
+    shown = attributes(home, "last_saving")
+    saved = pytest.approx(saved_per_kwh(home, begins), abs=1e-4)
+    assert figure(home, "last_saving") == shown["expected"] == shown["p10"] == shown["p90"] == saved
+    assert shown["today"] == shown["this_month"] == shown["ever"] == saved
+    assert shown["average"] == pytest.approx(home.consumer_price(begins), abs=1e-4)
+    assert instant(shown["start"]) == begins
+    assert "saved" not in shown
+    day = [home.consumer_price(start) for start in range(MIDNIGHT, MIDNIGHT + 24 * HOUR_S, HOUR_S)]
+    assert shown["against_days_mean"] == pytest.approx(sum(day) / 24 - home.consumer_price(begins), abs=1e-4)
+
+
+async def test_a_plan_by_energy_counts_the_energy_it_is_given(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    assert all(is_there(hass, key) for key in (*SUMS, "cost_total"))
+    begins = window(home)
+    await home.at(begins + 2 * HOUR_S)
+    month = attributes(home, "saved_this_month")
+    kwh = {begins: 2.0, begins + HOUR_S: 1.0}
+    assert month["energy"] == month["energy_today"] == pytest.approx(3.0)
+    assert month["cost"] == pytest.approx(
+        sum(home.consumer_price(start) * part for start, part in kwh.items()), abs=1e-3
+    )
+    at_once = 2 * home.consumer_price(MIDNIGHT) + home.consumer_price(MIDNIGHT + HOUR_S)
+    assert figure(home, "saved_this_month") == pytest.approx(at_once - month["cost"], abs=1e-3)
+    assert attributes(home, "last_saving")["saved"] == figure(home, "saved_total")
+
+
+async def test_a_new_month_begins_at_zero_and_the_total_goes_on(make_home: MakeHome) -> None:
+    """What was saved on the last evening stays in the old month."""
+    home = await make_home("2026-01-31T20:00:00+02:00", "2026-02-02T01:00:00+02:00")
+    midnight = instant("2026-02-01T00:00:00+02:00")
+    cheap = midnight - 2 * HOUR_S
+    home.price_of = lambda start: 10.0 + start % 7 if start in {cheap, cheap + HOUR_S} else 100.0
+    home.serve()
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    assert instant(home.value("window_end", PLAN_ID)) == midnight - HOUR_S // 2
+    await home.at(midnight - QUARTER_S)
+    january = figure(home, "saved_this_month")
+    assert january == pytest.approx(0.09 * 1.24 * 3, abs=0.02)
+    assert attributes(home, "saved_this_month")["today"] == january
+    await home.at(midnight)
+    assert figure(home, "saved_this_month") == 0
+    assert attributes(home, "saved_this_month")["today"] == 0
+    assert figure(home, "saved_total") == january
+    await home.at(midnight + 2 * HOUR_S)
+    assert figure(home, "saved_total") == pytest.approx(january + figure(home, "saved_this_month"), abs=1e-3)
+
+
+async def test_sums_survive_a_restart_without_the_server(
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    await home.at(window(home) + 2 * HOUR_S)
+    before = {key: (home.value(key, PLAN_ID), attributes(home, key)) for key in (*SUMS, "last_saving")}
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    await home.server.runner.cleanup()
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert {key: (home.value(key, PLAN_ID), attributes(home, key)) for key in before} == before
+    assert hass_storage["tunnihind.entry"]["data"]["ledger"]["plans"].keys() == {PLAN_ID}
+
+
+async def test_sums_that_were_lost_begin_a_new_cycle(
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+) -> None:
+    """The recorder takes a fall to zero for a loss of money, unless it is told of the reset."""
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    await home.at(window(home) + 3 * HOUR_S)
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    del hass_storage["tunnihind.entry"]["data"]["ledger"]
+    await hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert figure(home, "saved_total") == 0
+    assert attributes(home, "saved_total")["last_reset"] == iso(home.now)
+
+
+async def test_switched_off_in_the_middle_only_what_ran_counts(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    begins = window(home)
+    await home.at(begins + 2 * QUARTER_S)
+    switch = home.state("switch", "enabled", PLAN_ID).entity_id
+    await hass.services.async_call("switch", "turn_off", {"entity_id": switch}, blocking=True)
+    await home.at(begins + 4 * HOUR_S)
+    assert attributes(home, "saved_total")["energy"] == pytest.approx(1.0)
+    assert attributes(home, "saved_total")["hours"] == 0.5
+
+
+async def test_prices_of_days_without_the_server_are_asked_for(
+    hass: HomeAssistant, make_home: MakeHome, proxy: RecordingProxy
+) -> None:
+    """A window on the forecast alone: its prices are settled while the server can't be reached, for three days."""
+    since = instant("2026-01-01T00:00:00+02:00")
+
+    def read(start_ts: int, end_ts: int) -> PriceHistory:
+        known = range(max(start_ts, since), min(end_ts, home.settled_until), HOUR_S)
+        return PriceHistory(home.now, {"ee": PriceSeries.of("ee", HOUR_S, {at: home.price_of(at) for at in known})}, {})
+
+    home = await make_home("2026-01-14T18:00:00+02:00", read_prices=read)
+    proxy.upstream, home.port = home.server.port, proxy.port
+    home.forecast_of = lambda start: 150.0 - start // HOUR_S % 24
+    home.serve()
+    plan = {**BY_ENERGY, "horizon": "expected", "earliest": "02:00:00", "deadline": "12:00:00", "weekdays": ["thu"]}
+    await home.add(plans={PLAN_ID: plan})
+    begins = window(home)
+    assert begins == instant("2026-01-15T10:30:00+02:00")
+    proxy.instead = lambda _: web.Response(status=503)
+    home.set_clock(begins - QUARTER_S)
+    await home.at(begins + 2 * HOUR_S)
+    home.set_clock(begins + 3 * 24 * HOUR_S)
+    await home.poll()
+    assert attributes(home, "saved_total")["energy"] == 0
+    proxy.instead = lambda _: None
+    home.settled_until = home.now - home.now % HOUR_S + 12 * HOUR_S
+    home.serve()
+    await home.poll()
+    await home.at(home.now + HOUR_S)
+    assert attributes(home, "saved_total")["energy"] == pytest.approx(3.0)
+    ten, eleven = (home.consumer_price(instant(f"2026-01-15T{hour}:00:00+02:00")) for hour in (10, 11))
+    assert attributes(home, "saved_this_month")["cost"] == pytest.approx(ten + 2 * eleven, abs=1e-3)
+    assert attributes(home, "last_saving")["p10"] < attributes(home, "last_saving")["p90"]
+
+
+async def change_plan(hass: HomeAssistant, home: Home, data: dict[str, Any]) -> None:
+    hass.config_entries.async_update_subentry(home.entry, home.entry.subentries[PLAN_ID], data=data)
+    await home.settle()
+
+
+async def test_sums_come_and_go_with_the_meter_and_are_not_forgotten(hass: HomeAssistant, make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    await home.at(window(home) + 2 * HOUR_S)
+    saved = figure(home, "saved_total")
+    await change_plan(hass, home, MACHINE)
+    assert not is_there(hass, "saved_total")
+    await change_plan(hass, home, METERED)
+    assert figure(home, "saved_total") == saved
+    await change_plan(hass, home, {**MACHINE, "kind": "dearest"})
+    assert not is_there(hass, "saved_total")
+    assert not is_there(hass, "last_saving")
+
+
+async def test_a_deleted_plan_takes_its_sums_along(
+    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    hass.config_entries.async_remove_subentry(home.entry, PLAN_ID)
+    await home.settle()
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    assert hass_storage["tunnihind.entry"]["data"]["ledger"]["plans"] == {}
+
+
+@pytest.mark.parametrize(
+    ("described", "error"),
+    [
+        ({"unit_of_measurement": "kWh", "state_class": "total_increasing"}, None),
+        ({"unit_of_measurement": "GJ", "state_class": "total"}, None),
+        ({"unit_of_measurement": "W", "state_class": "measurement"}, None),
+        ({"unit_of_measurement": "kWh"}, "no_meter"),
+        ({"unit_of_measurement": "kWh", "state_class": "measurement"}, "no_meter"),
+        ({"unit_of_measurement": "m³", "state_class": "total_increasing"}, "no_meter"),
+        (None, "no_meter"),
+    ],
+)
+async def test_the_form_takes_a_meter_that_has_statistics(
+    hass: HomeAssistant, home: Home, described: dict[str, str] | None, error: str | None
+) -> None:
+    if described:
+        hass.states.async_set(METER, "1", described)
+    flows = hass.config_entries.subentries
+    form = await flows.async_init((home.entry.entry_id, "plan"), context={"source": SOURCE_USER})
+    form = await flows.async_configure(form["flow_id"], {"kind": "cheapest"})
+    plan = {
+        "name": "Washing machine",
+        "duration": {"hours": 1},
+        "pieces": {"split": "one_piece"},
+        "when": {"weekdays": ["mon"], "days": 1},
+        "prices": {"horizon": "published"},
+        "saved": {"meter": METER},
+    }
+    result = await flows.async_configure(form["flow_id"], plan)
+    if error:
+        assert result["errors"] == {"saved": error}
+    else:
+        assert result["data"]["meter"] == METER
+
+
+def test_prices_differ_from_hour_to_hour() -> None:
+    """Else the tests here would prove nothing."""
+    price_of: Callable[[int], float] = wavy
+    assert len({price_of(MIDNIGHT + hour * HOUR_S) for hour in range(24)}) == 24
