@@ -21,25 +21,28 @@ _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
 _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
-def parsed(address: str) -> URL:
-    """Return an address of a database whose driver is installed. Raises SettingsError, which hides its password."""
+def parsed(address: str, setting: str = "database-url") -> URL:
+    """Return an address of a database whose driver is installed.
+
+    Raises SettingsError, which names the setting and hides the password.
+    """
     try:
         url = make_url(address)
         url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
         create_engine(url)  # connects to nothing yet, and finds what is wrong
     except ImportError as error:
         advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
-        message = f"database-url names {url.drivername}, whose driver is not installed ({advice})"
+        message = f"{setting} names {url.drivername}, whose driver is not installed ({advice})"
         raise SettingsError(message) from None
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)
         message = (
-            f"database-url is {shown!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db "
+            f"{setting} is {shown!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db "
             "or postgresql+psycopg://user:password@host/name"
         )
         raise SettingsError(message) from error
     if url.get_backend_name() not in _SYSTEMS:
-        raise SettingsError(f"database-url names {url.drivername}: data is kept in SQLite or PostgreSQL")
+        raise SettingsError(f"{setting} names {url.drivername}: data is kept in SQLite or PostgreSQL")
     return url
 
 

@@ -171,7 +171,7 @@ def _is_copied(table: Table) -> ColumnElement[bool]:
 
 def _is_same(source: Database, target_url: str) -> bool:
     """Return whether two addresses lead to one database, as far as they tell."""
-    target = parsed(target_url)
+    target = parsed(target_url, "to")
     if source.path is None or target.get_backend_name() != "sqlite":
         where = ("drivername", "host", "port", "database", "query")
         return all(getattr(source.url, name) == getattr(target, name) for name in where)

@@ -284,6 +284,13 @@ def test_a_database_is_not_copied_onto_itself(source: str, tmp_path: Path) -> No
             copy(source, url, shown)
 
 
+@pytest.mark.parametrize("address", ["nonsense", "mysql+psycopg://u:secret@h/d", "postgresql+psycopg://u:secret@h:x/d"])
+def test_an_address_that_is_none_is_told_by_the_name_of_its_option(source: str, address: str) -> None:
+    with pytest.raises(SettingsError, match=r"^to (is|names) ") as refused:
+        copy(source, address, shown)
+    assert "secret" not in str(refused.value)
+
+
 def test_a_damaged_row_is_named_and_left_out(
     source: str, postgresql: PostgresqlServer, caplog: pytest.LogCaptureFixture
 ) -> None:
