@@ -7,7 +7,7 @@ import pytest
 from homeassistant.core import Event, HomeAssistant, callback
 
 from tests.support.automations import restart
-from tests.support.blueprints import use, use_from_a_start_on, window_of
+from tests.support.blueprints import rings_between_steps, use, use_from_a_start_on, window_of
 from tests.support.home import Home, MakeHome, PriceOf, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -119,6 +119,7 @@ async def test_it_rests_where_a_window_ended_while_nobody_watched(home: Home) ->
     assert [mode for mode, _ in told][-1] == "rest"
 
 
+@rings_between_steps
 async def test_it_rests_where_the_plans_are_lost(home: Home) -> None:
     told = modes(home)
     await use(home, "run_battery", inputs(home))

@@ -6,7 +6,16 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.support.automations import cheap_in, hours_from, restart
-from tests.support.blueprints import DEVICE, Switching, switched, turn, use, use_from_a_start_on, window_of
+from tests.support.blueprints import (
+    DEVICE,
+    Switching,
+    rings_between_steps,
+    switched,
+    turn,
+    use,
+    use_from_a_start_on,
+    window_of,
+)
 from tests.support.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -100,6 +109,7 @@ async def test_an_almost_empty_car_is_charged_at_once_to_the_least_charge(
     assert switchings == [("on", now), ("off", now)]
 
 
+@rings_between_steps
 async def test_it_is_charged_at_once_where_the_plan_is_lost_and_not_for_a_reload(
     home: Home, switchings: list[Switching]
 ) -> None:

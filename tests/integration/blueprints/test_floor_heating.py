@@ -6,7 +6,16 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.support.automations import cheap_in, hours_from, restart
-from tests.support.blueprints import DEVICE, Switching, switched, turn, use, use_from_a_start_on, window_of
+from tests.support.blueprints import (
+    DEVICE,
+    Switching,
+    rings_between_steps,
+    switched,
+    turn,
+    use,
+    use_from_a_start_on,
+    window_of,
+)
 from tests.support.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -64,6 +73,7 @@ async def test_a_reload_of_the_integration_switches_nothing(home: Home, switchin
     assert switchings[1:] == [("off", NOON)]
 
 
+@rings_between_steps
 async def test_it_heats_again_where_the_plan_is_lost(home: Home, switchings: list[Switching]) -> None:
     await use(home, "heat_floor", inputs(home))
     await turn(home, DEVICE, "on")

@@ -9,7 +9,7 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
 from tests.support.automations import cheap_in, device_of, hours_from
-from tests.support.blueprints import DEVICE, Switching, switched, turn, use, use_from_a_start_on
+from tests.support.blueprints import DEVICE, Switching, rings_between_steps, switched, turn, use, use_from_a_start_on
 from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -98,13 +98,14 @@ async def test_the_start_can_be_moved_by_hand(evening: Home, starts: list[Switch
     assert starts == [("on", CHEAPEST - QUARTER_S)]
 
 
+@rings_between_steps
 @pytest.mark.parametrize("lost", ["too little time", "no server"])
 async def test_it_starts_at_once_where_no_time_is_found(evening: Home, starts: list[Switching], lost: str) -> None:
     await use(evening, "start_washing_machine", inputs(evening, duration=720))
     if lost == "no server":
         await evening.hass.config_entries.async_unload(evening.entry.entry_id)
     await press(evening)
-    await evening.at(evening.now + 5)
+    await evening.at(evening.now + 6)
     assert starts == [("on", evening.now)]
 
 

@@ -17,11 +17,12 @@ from homeassistant.core import HomeAssistant
 from custom_components.tunnihind.prices.days import instant_of, local
 from tests.support.automations import Run, automate, restart
 from tests.support.blueprints import automation_of, window_of
-from tests.support.home import Home, MakeHome
+from tests.support.home import Home, MakeHome, PriceOf
 from tests.support.plan_days import noise
 from tunnihind.market import HOUR_S, QUARTER_S
 
-DAYS: Final = 7
+DAYS: Final = 8
+"""Of the calendar: the week begins on the first in the morning and ends on the last in the afternoon."""
 LIMIT: Final = 10.0
 """Of the plans by a price limit, c/kWh."""
 PLANS: Final[dict[str, dict[str, Any]]] = {
@@ -62,8 +63,8 @@ def hourly(start: int) -> float:
 
 
 def quarterly(start: int) -> float:
-    """The same by the quarter."""
-    return round(hourly(start - start % HOUR_S) + 25 * (noise(start) - 0.5), 2)
+    """The same by the quarter, with the hour's price as their mean."""
+    return round(hourly(start - start % HOUR_S) + (-6, 9, 2, -5)[start % HOUR_S // QUARTER_S], 2)
 
 
 @dataclass
@@ -118,7 +119,8 @@ class Week:
     async def live(self) -> None:
         """Let the week pass, quarter by quarter."""
         home, port = self.home, self.home.server.port
-        for start in range(home.now + QUARTER_S, self.midnight(DAYS), QUARTER_S):
+        end = instant_of(self.first + timedelta(days=DAYS - 1), time(17))
+        for start in range(home.now + QUARTER_S, end, QUARTER_S):
             self.charge()
             await home.at(start)
             day, clock = (local(start).date() - self.first).days, local(start).time()
@@ -191,6 +193,7 @@ async def test_a_week_by_plans(hass: HomeAssistant, make_home: MakeHome, billed_
     _devices_ran_only_where_they_may(week)
     _limits_followed_the_price(week.diary)
     _each_window_was_announced_once(week.diary, announced)
+    _the_ledger_adds_up(week, home.consumer_price if billed_by == "hour" else home.consumer_quarter_price)
     if billed_by == "hour":
         _dear_hours_were_the_dearest(week)
 
@@ -230,7 +233,7 @@ def _devices_ran_as_long_as_asked(week: Week) -> None:
         assert diary.seconds(diary.switched_on["boiler"], *night) == 180 * 60
     for _, deadline in week.nights("car"):
         assert diary.charges[deadline] >= ENOUGH_PERCENT
-    for day in range(1, DAYS):
+    for day in range(1, DAYS - 1):
         midnights = week.midnight(day), week.midnight(day + 1)
         assert diary.seconds(diary.running["floor"], *midnights) == 240 * 60
 
@@ -264,9 +267,27 @@ def _each_window_was_announced_once(diary: Diary, announced: list[Run]) -> None:
         assert ends == diary.ends(plan), plan
 
 
+def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
+    """Each window cost what came true in its quarters, also where it was planned by a forecast."""
+    step_s = HOUR_S if price_of == week.home.consumer_price else QUARTER_S
+    for plan in ("boiler", "car", "dishwasher"):
+        ran = [at for at, is_on in week.diary.running[plan].items() if is_on]
+        cost = sum(price_of(at - at % step_s) for at in ran) * QUARTER_S / HOUR_S
+        account = week.home.entry.runtime_data.ledger.account(plan)
+        assert account.total.even.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
+        assert account.total.even.cost == pytest.approx(cost, rel=0.001), plan
+        # By energy, the last quarter of a window may not be needed whole.
+        power, nights = PLANS[plan].get("power", 0), len(list(week.nights(plan)))
+        used, whole = account.total.used, account.total.even.kwh * power
+        assert whole - nights * power * QUARTER_S / HOUR_S <= used.kwh <= whole + 0.001, plan
+        assert used.cost == pytest.approx(cost * power, rel=0.1), plan
+    saved = float(week.home.value("saved_total", "car"))
+    assert saved == pytest.approx(week.home.entry.runtime_data.ledger.account("car").total.used.saved, abs=0.0001)
+
+
 def _dear_hours_were_the_dearest(week: Week) -> None:
     diary = week.diary
-    for day in range(1, DAYS):
+    for day in range(1, DAYS - 1):
         start, end = week.midnight(day), week.midnight(day + 1)
         hours = {at: price for at, price in diary.prices.items() if start <= at < end and at % HOUR_S == 0}
         chosen = [price for at, price in hours.items() if diary.running["floor"][at]]
