@@ -32,6 +32,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "household": [asdict(period) for period in prices.timeline.periods],
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "steered": coordinator.planner.steered_to_store(),
+            "ledger": coordinator.ledger.as_dict()["plans"],
             "plans": {plan: _outcome(outcome) for plan, outcome in prices.outcomes.items()},
         },
         _REDACT,

@@ -18,7 +18,7 @@ async def test_a_server_goes_on_from_a_copy_that_was_killed_and_made_again(
     tmp_path: Path,
 ) -> None:
     today = delivery_day(time.time())
-    long_ago = made_up_quotes(today - timedelta(days=120), today - timedelta(days=21))
+    long_ago = made_up_quotes(today - timedelta(days=60), today - timedelta(days=21))
     await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", long_ago)))
     async with FakeElering(made_up_quotes(today - timedelta(days=20), today + timedelta(days=1))) as elering:
         arguments = "--elering-url", elering.url, "--history-start", "2100"

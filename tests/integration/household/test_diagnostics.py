@@ -41,6 +41,7 @@ async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(home
         each for each in told["household"] if each["start"] == hour
     ).items()
     assert told["plans"][PLAN_ID]["kind"] == "Decision"
+    assert told["ledger"][PLAN_ID]["since"] == home.now
 
 
 async def test_diagnostics_tell_nothing_of_where_and_whose(
