@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
 
-It takes some ten minutes, with `--quick` less than two. Every part is bounded in time, a part that fails is a line of
+It takes some nine minutes, with `--quick` two or three. Every part is bounded in time, a part that fails is a line of
 the table, and no process is left. What it needs: Debian's packages nginx-light, openssl, postgresql, wrk and
 libfaketime. On a machine with other work the figures say little: the table notes the load. docs/scale.md has the table
 and says what follows from it.
@@ -112,7 +112,7 @@ def _missing() -> list[str]:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="In less than two minutes, with less of everything.")
+@click.option("--quick", is_flag=True, help="In two or three minutes, with less of everything.")
 @click.option("--part", "parts", type=click.Choice([*PARTS]), multiple=True, help="Only this part; may be repeated.")
 @click.option("--table", type=click.Path(dir_okay=False, path_type=Path), help="Write the table to this file too.")
 def main(*, quick: bool, parts: tuple[str, ...], table: Path | None) -> None:
