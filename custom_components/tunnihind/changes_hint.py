@@ -8,7 +8,7 @@ from homeassistant.helpers.translation import async_get_translations
 
 from .const import DOMAIN
 from .plans.steering import SteeredPlan
-from .units import Unit
+from .units import Unit, in_language
 
 _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
@@ -17,7 +17,7 @@ _NONE: Final = "–"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return a paragraph that names the fields with their values, as the form names them; empty without changes."""
+    """Return Markdown that lists the fields with their values, as the form names them; empty without changes."""
     if plan is None or not plan.changes:
         return ""
     language = hass.config.language
@@ -28,11 +28,11 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
         if key.startswith(_FORM) and key.split(".")[-2] == "data"
     }
     words = await async_get_translations(hass, language, "selector", {DOMAIN})
-    changes = ", ".join(
-        f"{labels.get(field, field)}: {_text(field, value, unit, language, words)}"
+    changes = (
+        f"- {labels.get(field, field)}: {_text(field, value, unit, language, words)}"
         for field, value in plan.changes.items()
     )
-    return "\n\n" + words[_HINT].format(changes=changes)
+    return "\n".join((f"\n\n{words[_HINT]}\n", *changes))
 
 
 def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
@@ -41,8 +41,8 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
         **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.text(value / _CENTS, language)),
-        "energy": lambda: f"{value:g} kWh",
-        "power": lambda: f"{value:g} kW",
+        "energy": lambda: f"{in_language(f'{value:g}', language)} kWh",
+        "power": lambda: f"{in_language(f'{value:g}', language)} kW",
         "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
     }
     return _NONE if value is None else written.get(field, lambda: f"{value}")()

@@ -50,7 +50,12 @@ class Unit(StrEnum):
         least = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
         most = least + more_decimals
         whole, _, fraction = f"{round(eur_kwh * self.per_euro, most) or 0.0:.{most}f}".partition(".")
-        return f"{whole}{',' if language == _ESTONIAN else '.'}{fraction.rstrip('0').ljust(least, '0')}"
+        return in_language(f"{whole}.{fraction.rstrip('0').ljust(least, '0')}", language)
+
+
+def in_language(figure: str, language: str) -> str:
+    """Write a figure that has a decimal point as in that language."""
+    return figure.replace(".", ",") if language == _ESTONIAN else figure
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:

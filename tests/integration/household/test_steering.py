@@ -393,16 +393,17 @@ async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home
     assert shown(form)["duration"] == {"hours": 4, "minutes": 0}
     assert shown(form)["when"]["deadline"] == "07:00:00"
     hint = form["description_placeholders"]["changes"]
-    assert "Duration: 1:30, Earliest start: –, Deadline: 06:00" in hint
+    assert ":\n\n- Duration: 1:30\n- Earliest start: –\n- Deadline: 06:00\n" in hint
     assert "Forecast too, with caution" in hint
     assert "12.50 c/kWh" in hint
 
 
 async def test_the_form_names_it_in_estonian(car: Home) -> None:
     car.hass.config.language = "et"
-    await update(car, deadline="06:00", price_cap=12.5)
+    await update(car, deadline="06:00", price_cap=12.5, energy=22.5, power=7.4)
     hint = (await form_of(car))["description_placeholders"]["changes"]
     assert "Tähtaeg: 06:00" in hint
+    assert "Vajalik energia: 22,5 kWh" in hint
     assert "12,50 s/kWh" in hint
 
 
