@@ -6,6 +6,7 @@ from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import EntityDescription
@@ -16,8 +17,8 @@ from .const import DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .plan_changes import async_change_plans
+from .plan_form import looks_for_high_prices
 from .plans.outcome import Decision, Outcome
-from .plans.settings import Kind
 from .plans.steering import Change, SteeredPlan
 from .prices_now import PricesNow
 
@@ -28,8 +29,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # Before the translation key of those entities of a plan for high prices that have a name of their own.
 _DEAR: Final = "dear_"
-_NAMED_DEAR: Final = {"window", "window_start", "window_end"}
-_DEAR_KINDS: Final = {kind for kind in Kind if kind.is_dear}
+_NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -104,7 +104,7 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        if plan.data.get("kind") in _DEAR_KINDS and description.key in _NAMED_DEAR:
+        if looks_for_high_prices(plan.data) and description.key in _NAMED_DEAR:
             self._attr_translation_key = _DEAR + description.key
         self._attr_device_info = plan_device(plan, coordinator)
 
@@ -170,6 +170,22 @@ def on_every_plan(
 
     look()
     entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+
+
+@callback
+def async_remove_unfitting(
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    platform: Platform,
+    key: str,
+    fits: Callable[[Mapping[str, Any]], bool],
+) -> None:
+    """Remove the entity of a key from plans whose forms no longer fit it."""
+    registry = er.async_get(hass)
+    for plan in entry.subentries.values():
+        entity_id = registry.async_get_entity_id(platform, DOMAIN, f"{plan.subentry_id}_{key}")
+        if entity_id and not fits(plan.data):
+            registry.async_remove(entity_id)
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:

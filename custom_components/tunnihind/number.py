@@ -8,14 +8,13 @@ from homeassistant.components.number import NumberDeviceClass, NumberEntity, Num
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EntityCategory, Platform, UnitOfEnergy, UnitOfTime
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
+from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, on_every_plan
-from .plan_form import MOST_CENTS
-from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, Kind
+from .entity import SteeringEntity, async_remove_unfitting, on_every_plan
+from .plan_form import MOST_CENTS, goes_by_energy, goes_by_limit
+from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN
 from .plans.steering import Change
 from .units import Unit, unit_of
 
@@ -31,11 +30,7 @@ class PlanNumberDescription(NumberEntityDescription):
 
 
 def _goes_by_time(form: Mapping[str, Any]) -> bool:
-    return not _goes_by_energy(form) and form.get("kind") not in (Kind.BELOW, Kind.ABOVE)
-
-
-def _goes_by_energy(form: Mapping[str, Any]) -> bool:
-    return form.get("energy") is not None
+    return not goes_by_energy(form) and not goes_by_limit(form)
 
 
 DURATION: Final = PlanNumberDescription(
@@ -61,7 +56,7 @@ ENERGY: Final = PlanNumberDescription(
     native_max_value=MOST_ENERGY_KWH,
     native_step=0.1,
     mode=NumberMode.BOX,
-    fits=_goes_by_energy,
+    fits=goes_by_energy,
 )
 PRICE_CAP: Final = PlanNumberDescription(
     key="price_cap",
@@ -97,13 +92,8 @@ async def async_setup_entry(
 @callback
 def async_remove_unfitting_numbers(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Remove the numbers of plans whose forms no longer have them."""
-    registry = er.async_get(hass)
-    for plan in entry.subentries.values():
-        for description in NUMBERS:
-            unique_id = f"{plan.subentry_id}_{description.key}"
-            entity_id = registry.async_get_entity_id(Platform.NUMBER, DOMAIN, unique_id)
-            if entity_id and not description.fits(plan.data):
-                registry.async_remove(entity_id)
+    for description in NUMBERS:
+        async_remove_unfitting(hass, entry, Platform.NUMBER, description.key, description.fits)
 
 
 class PlanNumber(SteeringEntity, NumberEntity):

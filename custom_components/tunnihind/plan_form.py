@@ -92,9 +92,31 @@ class PlanForm(StrEnum):
 _BY_ENERGY: Final = "_by_energy"
 
 
+_DEAR_KINDS: Final = {kind for kind in Kind if kind.is_dear}
+_LIMIT_KINDS: Final = {kind for kind in Kind if kind.is_by_limit}
+
+
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form that a plan was made with."""
-    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if plan.get(ENERGY) is not None else ""))
+    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if goes_by_energy(plan) else ""))
+
+
+# What kind of plan it is decides which entities it has, also where it is of a kind that only a newer version knows.
+
+
+def goes_by_energy(plan: Mapping[str, Any]) -> bool:
+    """Tell whether kWh and kW say how long a plan runs."""
+    return plan.get(ENERGY) is not None
+
+
+def goes_by_limit(plan: Mapping[str, Any]) -> bool:
+    """Tell whether the price limit alone says how long a plan runs."""
+    return plan.get(KIND) in _LIMIT_KINDS
+
+
+def looks_for_high_prices(plan: Mapping[str, Any]) -> bool:
+    """Tell whether the window of a plan is in dear hours."""
+    return plan.get(KIND) in _DEAR_KINDS
 
 
 _EVERY_DAY: Final[Mapping[str, Any]] = {

@@ -16,6 +16,7 @@ from homeassistant.helpers.typing import StateType
 
 from .const import EUR, EUR_PER_KWH
 from .entity import PlanEntity, StatisticsSensor, moment
+from .plan_form import goes_by_energy
 from .plans.outcome import Decision
 from .plans.plan import Status
 from .plans.saving import Saving
@@ -30,16 +31,12 @@ class PlanSensorDescription(SensorEntityDescription):
 
     value_fn: Callable[[Decision], StateType | datetime]
     attributes_fn: Callable[[Decision], Mapping[str, Any]] | None = None
-    suits: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """Whether a plan of those settings has the sensor."""
+    fits: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    """Whether a plan of that form has the sensor."""
 
 
 def _looks_for_cheapest(plan: Mapping[str, Any]) -> bool:
     return bool(plan.get("kind", Kind.CHEAPEST) == Kind.CHEAPEST)
-
-
-def _is_by_energy(plan: Mapping[str, Any]) -> bool:
-    return plan.get("energy") is not None
 
 
 def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float | None]:
@@ -84,7 +81,7 @@ PLAN_SENSORS: Final = (
         suggested_display_precision=4,
         value_fn=_of_saving(lambda saving: saving.expected),
         attributes_fn=_saving_band,
-        suits=_looks_for_cheapest,
+        fits=_looks_for_cheapest,
     ),
     PlanSensorDescription(
         key="window_chance",
@@ -92,7 +89,7 @@ PLAN_SENSORS: Final = (
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
         value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
-        suits=_looks_for_cheapest,
+        fits=_looks_for_cheapest,
     ),
     # Without statistics: an expectation of one window adds up to nothing.
     PlanSensorDescription(
@@ -103,7 +100,7 @@ PLAN_SENSORS: Final = (
         suggested_display_precision=2,
         value_fn=lambda decision: decision.cost.expected if decision.cost else None,
         attributes_fn=_cost_band,
-        suits=_is_by_energy,
+        fits=goes_by_energy,
     ),
     PlanSensorDescription(
         key="window_forecast_share",

@@ -14,15 +14,14 @@ from typing import Any, Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntityDescription, SensorStateClass
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
 
-from .const import DOMAIN, EUR, EUR_PER_KWH
+from .const import EUR, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entity import PlanEntity, StatisticsSensor, moment
+from .entity import PlanEntity, StatisticsSensor, async_remove_unfitting, moment
 from .ledger.account import Account
 from .ledger.amounts import Amounts, Total
+from .plan_form import looks_for_high_prices
 from .plans.saving import Saving
-from .plans.settings import Kind
 from .prices.days import iso_bounds, local
 from .prices.timeline import rounded
 
@@ -37,7 +36,7 @@ type Attributes = Mapping[str, Any]
 
 def _saves(form: Mapping[str, Any]) -> bool:
     """Tell whether a device runs in the plan's windows. One that stays out of them uses nothing there to save on."""
-    return not Kind(form.get("kind", Kind.CHEAPEST)).is_dear
+    return not looks_for_high_prices(form)
 
 
 def _tells_energy(form: Mapping[str, Any]) -> bool:
@@ -215,9 +214,5 @@ class SavedSensor(PlanEntity, StatisticsSensor):
 @callback
 def async_remove_unfitting_sums(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Remove the sensors of plans whose forms no longer tell what they need. What was counted is kept."""
-    registry = er.async_get(hass)
-    for plan in entry.subentries.values():
-        for description in SAVED_SENSORS:
-            entity_id = registry.async_get_entity_id(Platform.SENSOR, DOMAIN, f"{plan.subentry_id}_{description.key}")
-            if entity_id and not description.fits(plan.data):
-                registry.async_remove(entity_id)
+    for description in SAVED_SENSORS:
+        async_remove_unfitting(hass, entry, Platform.SENSOR, description.key, description.fits)

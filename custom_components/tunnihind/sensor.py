@@ -38,7 +38,7 @@ async def async_setup_entry(
                 *(
                     PlanSensor(coordinator, plan, description)
                     for description in PLAN_SENSORS
-                    if description.suits(plan.data)
+                    if description.fits(plan.data)
                 ),
                 *(WindowTimeSensor(coordinator, plan, description) for description in WINDOW_TIMES),
             ],

@@ -36,7 +36,7 @@ both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
 BY_ENERGY: Final = {"energy": 10, "power": 4}
-DEAR: Final = {"kind": "dearest", "duration": 60}
+DEAR: Final = {"kind": "dearest", "energy": 5, "power": 2}
 # Home Assistant's own button, which the section tells to press first.
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.

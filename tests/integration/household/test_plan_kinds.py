@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
@@ -76,6 +77,28 @@ async def test_a_window_of_dear_hours_runs_in_them_and_is_nowhere_called_cheap(
     ]
     assert len(names) >= 5
     assert not [name for name in names if "odav" in name.lower()]
+
+
+async def test_energy_that_a_battery_gives_in_dear_hours_is_of_value_and_no_cost(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(MORNING)
+    await home.add(plans={PLAN_ID: {"kind": "dearest", "energy": 5, "power": 5}})
+    value = home.state("sensor", "window_cost", PLAN_ID)
+    assert value.entity_id == "sensor.plan_value_of_the_energy"
+    assert abs(float(value.state) - 5 * max(prices(home).values())) < 0.01
+
+
+async def test_a_plan_of_a_kind_that_only_a_newer_version_knows_leaves_the_others_at_work(
+    make_home: MakeHome, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = await make_home(MORNING)
+    await home.add(plans={"newer": {"kind": "steadiest"}, PLAN_ID: CAR})
+    assert "kind: 'steadiest' is none of cheapest" in caplog.text
+    assert home.value("status", "newer") == "unavailable"
+    assert home.value("status", PLAN_ID) == "planned"
+    assert home.value("saved_total", PLAN_ID) == "0.0"
+    assert home.state("number", "energy", PLAN_ID).state == "22"
 
 
 async def test_triggers_and_conditions_take_a_window_of_dear_hours_for_a_window(
