@@ -38,10 +38,11 @@ class ServedData:
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
     last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
     source has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
-    any of them does.
+    any of them does, and so does `change_id`, which no other change ever had: a restored backup counts versions again.
     """
 
     version: str
+    change_id: str = ""
     settled: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, HOUR_S, {}))
     quarters: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, QUARTER_S, {}))
     known_by_hour: frozenset[int] = frozenset()
@@ -89,6 +90,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
     doubt = store.confirmation.doubt()
     return ServedData(
         version=version,
+        change_id=store.state.change_id(),
         settled=settled,
         quarters=quarters.prices,
         known_by_hour=quarters.known_by_hour,

@@ -126,6 +126,7 @@ class Snapshot:
         return opaque_tag(
             __version__,
             self.data.version,
+            self.data.change_id,
             period,
             resource,
             settings.vat_rate,

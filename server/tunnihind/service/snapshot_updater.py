@@ -38,7 +38,7 @@ class SnapshotUpdater:
         self._snapshot = snapshot
         self._clock = clock
         self._changed = asyncio.Event()
-        self._shown: tuple[int, ...] | None = None
+        self._shown: tuple[int | str, ...] | None = None
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -116,11 +116,11 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
-    def _read(self, now: int) -> tuple[tuple[int, ...], ServedData | None]:
+    def _read(self, now: int) -> tuple[tuple[int | str, ...], ServedData | None]:
         """Return the state of the store, and the data to serve, None if they are served already."""
         state = self._store.state
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
             self._store.require_readable()
-            seen = state.version(), state.last_refresh() or 0, floor_hour(now)
+            seen = state.version(), state.change_id(), state.last_refresh() or 0, floor_hour(now)
             return seen, None if seen == self._shown else read_served_data(self._store, now)

@@ -18,6 +18,7 @@ from tunnihind.store.schema import state as table
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
 
 _VERSION: Final = "version"
+_CHANGE: Final = "change_id"
 _INSTANCE: Final = "instance_id"
 _LAST_REFRESH: Final = "last_refresh"
 _STORED: Final = "prices_stored"
@@ -66,12 +67,21 @@ class StateBook:
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
         self._count_up(connection, _VERSION)
+        _write(connection, _CHANGE, uuid.uuid4().hex)
         self._database.announce(connection)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
         with self._database.reading() as connection:
             return self._count(connection, _VERSION)
+
+    def change_id(self) -> str:
+        """Return a random id of the last change to what is served, empty where it has none. Raises StoreError.
+
+        It tells changes apart that have the same version: a backup that is restored counts on from where it was.
+        """
+        found: str | None = self.read(_CHANGE, _Identity)
+        return found or ""
 
     def last_refresh(self) -> int | None:
         """Return when the pipeline last got an answer about prices and took it in. Raises StoreError."""

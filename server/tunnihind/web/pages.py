@@ -156,17 +156,18 @@ class AccuracyPage:
         self._settings = settings
         self._snapshot = snapshot
         self._mode = mode
-        self._version = ""
+        self._shown = "", ""
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
         """Return the page in a coding. Raises StoreError before there is data."""
         options = PageOptions(lang=options.lang, theme=options.theme, ahead=options.ahead)
-        if self._snapshot.data.version != self._version:
-            self._version = self._snapshot.data.version
+        data = self._snapshot.data
+        if (shown := (data.version, data.change_id)) != self._shown:
+            self._shown = shown
             self._ready.clear()
         if (options, coding) not in self._ready:
-            summary = summarise_accuracy(self._snapshot.data, options, texts_in(options.lang))
+            summary = summarise_accuracy(data, options, texts_in(options.lang))
             html = _render("accuracy.html", self._settings, options, self._mode, summary=summary)
             self._ready[options, coding] = _represent(html, coding, _FIVE_MINUTES)
         return self._ready[options, coding]

@@ -1,12 +1,15 @@
 """Whichever replica is asked within a second, the answer is the same, byte for byte."""
 
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, web
+from sqlalchemy import delete
 
 from tests.support.clocks import StillClock
 from tests.support.pipelines import plain_runs
@@ -18,6 +21,7 @@ from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.service.application import create_app
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
+from tunnihind.store import schema
 from tunnihind.store.store import Store
 
 NOW = day_start(DAY) + 10 * HOUR_S + 1234
@@ -163,3 +167,45 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
         assert day_start(DAY) not in replica.store.prices.archive().everything().of("ee")
     assert day_start(DAY) in replica.store.prices.archive().everything().of("ee")
     replica.store.close()
+
+
+async def test_a_restored_backup_gives_no_tag_to_other_data_that_it_had_before(tmp_path: Path) -> None:
+    """Versions are counted on from the backup's, so the same numbers come again, within the same hour."""
+    file, backup = tmp_path / "served.db", tmp_path / "backup.db"
+    url = f"sqlite:///{file}"
+    with Store(url) as store:
+        store.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
+    shutil.copy(file, backup)
+
+    seen = []
+    for price in (1.0, 2.0):
+        with Store(url) as store:
+            prices = whole_day(DAY + timedelta(days=1), price=lambda _, price=price: price)  # type: ignore[misc]
+            store.prices.add(prices, source="test", seen_ts=NOW - 2000)
+        replica = Replica(url, NOW)
+        await replica.updater.refresh()
+        answer = replica.snapshot.forecast("identity")
+        seen.append((replica.snapshot.data.version, answer.tag, answer.body))
+        replica.store.close()
+        shutil.copy(backup, file)
+
+    (version, tag, body), (same_version, other_tag, other_body) = seen
+    assert same_version == version
+    assert other_body != body
+    assert other_tag != tag
+
+
+async def test_a_server_shows_what_a_restored_backup_has_though_the_version_is_the_same(url: str) -> None:
+    with Store(url) as writer:
+        writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
+        replica = Replica(url, NOW)
+        await replica.updater.refresh()
+        version = replica.snapshot.data.version
+        with writer.database.writing() as connection:
+            connection.execute(delete(schema.prices))
+            writer.state.put(connection, "version", int(version) - 1)
+        writer.prices.add(whole_day(DAY, price=lambda _: 7.0), source="test", seen_ts=NOW - 2000)
+        await replica.updater.refresh()
+        assert replica.snapshot.data.version == version
+        assert replica.snapshot.data.settled[day_start(DAY)] == 7.0
+        replica.store.close()
