@@ -1,13 +1,14 @@
 """What all actions read from a call: the server that is meant, and times."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers import service
 from homeassistant.helpers.selector import ConfigEntrySelector
 from homeassistant.util import dt as dt_util
@@ -31,6 +32,14 @@ class Direction(StrEnum):
 
 DIRECTION_FIELD: Final = {vol.Optional(ATTR_DIRECTION, default=Direction.BUY): vol.In(list(Direction))}
 SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
+
+
+def length(given: object) -> timedelta:
+    """Return a length of time. Raises vol.Invalid, also for one that no length can be, like infinity."""
+    try:
+        return cv.positive_time_period(given)
+    except OverflowError as error:
+        raise vol.Invalid(f"{given!r} is too long") from error
 
 
 def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:

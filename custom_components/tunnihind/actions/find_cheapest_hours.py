@@ -22,7 +22,7 @@ from ..plans.settings import (
     Prefer,
 )
 from ..plans.spans import Span
-from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark
+from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, length, prices_asked, range_asked, rehearsal_mark
 from .window import window_answer
 
 ATTR_DURATION: Final = "duration"
@@ -48,9 +48,9 @@ SCHEMA: Final = vol.Schema(
     {
         **SERVER_FIELD,
         **DIRECTION_FIELD,
-        vol.Required(ATTR_DURATION): cv.positive_time_period,
+        vol.Required(ATTR_DURATION): length,
         vol.Optional(ATTR_SPLIT, default=False): cv.boolean,
-        vol.Optional(ATTR_MIN_PIECE): cv.positive_time_period,
+        vol.Optional(ATTR_MIN_PIECE): length,
         vol.Optional(ATTR_EARLIEST): cv.datetime,
         vol.Optional(ATTR_DEADLINE): cv.datetime,
         vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),

@@ -20,7 +20,7 @@ from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plan_changes import PlanOfServer, async_change_plans
 from ..plans.settings import Horizon
 from ..plans.steering import Change
-from .call import rehearsal_mark
+from .call import length, rehearsal_mark
 from .window import window_answer
 
 ATTR_ENABLED: Final = "enabled"
@@ -28,31 +28,39 @@ ATTR_CLEAR: Final = "clear"
 ATTR_REPLAN: Final = "replan"
 
 
-def _finite(number: float) -> float:
+def _number(given: object) -> float:
+    """Read a number, also as a template writes it. True and false, which Python counts as 1 and 0, are none."""
+    number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
     return number
 
 
-def _minutes(length: timedelta) -> float:
-    return length / timedelta(minutes=1)
+def _whole(given: object) -> int:
+    number = _number(given)
+    if not number.is_integer():
+        raise vol.Invalid("expected a whole number")
+    return int(number)
 
 
-_LENGTH: Final = vol.All(cv.positive_time_period, _minutes)
-_NUMBER: Final = vol.All(vol.Coerce(float), _finite)
+def _minutes(time: timedelta) -> float:
+    return time / timedelta(minutes=1)
+
+
+_LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
 # The fields of a plan's form that a call may change. Those that may be empty take null, which means "none".
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
-    "energy": vol.Any(None, _NUMBER),
-    "power": vol.Any(None, _NUMBER),
+    "energy": vol.Any(None, _number),
+    "power": vol.Any(None, _number),
     "min_piece": _LENGTH,
-    "max_starts": vol.Any(None, vol.Coerce(int)),
+    "max_starts": vol.Any(None, _whole),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
     "horizon": vol.In(list(Horizon)),
-    "price_cap": vol.Any(None, _NUMBER),
-    "tolerance": vol.Any(None, _NUMBER),
+    "price_cap": vol.Any(None, _number),
+    "tolerance": vol.Any(None, _number),
 }
 SCHEMA: Final = cv.make_entity_service_schema(
     {

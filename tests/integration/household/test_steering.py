@@ -498,6 +498,13 @@ async def test_what_can_not_be_is_refused_with_its_field_and_nothing_changes(
     "data",
     [
         {"price_cap": "nan"},
+        {"price_cap": "inf"},
+        {"duration": float("inf")},
+        {"duration": 1e300},
+        {"min_piece": {"hours": float("inf")}},
+        {"max_starts": 2.7},
+        {"max_starts": float("inf")},
+        {"energy": True},
         {"deadline": "25:00"},
         {"horizon": "sure"},
         {"clear": ["name"]},
