@@ -1,5 +1,6 @@
 """What is stored over a restart of Home Assistant: the newest prices and what the plans decided."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, override
 
@@ -59,12 +60,13 @@ class Storage:
         self._store = _Store(hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return what was stored: nothing if there is no file, or none that can be read."""
+        """Return what was stored, as far as it can be read."""
         try:
-            return _state_from(await self._store.async_load() or {})
-        except UnsupportedStorageVersionError, KeyError, TypeError, ValueError, AttributeError:
-            LOGGER.warning("the stored prices can't be read and are fetched again", exc_info=True)
+            kept = await self._store.async_load()
+        except UnsupportedStorageVersionError:
+            LOGGER.warning("what a newer version stored can't be read and begins anew", exc_info=True)
             return StoredState()
+        return _state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
         """Write a little later, unless something newer comes before."""
@@ -80,17 +82,31 @@ class Storage:
 
 
 def _state_from(document: dict[str, Any]) -> StoredState:
-    about, answer = document.get("about"), document.get("answer")
+    """Read each part by itself: prices that can't be read come again, what plans saved would be lost with them."""
     return StoredState(
         server=document.get("server"),
-        about=_about_from(about) if about else None,
-        answer=_answer_from(answer) if answer else None,
-        outcomes=dict(document.get("outcomes", {})),
-        ran={plan: list(windows) for plan, windows in document.get("ran", {}).items()},
-        steered=dict(document.get("steered", {})),
-        ledger=dict(document.get("ledger", {})),
-        server_ahead_s=int(document.get("server_ahead_s", 0)),
+        about=_part(document, "about", _about_from),
+        answer=_part(document, "answer", _answer_from),
+        outcomes=_part(document, "outcomes", dict) or {},
+        ran=_part(document, "ran", _lists_from) or {},
+        steered=_part(document, "steered", dict) or {},
+        ledger=_part(document, "ledger", dict) or {},
+        server_ahead_s=_part(document, "server_ahead_s", int) or 0,
     )
+
+
+def _part[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
+    """Return a part of the file; None where it is not there or can't be read."""
+    kept = document.get(name)
+    try:
+        return read(kept) if kept else None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        LOGGER.warning("%r of what was stored can't be read and begins anew: %r", name, error)
+        return None
+
+
+def _lists_from(kept: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    return {plan: list(windows) for plan, windows in kept.items()}
 
 
 def _about_from(fields: dict[str, Any]) -> About:

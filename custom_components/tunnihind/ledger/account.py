@@ -149,14 +149,14 @@ class Account:
         """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
         try:
             account = cls(int(kept["since"]))
-            account._ready_since = kept["ready_since"]
+            account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
             account._opened = _opened_from(kept["opened"])
             account._runs = [Run.from_dict(run) for run in kept["runs"]]
             account._closed_until = int(kept["closed_until"])
             account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
             account._before = Total.from_list(kept["before"])
             account._last_closed = _last_from(kept["last"])
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is no account that was kept: {error!r}") from error
         return account
 

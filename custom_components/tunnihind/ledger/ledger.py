@@ -83,7 +83,9 @@ class Ledger:
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Undo `as_dict`, also after JSON. What can't be read is begun anew."""
-        return cls(dict(_accounts_from(kept.get("plans", {}))), _prices_from(kept.get("prices", {})))
+        plans = kept.get("plans")
+        accounts = dict(_accounts_from(plans)) if isinstance(plans, Mapping) else {}
+        return cls(accounts, _prices_from(kept.get("prices", {})))
 
 
 def _accounts_from(kept: Mapping[str, Any]) -> Iterator[tuple[str, Account]]:

@@ -167,6 +167,46 @@ async def test_a_decision_that_cannot_be_read_is_decided_anew_and_costs_nothing_
     assert home.value("window_start", PLAN_ID) == decided
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _with([], "answer"),
+        _with({"now": 1}, "answer"),
+        _with({"name": "somebody"}, "about"),
+        _with("outcomes", "outcomes"),
+        _with([1], "ran"),
+        _with({PLAN_ID: 7}, "ran"),
+        _with("late", "server_ahead_s"),
+        _with({"other": {"runs": [{"window": [1]}]}}, "steered"),
+        _with(5, "ledger", "prices"),
+    ],
+)
+async def test_a_damaged_part_costs_neither_what_a_plan_saved_nor_any_other_part(
+    hass: HomeAssistant,
+    home: Home,
+    hass_storage: Files,
+    spoil: Any,  # noqa: ANN401
+) -> None:
+    account = home.entry.runtime_data.ledger.account(PLAN_ID)
+    assert account is not None
+    await home.at(home.now + HOUR_S)
+    await hass.config_entries.async_unload(home.entry.entry_id)
+    hass_storage[KEY]["data"] = spoil(deepcopy(hass_storage[KEY]["data"]))
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    again = home.entry.runtime_data.ledger.account(PLAN_ID)
+    assert again.since == account.since
+
+
+@pytest.mark.parametrize("plans", [None, [], "plans", {PLAN_ID: {"since": 1}}, {PLAN_ID: 3}])
+async def test_an_account_that_cannot_be_read_is_counted_anew(
+    hass: HomeAssistant, home: Home, hass_storage: Files, plans: object
+) -> None:
+    written = await kept(hass, home, hass_storage)
+    written["data"]["ledger"]["plans"] = plans
+    assert await start(hass, home) is ConfigEntryState.LOADED
+    assert home.entry.runtime_data.ledger.account(PLAN_ID).since == home.now
+
+
 @pytest.mark.parametrize(("version", "minor_version"), [(0, 1), (1, 7), (2, 1)])
 async def test_a_file_of_another_version_is_as_good_as_none(
     hass: HomeAssistant, home: Home, hass_storage: Files, version: int, minor_version: int
