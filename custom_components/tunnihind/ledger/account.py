@@ -36,11 +36,15 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The span that is open: the earliest that its window may run, and what waiting was expected to save then."""
+    """The span that is open: the earliest that its window may run, and what waiting was expected to save then.
+
+    `asked_s` is how much time was asked for: where that changes, something else is waited for.
+    """
 
     span: Span
     at_once: int
     expected: Saving | None
+    asked_s: int | None
 
 
 class Account:
@@ -207,11 +211,13 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the span that is open, and note what is expected of it when it is first seen."""
-        if self._opened is None or self._opened.span != decision.span:
+        """Return the span that is open, and note what is expected of it when it is first seen or asked otherwise."""
+        opened = self._opened
+        if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
             at_once = first_quarter(max(decision.span.opens, ready_since))
-            self._opened = _Opened(decision.span, at_once, saving_of(timeline, decision.pieces, at_once))
-        return self._opened
+            expected = saving_of(timeline, decision.pieces, at_once)
+            self._opened = opened = _Opened(decision.span, at_once, expected, decision.asked_s)
+        return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
         """Work out the amounts of every window again that has gone on, or whose prices or readings have changed."""
@@ -255,7 +261,7 @@ def _opened_from(kept: Mapping[str, Any] | None) -> _Opened | None:
     if kept is None:
         return None
     span = Span(int(kept["span"]["opens"]), int(kept["span"]["closes"]))
-    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]))
+    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]), kept["asked_s"])
 
 
 def _last_as_dict(last: LastWindow) -> dict[str, Any]:

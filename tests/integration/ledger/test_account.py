@@ -254,6 +254,24 @@ def test_what_was_expected_when_waiting_began_is_beside_what_came_true() -> None
     assert life.account.last_window == last
 
 
+def test_what_is_expected_is_of_the_need_that_the_window_has() -> None:
+    """The car says after six hours that it needs five hours instead of one, and is still waiting."""
+    price_of = lambda start: 0.05 if start == NIGHT + 20 * HOUR_S else 0.20  # noqa: E731
+    car = replace(MACHINE, duration_s=HOUR_S, energy_kwh=2.0, power_kw=2.0)
+    life = Life(car, NIGHT, price_of=price_of)
+    life.live(NIGHT + 6 * HOUR_S)
+    life.settings = replace(car, duration_s=5 * HOUR_S, energy_kwh=10.0)
+    life.tick()
+    life.restart()
+    life.live(NIGHT + 23 * HOUR_S)
+    last = life.account.last_window
+    assert last is not None
+    assert last.expected is not None
+    per_kwh = last.total.even.per_kwh
+    assert per_kwh is not None
+    assert last.expected.expected == pytest.approx(per_kwh.saved) == pytest.approx(0.15 / 5)
+
+
 def test_the_last_window_is_still_told_when_it_has_been_added_up() -> None:
     once = replace(MACHINE, weekdays=frozenset([4]))
     life = Life(once, NIGHT)
