@@ -72,6 +72,8 @@ class SteeredPlan:
         }
         changed = SteeredPlan(self.form, changes, self.enabled if change.enabled is None else change.enabled)
         settings = changed.settings()
+        if self.form.get("energy") is not None and settings.energy_kwh is None and "duration" not in changed.holding:
+            raise ValueError("duration: give one, for without an energy the plan goes by time")
         if settings.energy_kwh is not None and "duration" in change.values:
             raise ValueError("duration: it follows from the energy and the power; change the energy")
         if change.must_fit and (change.values or change.clear):

@@ -289,6 +289,17 @@ async def test_the_need_of_a_plan_by_energy_sets_its_duration(make_home: MakeHom
     assert registry.async_get_entity_id("number", DOMAIN, f"{PLAN_ID}_duration") is None
 
 
+async def test_a_plan_by_energy_without_an_energy_needs_a_duration(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    before = length(home)
+    with pytest.raises(ServiceValidationError, match="duration: give one"):
+        await update(home, energy=None, power=None)
+    assert length(home) == before
+    await update(home, energy=None, power=None, duration="01:30:00")
+    assert length(home) == 1.5 * HOUR_S
+
+
 async def test_a_plan_that_turns_to_energy_has_the_number_of_it_and_no_duration(car: Home) -> None:
     subentry = car.entry.subentries[PLAN_ID]
     registry = er.async_get(car.hass)
