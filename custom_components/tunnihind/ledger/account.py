@@ -261,7 +261,7 @@ def _opened_from(kept: Mapping[str, Any] | None) -> _Opened | None:
     if kept is None:
         return None
     span = Span(int(kept["span"]["opens"]), int(kept["span"]["closes"]))
-    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]), kept["asked_s"])
+    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]), kept.get("asked_s"))
 
 
 def _last_as_dict(last: LastWindow) -> dict[str, Any]:
