@@ -1,6 +1,6 @@
 """What a table holds, in a form that is the same in every database system, and digests to compare two of them by."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import date
 from hashlib import blake2b
 from typing import Any, Final
@@ -60,7 +60,7 @@ class Content:
         """Return how many rows there are, damaged or not."""
         return connection.execute(select(func.count()).select_from(self.table).where(self.where)).scalar_one()
 
-    def rows(self, connection: Connection, damage: DamageLog) -> Iterator[tuple[Cell, ...]]:
+    def rows(self, connection: Connection, damage: DamageLog) -> Generator[tuple[Cell, ...]]:
         """Yield the rows, a few in memory at a time; one with a cell not of its column's type is noted, left out."""
         streamed = {"stream_results": True, "yield_per": _ROWS_AT_A_TIME}
         with connection.execute(self._query.where(self.where), execution_options=streamed) as result:

@@ -7,8 +7,8 @@ is written meanwhile. Until it is finished and compared, no server opens the tar
 A table is compared by parts. Each row goes into the digest of its part, on both sides, so no row can differ unseen.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -72,16 +72,18 @@ def copy(source_url: str, target_url: str, show: Show) -> Copied:
             raise SettingsError("to is the address that is copied from: give another one")
         target = Database(target_url)
         stack.callback(target.close)
-        _prepare(target, source.state.instance_id())
-        return _Copy(source, target, show).run()
+        token = _prepare(target, source.state.instance_id())
+        return _Copy(source, target, token, show).run()
 
 
 class _Copy:
     """One run of a copy."""
 
-    def __init__(self, source: Store, target: Database, show: Show) -> None:
+    def __init__(self, source: Store, target: Database, token: str, show: Show) -> None:
         self._source = source
         self._target = target
+        self._book = StateBook(target)
+        self._token = token
         self._show = show
         self._contents = {table.name: Content(table, _is_copied(table)) for table in _tables()}
 
@@ -95,13 +97,22 @@ class _Copy:
             for name, content in self._contents.items():
                 wanted[name], tables[name] = self._bring(content, snapshot, found[name])
         self._compare(wanted)
-        book = StateBook(self._target)
-        with self._target.writing() as connection:
+        with self._writing() as connection:
             self._target.continue_ids(connection)
-            book.finish_copy(connection)
+            self._book.finish_copy(connection)
         with self._source.database.reading() as connection:
             has_moved = self._source.state.progress(connection) != began
         return Copied(str(self._source.database), str(self._target), tables, has_moved)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Write to the target, unless another run has begun to, whose work this would double. Raises StoreError."""
+        with self._target.writing() as connection:
+            if not self._book.is_copied_by(connection, self._token):
+                raise StoreError(
+                    f"another `tunnihind copy` to {self._target} has begun, and goes on instead of this one"
+                )
+            yield connection
 
     def _found(self, content: Content) -> Digest:
         """Return the digest of a table of the target, which is emptied where it is damaged."""
@@ -116,21 +127,24 @@ class _Copy:
         """Write what the target lacks of a table; return the digest that it has then, and what became of it."""
         total = content.count(snapshot)
         wanted = Digest(content)
-        rows = content.rows(snapshot, self._source.database.damage)
-        if not found.count:
-            written = self._write(content, wanted.passing(rows), total)
-        else:
+        # Closed here, so that no cursor is left when the writing fails: its connection would be gone before it.
+        with closing(content.rows(snapshot, self._source.database.damage)) as rows:
+            if not found.count:
+                written = self._write(content, wanted.passing(rows), total)
+                return wanted, CopiedTable(wanted.count, written, total - wanted.count)
             for _ in wanted.passing(rows):
                 pass
-            differing = wanted.differing(found)
+        differing, written = wanted.differing(found), 0
+        if differing:
             self._delete(content, map(content.within, differing))
-            lacking = (row for row in content.rows(snapshot, DamageLog()) if content.part_of(row) in differing)
-            written = self._write(content, lacking if differing else (), wanted.count_in(differing))
+            with closing(content.rows(snapshot, DamageLog())) as rows:
+                lacking = (row for row in rows if content.part_of(row) in differing)
+                written = self._write(content, lacking, wanted.count_in(differing))
         return wanted, CopiedTable(wanted.count, written, total - wanted.count)
 
     def _delete(self, content: Content, conditions: Iterable[ColumnElement[bool]]) -> None:
         for some in batched(conditions, _PARTS_A_WRITE, strict=False):
-            with self._target.writing() as connection:
+            with self._writing() as connection:
                 for condition in some:
                     connection.execute(delete(content.table).where(condition))
 
@@ -138,7 +152,7 @@ class _Copy:
         """Insert rows, a few in memory at a time; return how many."""
         steps, written = -(-total // _ROWS_A_WRITE), 0
         for step, some in enumerate(batched(rows, _ROWS_A_WRITE, strict=False), start=1):
-            with self._target.writing() as connection:
+            with self._writing() as connection:
                 connection.execute(insert(content.table), [content.values(row) for row in some])
             written += len(some)
             self._show(f"copying {content.table.name}", step, steps)
@@ -179,8 +193,8 @@ def _is_same(source: Database, target_url: str) -> bool:
     return path.exists() and path.samefile(source.path)
 
 
-def _prepare(target: Database, instance_id: str) -> None:
-    """Make the target's tables, and note that it becomes a copy. Raises SchemaError, StoreError."""
+def _prepare(target: Database, instance_id: str) -> str:
+    """Make the target's tables, and note that it becomes a copy; return our token. Raises SchemaError, StoreError."""
     book = StateBook(target)
     with target.reading() as connection:
         found = set(inspect(connection).get_table_names())
@@ -192,7 +206,7 @@ def _prepare(target: Database, instance_id: str) -> None:
     if revision != HEAD:
         upgrade(target)
     with target.writing() as connection:
-        book.begin_copy(connection, instance_id)
+        return book.begin_copy(connection, instance_id)
 
 
 def _require_free(

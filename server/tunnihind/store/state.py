@@ -25,9 +25,10 @@ _STORED: Final = "prices_stored"
 _COVARIATES: Final = "covariate_changes"
 _KNOWLEDGE: Final = "knowledge_changes"
 _COPYING: Final = "copying"
+_COPIED_BY: Final = "copied_by"
 _COPIED: Final = "copied"
 
-COPYS_OWN: Final = (_COPYING, _COPIED)
+COPYS_OWN: Final = (_COPYING, _COPIED_BY, _COPIED)
 """The facts about a copy, which are not copied themselves."""
 
 type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -154,13 +155,23 @@ class StateBook:
         found: str | None = self._read(connection, _COPYING, _Identity)
         return found
 
-    def begin_copy(self, connection: Connection, instance_id: str) -> None:
-        """Note within a transaction that this becomes a copy of an installation's database, and isn't one yet."""
+    def begin_copy(self, connection: Connection, instance_id: str) -> str:
+        """Note within a transaction that this becomes a copy of an installation's database, and isn't one yet.
+
+        Return the token of who makes it, which `is_copied_by` looks for.
+        """
+        token = uuid.uuid4().hex
         _write(connection, _COPYING, instance_id)
+        _write(connection, _COPIED_BY, token)
+        return token
+
+    def is_copied_by(self, connection: Connection, token: str) -> bool:
+        """Return whether nobody else has begun to make this copy, and it isn't finished."""
+        return bool(self._read(connection, _COPIED_BY, _Identity) == token)
 
     def finish_copy(self, connection: Connection) -> None:
         """Note within a transaction that this is a whole copy, and how far it has come."""
-        connection.execute(delete(table).where(table.c.key == _COPYING))
+        connection.execute(delete(table).where(table.c.key.in_([_COPYING, _COPIED_BY])))
         _write(connection, _COPIED, self.progress(connection))
 
     def is_untouched_copy(self, connection: Connection) -> bool:

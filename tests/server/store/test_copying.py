@@ -1,5 +1,6 @@
 """A database taken over into another one: whole, of one moment, and gone on with where it was interrupted."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,7 +18,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, StoreError
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
-from tunnihind.store import content
+from tunnihind.store import content, copying
 from tunnihind.store.copying import NOT_COPIED, copy
 from tunnihind.store.database import Database
 from tunnihind.store.schema import backtest_forecasts, day_scores, leases, metadata, prices
@@ -321,6 +322,40 @@ def test_a_copy_that_something_else_writes_to_is_noticed(source: str, target: st
         Store(target)
     copy(source, target, shown)
     assert rows_of(target) == rows_of(source)
+
+
+def test_of_two_copies_at_once_the_later_goes_on_alone(ways: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    source, target = ways
+    others = []
+
+    def begin_another(what: str, _done: int, _total: int) -> None:
+        if what == "copying prices" and not others:
+            others.append(None)
+            copy(source, target, shown)
+            # It is finished: a server may have begun to write to it.
+            with Store(target) as store:
+                store.state.refreshed(NOW + 1)
+
+    with pytest.raises(StoreError, match=r"another `tunnihind copy` to .* has begun"):
+        copy(source, target, begin_another)
+    gc.collect()
+    assert [record.exc_info for record in caplog.records if record.exc_info] == []
+    with Store(target) as store:
+        assert store.state.last_refresh() == NOW + 1
+
+
+def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(
+    source: str, target: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def interrupt(_what: str, _done: int, _total: int) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr(copying, "_ROWS_A_WRITE", 3)
+    monkeypatch.setattr(content, "_ROWS_AT_A_TIME", 3)
+    with pytest.raises(Interrupted):
+        copy(source, target, interrupt)
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
 def test_progress_comes_to_its_end(source: str, target: str) -> None:
