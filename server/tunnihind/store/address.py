@@ -11,9 +11,10 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from tunnihind.errors import SettingsError
 
 _HIDDEN: Final = "***"
-_SECRET_PARAMETERS: Final = ("password", "sslpassword")
+_SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
+"""`password`, `sslpassword`, and what people write instead of them."""
 _SECRETS: Final = re.compile(
-    rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b(?:{'|'.join(_SECRET_PARAMETERS)})=)[^&]*", re.IGNORECASE
+    rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b{_SECRET_PARAMETER.pattern}=)[^&]*", re.IGNORECASE
 )
 _POSTGRESQL: Final = "postgresql+psycopg"
 _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
@@ -53,15 +54,19 @@ def is_file(address: str) -> bool:
 
 def shown(url: URL) -> str:
     """Return an address with its passwords hidden."""
-    hidden = {name: _HIDDEN for name in url.query if name.lower() in _SECRET_PARAMETERS}
+    hidden = dict.fromkeys(_secret_parameters(url), _HIDDEN)
     rendered = url.update_query_dict(hidden).render_as_string(hide_password=True)
     return rendered.replace(quote(_HIDDEN), _HIDDEN)
 
 
 def without_secrets(text: str, url: URL) -> str:
     """Return a text of somebody else without the passwords of an address, as they are and as a URL writes them."""
-    found = [url.password, *(url.query.get(name) for name in _SECRET_PARAMETERS)]
+    found = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = [str(secret) for secret in found if secret]
     for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):
         text = text.replace(written, _HIDDEN)
     return text
+
+
+def _secret_parameters(url: URL) -> list[str]:
+    return [name for name in url.query if _SECRET_PARAMETER.fullmatch(name)]

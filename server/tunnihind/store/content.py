@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import date
 from hashlib import blake2b
+from math import isnan
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -177,7 +178,8 @@ def _fits(column: Column[Any]) -> Callable[[Any], bool]:
         case Integer():
             return lambda cell: isinstance(cell, int) and -(2**31) <= cell < 2**31
         case Float():
-            return lambda cell: isinstance(cell, float | int)
+            # SQLite keeps what is no number as NULL.
+            return lambda cell: isinstance(cell, float | int) and not isnan(cell)
         case LargeBinary():
             return lambda cell: isinstance(cell, bytes)
         case Date():

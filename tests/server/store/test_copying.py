@@ -308,6 +308,15 @@ def test_a_damaged_row_is_named_and_left_out(
         assert {table.written for table in copy(source, url, shown).tables.values()} == {0}
 
 
+@pytest.mark.parametrize("ways", ["PostgreSQL to SQLite"], indirect=True)
+def test_a_price_that_is_no_number_is_left_out(ways: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    source, target = ways
+    with Store(source) as store, store.database.writing() as connection:
+        connection.execute(text("UPDATE prices SET eur_mwh = 'NaN' WHERE zone = 'lv'"))
+    assert copy(source, target, shown).tables["prices"].left_out > 1
+    assert "is damaged: eur_mwh is nan" in caplog.text
+
+
 def test_a_copy_that_something_else_writes_to_is_noticed(source: str, target: str) -> None:
     def meddle(what: str, done: int, total: int) -> None:
         if what == "copying prices" and done == total:
@@ -326,7 +335,7 @@ def test_a_copy_that_something_else_writes_to_is_noticed(source: str, target: st
 
 def test_of_two_copies_at_once_the_later_goes_on_alone(ways: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
     source, target = ways
-    others = []
+    others: list[None] = []
 
     def begin_another(what: str, _done: int, _total: int) -> None:
         if what == "copying prices" and not others:

@@ -67,6 +67,7 @@ def test_an_address_without_a_driver_takes_the_one_that_the_extra_installs(postg
         ("guarded:{right}@/{database}?host=/nosuch", "No such file or directory"),
         ("guarded:{right}@/{database}?host={folder}&sslmode=perhaps", 'invalid sslmode value: "perhaps"'),
         ("guarded:{right}@/{database}?host={folder}&colour=blue", 'invalid connection option "colour"'),
+        ("guarded@/{database}?host={folder}&passwrd={wrong}", 'invalid connection option "passwrd"'),
         ("guarded:{right}@/{database}?host={folder}", "permission denied for schema public"),
     ],
 )
