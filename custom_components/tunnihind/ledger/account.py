@@ -17,6 +17,9 @@ from .settled_prices import SettledPrices
 
 # Until then, a price that is corrected or a reading that comes late still counts.
 _CORRECTED_S: Final = 48 * HOUR_S
+# A clock that is set back by less may be wrong for a moment: a small computer without a battery for its clock starts
+# with the time that it last wrote down, until the network tells it.
+_CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # A window whose prices have not come by then is given up.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # How many days are kept one by one: those of a month and of the one before it.
@@ -59,6 +62,7 @@ class Account:
         self._opened: _Opened | None = None
         self._runs: list[Run] = []
         self._closed_until = 0
+        self._ran_until = 0
         self._days: dict[date, Total] = {}
         self._before = Total()
         self._last_closed: LastWindow | None = None
@@ -101,10 +105,15 @@ class Account:
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
         """Follow what the plan decided as of `now`, UTC seconds, and bring the amounts up to date."""
-        self._now = now
-        self._follow(settings, outcome, timeline, now)
-        self._work_out(prices, now)
-        self._close(prices, now)
+        if self._ran_until - now > _CLOCK_IN_DOUBT_S:
+            self._ran_until = 0
+        # What has run stays, also while the clock is set back. Until it has come there again, nothing is counted.
+        seen = self._now = max(now, self._ran_until)
+        self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
+        if self._runs:
+            self._ran_until = max(self._ran_until, min(seen, self._runs[-1].end))
+        self._work_out(prices, seen)
+        self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
         """Return, by meter, the slices that were over at `until` (UTC seconds) and have no reading yet."""
@@ -143,6 +152,7 @@ class Account:
             "opened": asdict(self._opened) if self._opened else None,
             "runs": [run.as_dict() for run in self._runs],
             "closed_until": self._closed_until,
+            "ran_until": self._ran_until,
             "days": {day.isoformat(): total.as_list() for day, total in self._days.items()},
             "before": self._before.as_list(),
             "last": _last_as_dict(self._last_closed) if self._last_closed else None,
@@ -157,6 +167,7 @@ class Account:
             account._opened = _opened_from(kept["opened"])
             account._runs = [Run.from_dict(run) for run in kept["runs"]]
             account._closed_until = int(kept["closed_until"])
+            account._ran_until = int(kept.get("ran_until", 0))
             account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
             account._before = Total.from_list(kept["before"])
             account._last_closed = _last_from(kept["last"])
@@ -164,7 +175,9 @@ class Account:
             raise ValueError(f"this is no account that was kept: {error!r}") from error
         return account
 
-    def _follow(self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int) -> None:
+    def _follow(
+        self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
+    ) -> None:
         """Take up a window that has begun, and follow the one that was taken up."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._cut(window, now)
@@ -178,7 +191,7 @@ class Account:
             self._set_ready_again(min(now, window.end))
             if window is outcome:
                 return
-        if self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
+        if is_set_back or self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
             return
         opened = self._open(outcome, self._ready_since, timeline)
         newest = self._runs[-1].start if self._runs else self._closed_until - 1

@@ -396,3 +396,41 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     assert SettledPrices().as_dict() == {}
     assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
     assert Timeline(HOUR_S).at(NIGHT) is None
+
+
+@pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])
+@pytest.mark.parametrize("plan", [BOILER, MACHINE, CAR], ids=["split", "one piece", "by energy"])
+def test_a_clock_that_is_wrong_for_a_moment_after_a_restart_costs_nothing_that_was_counted(
+    plan: PlanSettings, back_s: int
+) -> None:
+    """A small computer without a battery for its clock starts with the time that it last wrote down."""
+    life = Life(plan, NIGHT)
+    life.live(NIGHT + 3 * DAY_S + 18 * HOUR_S)
+    counted, right = life.account.total.as_list(), life.now
+    assert counted[0] > 0
+    life.restart()
+    life.now = right - back_s
+    life.outcome = None
+    life.tick()
+    assert life.account.total.as_list() == pytest.approx(counted, abs=1e-5)
+    life.now = right
+    life.tick()
+    assert life.account.total.as_list() == pytest.approx(counted, abs=1e-5)
+
+
+def test_windows_are_counted_again_once_a_clock_that_was_set_back_has_caught_up() -> None:
+    life = Life(MACHINE, NIGHT)
+    life.live(NIGHT + 2 * DAY_S)
+    counted = life.account.total.even.kwh
+    life.now -= 5 * HOUR_S
+    life.live(NIGHT + 4 * DAY_S)
+    assert life.account.total.even.kwh == pytest.approx(counted + 2 * MACHINE.duration_s / HOUR_S)
+
+
+def test_windows_of_a_clock_that_was_days_ahead_hold_nothing_up() -> None:
+    life = Life(MACHINE, NIGHT + 100 * DAY_S)
+    life.live(NIGHT + 101 * DAY_S)
+    life.now, life.outcome = NIGHT, None
+    life.live(NIGHT + 2 * DAY_S)
+    assert life.account.last_window is not None
+    assert life.account.last_window.end <= NIGHT + 2 * DAY_S
