@@ -30,21 +30,33 @@ def parsed(address: str, setting: str = "database-url") -> URL:
     try:
         url = make_url(address)
         url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+        _require_whole(url)
+        if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
+            raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
         create_engine(url)  # connects to nothing yet, and finds what is wrong
     except ImportError as error:
-        advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
-        message = f"{setting} names {url.drivername}, whose driver is not installed ({advice})"
-        raise SettingsError(message) from None
+        if url.get_backend_name() in _SYSTEMS:
+            advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
+            message = f"{setting} names {url.drivername}, whose driver is not installed ({advice})"
+            raise SettingsError(message) from None
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)
         message = (
             f"{setting} is {shown!r}: give an address such as sqlite:////var/lib/tunnihind/tunnihind.db "
             "or postgresql+psycopg://user:password@host/name"
         )
+        if "@" in address:
+            message += ", with %40 for an @ in the password, %3A for a :, %2F for a / and %25 for a %"
         raise SettingsError(message) from error
     if url.get_backend_name() not in _SYSTEMS:
         raise SettingsError(f"{setting} names {url.drivername}: data is kept in SQLite or PostgreSQL")
     return url
+
+
+def _require_whole(url: URL) -> None:
+    """Make sure that no part of a password has become the host or the name of the database. Raises ValueError."""
+    if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
+        raise ValueError("an @ in the password ended it")
 
 
 def is_file(address: str) -> bool:

@@ -24,23 +24,25 @@ _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
 _NAMED: Final = 3
 """So many tables of another program are named."""
+_TELLING: Final = frozenset({"covariates", "source_health"})
+"""Tables of every version that hardly another program has; other programs have an `alembic_version` too."""
 
 
 def current(connection: Connection) -> str | None:
     """Return the step a database has reached, None for an empty one. Raises SchemaError where that is unclear."""
-    noted = _noted(connection)
-    if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
-        return noted[0]
-    # There is no note, or it is damaged. Then only the tables can tell.
     found = inspect(connection)
     tables = set(found.get_table_names())
-    if not tables & set(metadata.tables):
+    if not tables & _TELLING:
         if strangers := sorted(tables - {_NOTE}):
             raise SchemaError(
                 f"the database holds tables of another program ({', '.join(strangers[:_NAMED])}): "
                 "name one of Tunnihind's own with --database-url"
             )
         return None
+    noted = _noted(connection)
+    if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
+        return noted[0]
+    # There is no note, or it is damaged. Then only the tables can tell.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(f"the database's alembic_version is damaged: it holds {noted}, which is no version of its tables")
@@ -54,7 +56,7 @@ def is_current(database: Database) -> bool:
 
 def is_noted_current(connection: Connection) -> bool:
     """Return whether the tables are noted to be today's."""
-    return _noted(connection) == [HEAD]
+    return current(connection) == HEAD and _noted(connection) == [HEAD]
 
 
 def note_current(connection: Connection) -> None:
