@@ -70,11 +70,6 @@ class Account:
         self._now = since
 
     @property
-    def has_used_energy(self) -> bool:
-        """Whether energy was ever counted."""
-        return self.total.used.kwh > 0
-
-    @property
     def total(self) -> Total:
         """All windows since the account was opened."""
         parts = [self._days, *(found for _, found in self._worked_out.values())]

@@ -349,11 +349,13 @@ def test_what_cannot_be_read_is_begun_anew(caplog: pytest.LogCaptureFixture) -> 
     life.live(NIGHT + DAY_S)
     kept = life.ledger.as_dict()
     kept["plans"]["other"] = {"since": NIGHT, "runs": 7}
+    kept["plans"]["short"] = {**kept["plans"][PLAN], "before": [1.0, 2.0]}
     kept["prices"] = {"since": "then"}
     life.ledger = Ledger.from_dict(kept)
     assert "counted anew" in caplog.text
     assert "asked for again" in caplog.text
     assert life.ledger.account("other") is None
+    assert life.ledger.account("short") is None
     life.tick()
     assert life.account.total.even.kwh == pytest.approx(3)
 
