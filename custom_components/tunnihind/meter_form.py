@@ -32,13 +32,17 @@ def meter_of(user_input: Mapping[str, Any]) -> str | None:
     return meter
 
 
-def wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with the meter, by section: the recorder has to have statistics of it."""
+def wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
+    """Return what is wrong with the meter, by section: the recorder has to have statistics of it.
+
+    The one that the plan has `kept` so far may be away: that keeps nobody from changing the rest of the form.
+    """
     meter = meter_of(user_input)
     if meter is None:
         return {}
     state = hass.states.get(meter)
-    return {} if state and _has_statistics(state.attributes) else {SAVED: "no_meter"}
+    is_fit = _has_statistics(state.attributes) if state else meter == kept
+    return {} if is_fit else {SAVED: "no_meter"}
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:

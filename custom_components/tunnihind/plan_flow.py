@@ -16,7 +16,7 @@ from homeassistant.data_entry_flow import InvalidData
 from .changes_hint import changes_hint
 from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .meter_form import wrong_meter
+from .meter_form import METER, wrong_meter
 from .plan_form import (
     FIRST_PLAN,
     KIND,
@@ -78,7 +78,8 @@ class PlanFlow(ConfigSubentryFlow):
             return self._form("reconfigure", form, values, placeholders=hint)
         # Plans of one name that there are already stay, and may be changed.
         others = self._titles() - {subentry.title}
-        if errors := errors_of(user_input, others, form) | wrong_meter(self.hass, user_input):
+        meter = wrong_meter(self.hass, user_input, subentry.data.get(METER))
+        if errors := errors_of(user_input, others, form) | meter:
             return self._form("reconfigure", form, user_input, errors, hint)
         await self._end_changes()
         plan = plan_of(user_input, self._unit, form)

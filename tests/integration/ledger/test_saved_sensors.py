@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from homeassistant.config_entries import SOURCE_USER
+from homeassistant.config_entries import SOURCE_RECONFIGURE, SOURCE_USER, SubentryFlowContext
 from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.components.recorder.common import (
     async_wait_recording_done,
@@ -15,6 +16,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import (
 )
 
 from tests.support.energy_meter import stored
+from tests.support.flows import shown
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
 from tests.support.recording_proxy import RecordingProxy
 from tunnihind.known import PriceHistory
@@ -370,6 +372,27 @@ async def test_the_form_takes_a_meter_that_has_statistics(
         assert result["errors"] == {"saved": error}
     else:
         assert result["data"]["meter"] == METER
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_the_form_shows_the_meter_and_keeps_it_also_while_it_is_away(
+    hass: HomeAssistant, make_home: MakeHome, is_there: bool
+) -> None:
+    home = await make_home()
+    entry = await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "meter": METER, "horizon": "published"}})
+    if is_there:
+        hass.states.async_set(METER, "1", {"unit_of_measurement": "kWh", "state_class": "total"})
+    flows = hass.config_entries.subentries
+    context = SubentryFlowContext(source=SOURCE_RECONFIGURE, subentry_id=PLAN_ID)
+    form = await flows.async_init((entry.entry_id, "plan"), context=context)
+    answers = shown(form)
+    assert answers["saved"] == {"meter": METER}
+    whole = {**answers, "when": {"weekdays": ["mon"], "days": 1}}
+    if not is_there:
+        other = await flows.async_configure(form["flow_id"], {**whole, "saved": {"meter": "sensor.no_such_meter"}})
+        assert other["errors"] == {"saved": "no_meter"}
+    assert (await flows.async_configure(form["flow_id"], whole))["type"] is FlowResultType.ABORT
+    assert entry.subentries[PLAN_ID].data["meter"] == METER
 
 
 def test_prices_differ_from_hour_to_hour() -> None:
