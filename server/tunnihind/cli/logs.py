@@ -32,8 +32,10 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # It warns with a traceback whenever a network goes away; our own message says what that means.
-    logging.getLogger("zeroconf").setLevel(logging.ERROR)
+    # They warn, one with a traceback, whenever a network goes away or a batch is refused; our own message says what
+    # that means.
+    for worried in ("zeroconf", "psycopg"):
+        logging.getLogger(worried).setLevel(logging.ERROR)
 
 
 def _handler(style: str) -> logging.Handler:

@@ -1,6 +1,9 @@
 """The commands on PostgreSQL say what they say on SQLite."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,21 @@ def test_status_names_the_database_without_its_password_and_its_size(postgresql_
     assert first.startswith("database    postgresql+psycopg://tunnihind:***@/test_")
     assert " MB, 0 prices" in first
     assert "s3cret" not in done.output
+
+
+@pytest.mark.usefixtures("run")
+def test_an_import_that_the_server_refuses_in_the_middle_of_a_batch_is_told_in_one_line(
+    postgresql_url: str, tmp_path: Path
+) -> None:
+    with Store(postgresql_url) as store, store.database.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE prices ADD CONSTRAINT small CHECK (eur_mwh < 50)")
+    prices = tmp_path / "prices.csv"
+    hours = range(day_start(FIRST), day_end(LAST), 3600)
+    prices.write_text("ts,ee\n" + "".join(f"{ts},{n % 51}\n" for n, ts in enumerate(hours)))
+    environment = {"TUNNIHIND_DATABASE_URL": postgresql_url, "COLUMNS": "100"}
+    # As a process of its own: in this one, what is logged before the error would be lost.
+    command = [str(Path(sys.executable).with_name("tunnihind")), "import", "prices", str(prices)]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "small" in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
