@@ -60,7 +60,7 @@ def test_an_address_without_a_driver_takes_the_one_that_the_extra_installs(postg
     [
         ("guarded:{wrong}@/{database}?host={folder}", 'password authentication failed for user "guarded"'),
         ("guarded@/{database}?host={folder}&password={wrong}", 'password authentication failed for user "guarded"'),
-        ("guarded@/{database}?host={folder}", "no password supplied"),
+        ("guarded@/{database}?host={folder}", ": no password supplied"),
         ("nobody:{wrong}@/{database}?host={folder}", 'role "nobody" does not exist'),
         ("guarded:{right}@/nosuch?host={folder}", 'database "nosuch" does not exist'),
         ("guarded:{right}@nosuch.invalid/{database}", "failed to resolve host 'nosuch.invalid'"),
@@ -82,6 +82,7 @@ def test_what_is_wrong_with_an_address_is_told_in_one_sentence_without_the_passw
     assert said in text
     assert text.startswith("can't ")
     assert "\n" not in text
+    assert "fe_sendauth" not in text
     assert database in text or "nosuch" in text
     for secret in ("wr%40ng", "wr@ng", IN_A_URL, PASSWORD):
         assert secret not in text

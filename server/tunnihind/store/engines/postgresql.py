@@ -102,7 +102,9 @@ _PLAIN: Final = {
 """What is said, by SQLSTATE, before the server's own words."""
 
 # What psycopg says before the server's own words.
-_PREAMBLE: Final = re.compile(r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +)?")
+_PREAMBLE: Final = re.compile(
+    r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
+)
 _NO_CONNECTION: Final = "the database server can't be reached"
 
 
