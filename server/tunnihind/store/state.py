@@ -132,13 +132,17 @@ class StateBook:
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
-    def has_instance_id(self) -> bool:
-        """Return whether this installation has an identity. Raises StoreError."""
-        return self.read(_INSTANCE, _Identity) is not None
+    def lacks_instance_id(self) -> bool:
+        """Return whether no server has given this installation an identity yet, not even one that is damaged now.
+
+        Raises StoreError.
+        """
+        with self._database.reading() as connection:
+            return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
     def make_instance_id(self) -> None:
         """Give this installation an identity unless it has one. Raises StoreError."""
-        if self.has_instance_id():
+        if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:
             # Another process may have been quicker.

@@ -122,7 +122,7 @@ class Store:
     def _make_ready(self, *, is_replica: bool) -> None:
         if self.database.read_only:
             require_readable(self.database, newer_too=is_replica)
-            if is_replica and not self.state.has_instance_id():
+            if is_replica and self.state.lacks_instance_id():
                 raise empty(self.database)
         elif not is_current(self.database):
             from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed

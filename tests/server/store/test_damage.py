@@ -268,6 +268,13 @@ def test_facts_of_which_there_is_one_begin_anew(
     assert f"the row of {table} with " in caplog.text
 
 
+def test_a_damaged_identity_keeps_no_replica_and_no_model_out(url: str) -> None:
+    with changing(url) as connection:
+        connection.execute(text("UPDATE state SET value = 'x' WHERE key = 'instance_id'"))
+    with Store(url, read_only=True, is_replica=True) as store:
+        assert len(store.state.instance_id()) == 32
+
+
 def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url: str) -> None:
     ts = day_start(DAY - timedelta(10)) + 3600
     with changing(url) as connection:
