@@ -23,7 +23,7 @@ AFTERNOON = "2026-01-14T15:20:00+02:00"
 MIDNIGHT = instant("2026-01-14T00:00:00+02:00")
 PRICE_SENSORS = (
     *("current_price", "next_price", "forecast", "price_list", "average_today", "lowest_today", "highest_today"),
-    *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow"),
+    *("average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "spread_today", "average_ahead"),
 )
 
 
