@@ -137,7 +137,8 @@ async def freeze_the_holder_in_a_write(trial: Trial) -> None:
         async def goes_on() -> bool:
             return _count(trial.cluster.database_url) > before
 
-        assert await until(goes_on, within=_PATIENCE_S), "the other server can't write"
+        logs = "\n".join(server.log for server in trial.cluster.servers.values())
+        assert await until(goes_on, within=_PATIENCE_S), f"the other server can't write:\n{logs}"
         wrote = time.monotonic() - since
     finally:
         os.kill(pid, signal.SIGCONT)

@@ -56,13 +56,13 @@ _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer that has sent nothing for so long in the middle of a batch is frozen or cut off."""
+"""A writer that has neither sent nor taken anything for so long in the middle of a batch is frozen or cut off."""
 # Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
     " AND (CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint)) = :number"
-    " AND state = 'active' AND wait_event = 'ClientRead'"
+    " AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')"
     " AND clock_timestamp() - state_change > make_interval(secs => :silent_s)"
 ).bindparams(number=_ONE_WRITER)
 
