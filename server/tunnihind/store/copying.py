@@ -98,7 +98,6 @@ class _Copy:
                 wanted[name], tables[name] = self._bring(content, snapshot, found[name])
         self._compare(wanted)
         with self._writing() as connection:
-            self._target.continue_ids(connection)
             self._book.finish_copy(connection)
         with self._source.database.reading() as connection:
             has_moved = self._source.state.progress(connection) != began

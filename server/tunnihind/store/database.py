@@ -162,10 +162,6 @@ class Database:
         self.read_only = other.read_only
         earlier.close()
 
-    def continue_ids(self, connection: Connection) -> None:
-        """Have the next row that the system numbers itself follow those that came with a number."""
-        self._system.continue_ids(connection)
-
     def count_by(self, count: Count) -> None:
         """Have every transaction from now on counted."""
         self._count = count

@@ -68,9 +68,6 @@ class System(Protocol):
     def size(self) -> int | None:
         """Return how many bytes the database takes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
-    def continue_ids(self, connection: Connection) -> None:
-        """Have the next row that the system numbers itself follow those that came with a number."""
-
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another database in this one's place looked at before it is used. Raises StoreError."""
 

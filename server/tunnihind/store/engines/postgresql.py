@@ -79,10 +79,6 @@ _NOTING: Final = text(
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
-_CONTINUE_IDS: Final = text(
-    "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs HAVING max(id) IS NOT NULL"
-)
-
 _POOL_SIZE: Final = 5
 _POOL_OVERFLOW: Final = 10
 _POOL_WAIT_S: Final = 10
@@ -194,10 +190,6 @@ class Postgresql:
         """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
-
-    def continue_ids(self, connection: Connection) -> None:
-        """Set the counter of the runs."""
-        connection.execute(_CONTINUE_IDS)
 
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have the database looked at that is behind a new connection."""

@@ -100,9 +100,6 @@ class Sqlite:
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def continue_ids(self, connection: Connection) -> None:
-        """Do nothing: SQLite numbers a row by the highest number there is."""
-
     def go_on_only_if(self, recognise: Recognise) -> None:
         """Have another file in this one's place looked at before it is used. Raises StoreError."""
         self._recognise = recognise
