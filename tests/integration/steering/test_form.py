@@ -1,0 +1,73 @@
+"""The form of a plan that was changed beside it, and such changes in the file of the integration."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.flows import shown
+from tests.support.home import PLAN_ID, Home
+from tests.support.steering import CAR, KEY, Files, form_of, restart, save_form, update
+
+
+async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home) -> None:
+    assert (await form_of(car))["description_placeholders"] == {"changes": ""}
+    await update(car, duration="01:30:00", deadline="06:00", earliest=None, price_cap=12.5, horizon="cautious")
+    form = await form_of(car)
+    assert shown(form)["duration"] == {"hours": 4, "minutes": 0}
+    assert shown(form)["when"]["deadline"] == "07:00:00"
+    hint = form["description_placeholders"]["changes"]
+    assert ":\n\n- Duration: 1:30\n- Earliest start: –\n- Deadline: 06:00\n" in hint
+    assert "Forecast too, with caution" in hint
+    assert "12.50 c/kWh" in hint
+
+
+async def test_the_form_names_it_in_estonian(car: Home) -> None:
+    car.hass.config.language = "et"
+    await update(car, deadline="06:00", price_cap=12.5, energy=22.5, power=7.4)
+    hint = (await form_of(car))["description_placeholders"]["changes"]
+    assert "Tähtaeg: 06:00" in hint
+    assert "Vajalik energia: 22,5 kWh" in hint
+    assert "12,50 s/kWh" in hint
+
+
+@pytest.mark.parametrize("fields", [{}, {"name": "Auto"}, {"duration": {"hours": 5, "minutes": 0}}])
+async def test_saving_the_form_ends_what_was_changed(car: Home, fields: dict[str, Any], hass_storage: Files) -> None:
+    await update(car, duration="01:00:00", deadline="06:00")
+    await save_form(car, **fields)
+    saved = 300 if "duration" in fields else 240
+    assert float(car.state("number", "duration", PLAN_ID).state) == saved
+    assert car.state("time", "deadline", PLAN_ID).state == "07:00:00"
+    assert hass_storage[KEY]["data"]["steered"] == {}
+    await restart(car)
+    assert float(car.state("number", "duration", PLAN_ID).state) == saved
+
+
+async def test_a_form_saved_while_the_server_is_not_loaded_ends_the_changes_too(car: Home) -> None:
+    await update(car, duration="01:00:00")
+    await car.hass.config_entries.async_unload(car.entry.entry_id)
+    await save_form(car, duration={"hours": 5, "minutes": 0})
+    await car.hass.config_entries.async_setup(car.entry.entry_id)
+    await car.settle()
+    assert float(car.state("number", "duration", PLAN_ID).state) == 300
+
+
+async def test_stored_changes_that_can_not_be_read_leave_the_plan_as_its_form_says(
+    car: Home, hass_storage: Files
+) -> None:
+    await update(car, duration="01:00:00")
+    await car.hass.config_entries.async_unload(car.entry.entry_id)
+    for spoilt in ({"changes": 7}, {"form": dict(CAR), "changes": {"duration": 7}, "enabled": True}):
+        hass_storage[KEY]["data"]["steered"] = {PLAN_ID: spoilt}
+        await car.hass.config_entries.async_setup(car.entry.entry_id)
+        await car.settle()
+        assert float(car.state("number", "duration", PLAN_ID).state) == 240
+        await car.hass.config_entries.async_unload(car.entry.entry_id)
+
+
+async def test_what_an_older_version_stored_has_no_changes(car: Home, hass_storage: Files) -> None:
+    await car.hass.config_entries.async_unload(car.entry.entry_id)
+    del hass_storage[KEY]["data"]["steered"]
+    await car.hass.config_entries.async_setup(car.entry.entry_id)
+    await car.settle()
+    assert float(car.state("number", "duration", PLAN_ID).state) == 240
+    assert car.state("switch", "enabled", PLAN_ID).state == "on"

@@ -1,0 +1,215 @@
+"""The action that changes several fields of plans at once."""
+
+from typing import Any
+
+import pytest
+import voluptuous as vol
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+
+from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household.test_plans import device_of
+from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.steering import (
+    BY_ENERGY,
+    CAR,
+    EVERY_DAY,
+    KEY,
+    ONE_PIECE,
+    Files,
+    call,
+    length,
+    pieces,
+    set_number,
+    update,
+    window_of,
+)
+from tunnihind.market import HOUR_S
+
+
+async def test_the_action_changes_several_fields_at_once_and_tells_the_window(car: Home) -> None:
+    [answer] = (
+        await call(
+            car,
+            "tunnihind.update_plan",
+            answers=True,
+            entity_id=window_of(car),
+            duration={"hours": 1},
+            deadline="23:30:00",
+            horizon="published",
+        )
+    )["plans"]
+    assert (answer["plan"], answer["enabled"], answer["found"]) == ("Plan", True, True)
+    assert answer["changed"] == ["deadline", "duration", "horizon"]
+    assert [(instant(piece["start"]), instant(piece["end"])) for piece in answer["pieces"]] == pieces(car)
+    assert length(car) == HOUR_S
+
+
+async def test_the_action_tells_what_a_plan_by_energy_will_cost(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    answer = await call(home, "tunnihind.update_plan", answers=True, entity_id=window_of(home), energy=4)
+    cost = answer["plans"][0]["cost"]
+    assert cost["energy"] == 4
+    assert cost["expected"] == pytest.approx(4 * answer["plans"][0]["average"], abs=1e-3)
+
+
+async def test_what_is_cleared_is_as_in_the_form_again(car: Home) -> None:
+    await update(car, duration="01:00:00", deadline="06:00")
+    await update(car, clear=["deadline"])
+    assert car.entry.runtime_data.planner.plan(PLAN_ID).changes == {"duration": 60}
+    await update(car, clear="duration", earliest="21:00")
+    assert car.entry.runtime_data.planner.plan(PLAN_ID).changes == {"earliest": "21:00:00"}
+
+
+async def test_null_is_none_and_not_what_the_form_says(car: Home) -> None:
+    await update(car, price_cap=None, earliest=None, deadline=None)
+    assert car.state("number", "price_cap", PLAN_ID).state == "unknown"
+    assert car.state("time", "earliest", PLAN_ID).state == "unknown"
+
+
+REFUSED = [
+    pytest.param({"duration": "00:20:00"}, "duration.*whole quarters", id="20 minutes"),
+    pytest.param({"min_piece": "25:00:00"}, "min_piece.*to 1440 minutes", id="over a day"),
+    pytest.param({"deadline": "06:00", "clear": ["deadline"]}, "deadline: it can't be both", id="set and cleared"),
+    pytest.param({"energy": 5}, "power: give the kW", id="energy without power"),
+    pytest.param({"energy": -1, "power": 3}, "energy: -1.0 is not a number of kWh from 0", id="less than nothing"),
+    pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: it follows", id="both"),
+    pytest.param({"max_starts": 0}, "max_starts: 0 is not between", id="no starts"),
+    pytest.param({"earliest": "22:00", "deadline": "22:30"}, "never run.*60 minutes.*30 minutes", id="no room"),
+]
+
+
+@pytest.mark.parametrize(("data", "says"), REFUSED)
+async def test_what_can_not_be_is_refused_with_its_field_and_nothing_changes(
+    car: Home, data: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ServiceValidationError, match=says):
+        await update(car, enabled=False, price_cap=1, **data)
+    assert car.state("switch", "enabled", PLAN_ID).state == "on"
+    assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"price_cap": "nan"},
+        {"price_cap": "inf"},
+        {"duration": float("inf")},
+        {"duration": 1e300},
+        {"min_piece": {"hours": float("inf")}},
+        {"max_starts": 2.7},
+        {"max_starts": float("inf")},
+        {"energy": True},
+        {"deadline": "25:00"},
+        {"horizon": "sure"},
+        {"clear": ["name"]},
+        {"duration": None},
+        {"x": 1},
+    ],
+)
+async def test_what_is_no_value_of_a_field_is_refused(car: Home, data: dict[str, Any]) -> None:
+    with pytest.raises(vol.Invalid, match=next(iter(data))):
+        await update(car, enabled=False, **data)
+    assert car.state("switch", "enabled", PLAN_ID).state == "on"
+
+
+@pytest.mark.parametrize("value", [float("nan"), 501, -501])
+async def test_a_number_takes_no_price_that_is_none(car: Home, value: float) -> None:
+    with pytest.raises(ServiceValidationError):
+        await set_number(car, "price_cap", value)
+    assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
+
+
+async def test_a_plan_of_all_hours_below_a_price_keeps_its_price_and_has_no_duration(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {**EVERY_DAY, "kind": "below", "price_cap": 9}})
+    before = pieces(home)
+    for data, says in (({"price_cap": None}, "price_cap"), ({"duration": "01:00:00"}, "duration")):
+        with pytest.raises(ServiceValidationError, match=f"{says}: a plan of all hours below a price"):
+            await update(home, **data)
+    await update(home, price_cap=5)
+    assert 0 < length(home) < sum(end - start for start, end in before)
+
+
+async def test_all_plans_are_changed_or_none(make_home: MakeHome) -> None:
+    home = await make_home()
+    plans = {"car": CAR, "washer": {**ONE_PIECE, "earliest": "12:00:00", "deadline": "16:00:00"}}
+    await home.add(plans=plans)
+    both = [window_of(home, plan) for plan in plans]
+    with pytest.raises(ServiceValidationError, match=r"Washer.*never run.*300 minutes.*240 minutes"):
+        await call(home, "tunnihind.update_plan", entity_id=both, duration="05:00:00")
+    assert [length(home, plan) for plan in plans] == [4 * HOUR_S, 3 * HOUR_S]
+    answer = await call(home, "tunnihind.update_plan", answers=True, entity_id=both, duration="02:00:00")
+    assert {plan["plan"] for plan in answer["plans"]} == {"Car", "Washer"}
+    assert [length(home, plan) for plan in plans] == [2 * HOUR_S, 2 * HOUR_S]
+
+
+async def test_automations_that_change_one_plan_at_the_same_time_lose_nothing(car: Home) -> None:
+    changes = ({"duration": "01:00:00"}, {"deadline": "06:00"}, {"price_cap": 20}, {"enabled": False})
+    for data in changes:
+        car.hass.async_create_task(
+            car.hass.services.async_call(DOMAIN, "update_plan", {"entity_id": window_of(car), **data}, blocking=True)
+        )
+    await car.settle()
+    plan = car.entry.runtime_data.planner.plan(PLAN_ID)
+    assert plan.changes == {"duration": 60, "deadline": "06:00:00", "price_cap": 20}
+    assert not plan.enabled
+
+
+async def test_a_device_or_an_area_means_its_plans(car: Home) -> None:
+    registry = dr.async_get(car.hass)
+    device, server = device_of(car.hass, PLAN_ID), device_of(car.hass, "entry")
+    assert device
+    assert server
+    await call(car, "tunnihind.update_plan", device_id=device.id, duration="01:00:00")
+    assert length(car) == HOUR_S
+    area = ar.async_get(car.hass).async_create("Garage")
+    for one in (device, server):
+        registry.async_update_device(one.id, area_id=area.id)
+    await call(car, "tunnihind.update_plan", area_id=area.id, duration="02:00:00")
+    assert length(car) == 2 * HOUR_S
+    empty = ar.async_get(car.hass).async_create("Attic")
+    with pytest.raises(ServiceValidationError, match="No plan of Tunnihind is among the targets"):
+        await call(car, "tunnihind.update_plan", area_id=empty.id, duration="03:00:00")
+    with pytest.raises(ServiceValidationError, match="“Tunnihind” is no plan"):
+        await call(car, "tunnihind.update_plan", device_id=[device.id, server.id], duration="03:00:00")
+    assert length(car) == 2 * HOUR_S
+
+
+@pytest.mark.parametrize("other", ["light.kitchen", "sensor.tunnihind_current_price"])
+async def test_what_is_named_has_to_be_a_plan(car: Home, other: str) -> None:
+    er.async_get(car.hass).async_get_or_create("light", "elsewhere", "kitchen", suggested_object_id="kitchen")
+    with pytest.raises(ServiceValidationError, match=f"“{other}” is no plan"):
+        await call(car, "tunnihind.update_plan", entity_id=[window_of(car), other], duration="01:00:00")
+    assert length(car) == 4 * HOUR_S
+
+
+async def test_a_plan_that_is_gone_can_not_be_changed(car: Home, hass_storage: Files) -> None:
+    await update(car, duration="01:00:00")
+    window = window_of(car)
+    car.hass.config_entries.async_remove_subentry(car.entry, PLAN_ID)
+    await car.settle()
+    with pytest.raises(ServiceValidationError, match=f"“{window}” is no plan"):
+        await call(car, "tunnihind.update_plan", entity_id=window, duration="02:00:00")
+    await car.hass.config_entries.async_unload(car.entry.entry_id)
+    assert hass_storage[KEY]["data"]["steered"] == {}
+
+
+async def test_a_plan_whose_server_is_not_loaded_says_so(car: Home) -> None:
+    window = window_of(car)
+    await car.hass.config_entries.async_unload(car.entry.entry_id)
+    with pytest.raises(ServiceValidationError, match="not loaded"):
+        await call(car, "tunnihind.update_plan", entity_id=window, duration="02:00:00")
+
+
+async def test_a_plan_whose_form_can_not_be_used_has_no_controls_and_says_so(car: Home) -> None:
+    subentry = car.entry.subentries[PLAN_ID]
+    car.hass.config_entries.async_update_subentry(car.entry, subentry, data={"duration": 17})
+    await car.settle()
+    assert car.state("switch", "enabled", PLAN_ID).state == "unavailable"
+    assert car.state("number", "duration", PLAN_ID).state == "unavailable"
+    with pytest.raises(ServiceValidationError, match=r"plan “Plan” can't be used.*Open its form"):
+        await update(car, duration="01:00:00")
