@@ -10,6 +10,7 @@ from tunnihind.api.openapi import vat_text
 from tunnihind.market import ESTONIA, consumer_price, market_price
 from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
 from tunnihind.web.vat import Vat
 
@@ -22,6 +23,7 @@ class Display:
 
     options: PageOptions
     vat: Vat
+    surcharge: Surcharge = NO_SURCHARGE
 
     @property
     def texts(self) -> Texts:
@@ -61,8 +63,9 @@ class Display:
         return f"{self.unit} {self.vat_named}"
 
     def amount(self, eur_mwh: float, ts: int) -> float:
-        """Return a price of an instant in the reader's unit and with the VAT that he chose, rounded as the API does."""
+        """Return what a market price is to the reader: in his unit, with his fees and VAT, rounded as the API does."""
         rate = self.vat.rate(ts)
+        eur_mwh += self.surcharge.at(ts)
         if self.options.unit == "kwh":
             return _CENTS * consumer_price(eur_mwh, rate)
         return market_price(eur_mwh * (1 + rate))

@@ -46,7 +46,7 @@ class GridRow:
 def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
     """Lay out the days from a week before today on."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
-    bounds = _bounds([period.eur_mwh for periods in shown.values() for period in periods if period.eur_mwh >= 0])
+    bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
     return tuple(GridRow(day, day == today, _clock_hours(periods, bounds, display)) for day, periods in shown.items())
 
 
@@ -54,15 +54,15 @@ def _clock_hours(
     periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display
 ) -> tuple[tuple[GridCell, ...], ...]:
     clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
-    for cell in _cells(periods, bounds):
+    for cell in _cells(periods, bounds, display):
         clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
     return tuple(tuple(same) for same in clock_hours)
 
 
-def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float]) -> Iterator[GridCell]:
+def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display) -> Iterator[GridCell]:
     for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = tuple(group)
-        yield GridCell(hour, of_hour, tuple(_tint(period.eur_mwh, bounds) for period in of_hour))
+        yield GridCell(hour, of_hour, tuple(_tint(display.shown(period), bounds) for period in of_hour))
 
 
 def _bounds(prices: Sequence[float]) -> list[float]:
@@ -70,5 +70,5 @@ def _bounds(prices: Sequence[float]) -> list[float]:
     return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
 
 
-def _tint(eur_mwh: float, bounds: Sequence[float]) -> int | None:
-    return None if eur_mwh < 0 else bisect_right(bounds, eur_mwh)
+def _tint(price: float, bounds: Sequence[float]) -> int | None:
+    return None if price < 0 else bisect_right(bounds, price)

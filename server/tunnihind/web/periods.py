@@ -1,7 +1,7 @@
 """The hours or quarter-hours that a page shows: what is settled and forecast for each, and how expensive it is."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -41,18 +41,19 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
 
 
-def levels(periods: Sequence[PricedPeriod]) -> dict[int, Level]:
-    """Tell which fifth of a day each of its periods is in, by price: the rule of the Home Assistant integration.
+def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
+    """Tell which fifth of a day each of its periods is in, by the price that is shown of it.
 
-    Equal prices share the middle of their places, so a day of one price is normal throughout.
+    It is the rule of the Home Assistant integration. Equal prices share the middle of their places, so a day of one
+    price is normal throughout.
     """
-    prices = sorted(period.eur_mwh for period in periods)
+    prices = sorted(map(price, periods))
 
-    def level(price: float) -> Level:
-        middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
+    def level(own: float) -> Level:
+        middle = (bisect_left(prices, own) + bisect_right(prices, own)) / 2 / len(prices)
         return _LEVELS[min(int(middle * len(_LEVELS)), len(_LEVELS) - 1)]
 
-    return {period.ts: level(period.eur_mwh) for period in periods}
+    return {period.ts: level(price(period)) for period in periods}
 
 
 def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:

@@ -20,6 +20,7 @@ from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
+from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.vat import vat_shown
 
 _HOLIDAYS_BACK: Final = 60
@@ -36,6 +37,7 @@ class DaySummary:
     name: Literal["today", "tomorrow"]
     day: date
     periods: tuple[PricedPeriod, ...]
+    display: Display
 
     @property
     def state(self) -> DayState:
@@ -50,12 +52,12 @@ class DaySummary:
     @property
     def cheapest(self) -> PricedPeriod:
         """The first of its cheapest periods."""
-        return min(self.periods, key=lambda period: period.eur_mwh)
+        return min(self.periods, key=self.display.shown)
 
     @property
     def dearest(self) -> PricedPeriod:
         """The first of its dearest periods."""
-        return max(self.periods, key=lambda period: period.eur_mwh)
+        return max(self.periods, key=self.display.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,8 @@ def summarise(
     mode: Mode = "live",
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds."""
-    display = Display(options, vat_shown(options, settings.vat_rate, now))
-    periods = _periods(data, now, settings, display.step_s)
+    periods = _periods(data, now, settings, options.step_s)
+    display = Display(options, vat_shown(options, settings.vat_rate, now), _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
@@ -117,11 +119,11 @@ def summarise(
         current=periods.get(current_ts),
         following=periods.get(current_ts + display.step_s),
         days=(
-            DaySummary("today", today, tuple(days.get(today, ()))),
-            DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ()))),
+            DaySummary("today", today, tuple(days.get(today, ())), display),
+            DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ())), display),
         ),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
-        levels={ts: level for same_day in days.values() for ts, level in levels(same_day).items()},
+        levels={ts: level for same_day in days.values() for ts, level in levels(same_day, display.shown).items()},
         holidays=tuple(_holidays(now)),
         notices=(
             *_unreal(now, display, mode),
@@ -143,6 +145,13 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
         settings = replace(settings, full_horizon=False)
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
+
+
+def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
+    """Return what is added in all periods, and in those that come while the page stays open."""
+    if tariff is None:
+        return NO_SURCHARGE
+    return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
 
 
 def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:

@@ -34,13 +34,13 @@ class Vat:
 
 
 def vat_shown(options: PageOptions, api_rate: float, now: int) -> Vat:
-    """Return what the reader chose: unless told otherwise the law's rate in cents, and none in EUR/MWh.
+    """Return what the reader chose: else the law's rate in cents and in a household's price, and none in EUR/MWh.
 
     A rate of the API's that is no VAT at all or the law's of today is no choice of its own.
     """
     lawful = ESTONIA.vat_rate(datetime.fromtimestamp(now, ESTONIA.clock).date())
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
-    choice = options.vat or ("law" if options.unit == "kwh" else "none")
+    choice = options.vat or ("law" if options.unit == "kwh" or options.tariff else "none")
     if api_rate in {0.0, lawful}:
         del choices["api"]
         if choice == "api":

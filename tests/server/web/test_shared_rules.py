@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def shows(summary: Summary, start_of_notice: str) -> bool:
 @pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
 def test_the_server_sorts_the_hours_of_a_day_into_fifths(prices: list[float], expected: list[str]) -> None:
     hours = [PricedPeriod(start, price, None) for start, price in enumerate(prices)]
-    assert list(levels(hours).values()) == expected
+    assert list(levels(hours, attrgetter("eur_mwh")).values()) == expected
 
 
 @pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())

@@ -1,17 +1,19 @@
-// What a market price is to the page's reader: in the unit and with the VAT of his choice, rounded as the API does.
+// What a market price is to the page's reader: in the unit, with the fees and with the VAT of his choice, rounded as the API does.
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each from an instant on, the oldest first */
+/** @typedef {[since: number, eurMwh: number][]} Surcharge  what a household pays on top, without VAT; the first counts before, too */
 
 /**
  * Returns what turns EUR/MWh without VAT of an instant into cents per kWh or EUR/MWh with the VAT that applies then.
- * @param {"kwh" | "mwh"} unit @param {VatRates} rates
+ * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
  * @returns {(eurMwh: number, ts: number) => number}
  */
-export function amountsIn(unit, rates) {
+export function amountsIn(unit, rates, surcharge = []) {
+  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
-  if (unit === "mwh") return (eurMwh, ts) => rounded(eurMwh * factor(ts), 2);
+  if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
   // The API gives euros with 4 decimals; these are cents of them, without rounding errors of binary fractions.
-  return (eurMwh, ts) => Math.round(rounded((eurMwh / 1000) * factor(ts), 4) * 10000) / 100;
+  return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
 /** Rounds to some decimals; what lies exactly in the middle goes to the even digit. @param {number} value @param {number} decimals */

@@ -3,14 +3,14 @@
 import { amountsIn } from "./amounts.js";
 import { HOUR_S } from "./periods.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, step: number, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, surcharge?: import("./amounts.js").Surcharge, step: number, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
   constructor(data) {
     this.unitSymbol = data.unitSymbol;
     this.unitNamed = data.unitNamed;
-    this.amount = amountsIn(data.unit, data.vat);
+    this.amount = amountsIn(data.unit, data.vat, data.surcharge);
     this.texts = data.texts;
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
     const locale = data.texts.locale;

@@ -1,0 +1,111 @@
+"""What a household pays on top of the market's price: its supplier's margin, its network package, and the state's fees.
+
+Fees are in c/kWh without VAT where people read or enter them, and in EUR/MWh where they are added to a market price.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, Literal
+
+from tunnihind.forecast.known_days.calendar import is_holiday
+from tunnihind.market import ESTONIA, HOUR_S, floor_hour
+from tunnihind.web.rates import FEES, NETWORK, Fee, NetworkRates, Package, nearest_entry
+
+type Part = Literal["margin", "network"] | Fee
+type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
+
+_EUR_MWH_PER_CENT_KWH: Final = 10
+_DECIMALS: Final = 4
+"""Margins have three decimals in c/kWh, and so have all rates: more can only be an error of binary fractions."""
+
+_SATURDAY: Final = 5
+_DAY: Final = (time(7), time(22))
+_PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
+_MORNING_PEAK: Final = (time(9), time(12))
+_EVENING_PEAK: Final = (time(16), time(20))
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """A household's network package and its supplier's margin, c/kWh without VAT."""
+
+    package: Package
+    margin: float
+
+    def parts(self, ts: int) -> Mapping[Part, float]:
+        """Return what each part costs at an instant, c/kWh without VAT; of a rate that isn't known, the nearest one."""
+        wall = datetime.fromtimestamp(ts, ESTONIA.clock)
+        day = wall.date()
+        network = nearest_entry(NETWORK[self.package], day).rate
+        fees: dict[Part, float] = {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()}
+        return {"margin": self.margin, "network": _rate_at(network_time(wall, network), network), **fees}
+
+    def unknown_parts(self, day: date) -> tuple[Part, ...]:
+        """Return the parts for which the table has no rate on a day: there it goes on with the nearest one."""
+        return tuple(self._unknown_parts(day))
+
+    def _unknown_parts(self, day: date) -> Iterator[Part]:
+        if not nearest_entry(NETWORK[self.package], day).holds_on(day):
+            yield "network"
+        yield from (fee for fee, entries in FEES.items() if not nearest_entry(entries, day).holds_on(day))
+
+
+@dataclass(frozen=True, slots=True)
+class Surcharge:
+    """What is added to the market's price by the hour, EUR/MWh without VAT.
+
+    `steps` are amounts, each with the instant from which it is added, oldest first; the first one counts before, too.
+    Without steps there is none.
+    """
+
+    steps: tuple[tuple[int, float], ...] = ()
+
+    def at(self, ts: int) -> float:
+        """Return what is added at an instant."""
+        if not self.steps:
+            return 0.0
+        return self.steps[max(0, bisect_right(self.steps, ts, key=itemgetter(0)) - 1)][1]
+
+
+NO_SURCHARGE: Final = Surcharge()
+
+
+def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
+    """Return what a tariff adds in the hours that hold `first` to `last`, unix seconds."""
+    return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
+
+
+def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
+    amounts = ((hour, round(sum(tariff.parts(hour).values()) * _EUR_MWH_PER_CENT_KWH, _DECIMALS)) for hour in hours)
+    for amount, same in groupby(amounts, key=itemgetter(1)):
+        since, _ = next(same)
+        yield since, amount
+
+
+def network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
+    """Return which rate of a package holds at an Estonian wall time.
+
+    Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
+    16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
+    """
+    is_rest_day = wall.weekday() >= _SATURDAY or is_holiday(wall.date(), ESTONIA.country)
+    if rates.peak is not None and wall.month in _PEAK_MONTHS:
+        if _is_within(wall, _EVENING_PEAK):
+            return "rest_day_peak" if is_rest_day else "peak"
+        if not is_rest_day and _is_within(wall, _MORNING_PEAK):
+            return "peak"
+    return "day" if not is_rest_day and _is_within(wall, _DAY) else "night"
+
+
+def _is_within(wall: datetime, span: tuple[time, time]) -> bool:
+    starts, ends = span
+    return starts <= wall.time() < ends
+
+
+def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
+    rate: float = getattr(rates, now)
+    return rate

@@ -1,0 +1,144 @@
+"""The household's price on the page: what is added to the market's, by the hour, and that prices are ordered by it."""
+
+import json
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.web.test_scripts import STATIC
+from tests.support import sample_views
+from tests.support.api_server import make_view
+from tests.support.node import run_module
+from tunnihind.market import DAY_S, HOUR_S, clock_midnight
+from tunnihind.settings import Settings
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.tariff import Tariff, surcharge
+
+FRIDAY = clock_midnight(date(2026, 11, 20))
+VAT = 1.24
+
+
+def instant(iso: str) -> int:
+    return int(datetime.fromisoformat(iso).timestamp())
+
+
+def summary_of(prices: list[float], **options: str) -> Summary:
+    """Return the dashboard of a Friday morning with these prices from midnight on, EUR/MWh."""
+    view = make_view({FRIDAY + i * HOUR_S: price for i, price in enumerate(prices)})
+    return summarise(view, FRIDAY + HOUR_S // 2, Settings(), PageOptions.read({"lang": "en"} | options))
+
+
+@pytest.mark.parametrize(
+    ("package", "at", "network"),
+    [
+        ("vork_1", "2026-11-20T03:00:00+02:00", 7.72),
+        ("vork_2", "2026-11-20T07:00:00+02:00", 6.07),
+        ("vork_4", "2026-11-20T21:59:59+02:00", 3.69),
+        ("vork_4", "2026-11-20T22:00:00+02:00", 2.10),
+        ("vork_4", "2026-11-21T12:00:00+02:00", 2.10),
+        ("vork_5", "2026-11-20T09:00:00+02:00", 8.18),
+        ("vork_5", "2026-11-21T16:00:00+02:00", 4.74),
+        ("vork_5", "2026-07-15T16:00:00+03:00", 5.29),
+    ],
+)
+def test_the_grid_fee_goes_by_package_and_clock(package: str, at: str, network: float) -> None:
+    tariff = PageOptions.read({"package": package}).tariff
+    assert tariff is not None
+    assert tariff.parts(instant(at))["network"] == network
+
+
+def test_the_shown_price_is_all_of_it_with_vat() -> None:
+    [night, day] = [summary_of([50.0] * 24, package="vork_4", margin="0.5").table[0][1][i] for i in (3, 12)]
+    display = summary_of([50.0] * 24, package="vork_4", margin="0.5").display
+    state = 0.373 + 0.84 + 0.758 + 0.307
+    assert round(display.shown(night), 2) == round((5 + 0.5 + 2.10 + state) * VAT, 2)
+    assert round(display.shown(day), 2) == round((5 + 0.5 + 3.69 + state) * VAT, 2)
+
+
+def test_a_households_price_has_vat_in_any_unit_unless_chosen_otherwise() -> None:
+    assert summary_of([50.0] * 24, package="vork_4", unit="mwh").display.vat.choice == "law"
+    assert summary_of([50.0] * 24, package="vork_4", vat="none").display.vat.choice == "none"
+
+
+def test_without_a_package_or_when_the_markets_price_is_asked_for_nothing_is_added() -> None:
+    for options in ({}, {"margin": "3"}, {"package": "vork_4", "margin": "3", "price": "market"}, {"package": "x"}):
+        display = summary_of([50.0] * 24, **options).display
+        assert display.amount(50.0, FRIDAY) == 6.2
+        assert display.surcharge.steps == ()
+
+
+def test_levels_cheapest_dearest_and_tints_go_by_the_price_that_is_shown() -> None:
+    """At 22 the market is a little dearer than at 21, and the night rate of the network makes it cheaper."""
+    prices = [90.0] * 21 + [50.0, 51.0, 90.0]
+    market, whole = summary_of(prices), summary_of(prices, package="vork_2")
+    nine, ten = FRIDAY + 21 * HOUR_S, FRIDAY + 22 * HOUR_S
+    assert market.days[0].cheapest.ts == nine
+    assert whole.days[0].cheapest.ts == ten
+    assert market.levels[nine] == "very_low"
+    assert (whole.levels[FRIDAY], whole.levels[FRIDAY + 12 * HOUR_S]) == ("low", "high")
+    tints = [cells[0].tints[0] for cells in whole.grid[0].clock_hours]
+    assert tints[12] is not None
+    assert tints[3] is not None
+    assert tints[12] > tints[3]
+
+
+def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() -> None:
+    market, whole = summary_of([-10.0] * 24), summary_of([-10.0] * 24, package="vork_1")
+    assert {cells[0].tints[0] for cells in market.grid[0].clock_hours} == {None}
+    assert None not in {cells[0].tints[0] for cells in whole.grid[0].clock_hours}
+
+
+@given(
+    st.sampled_from(["vork_1", "vork_2", "vork_4", "vork_5"]),
+    st.integers(0, 9_999).map(lambda margin: margin / 1000),
+    st.integers(instant("2025-12-20T00:00:00Z") // HOUR_S, instant("2027-12-31T00:00:00Z") // HOUR_S),
+    st.integers(0, 9 * 24),
+)
+def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: int, hours: int) -> None:
+    tariff = Tariff(package, margin)  # type: ignore[arg-type]  # one of them
+    span = range(first * HOUR_S, (first + hours) * HOUR_S + 1, HOUR_S)
+    added = surcharge(tariff, span[0], span[-1])
+    assert [added.at(ts + 1799) for ts in span] == [pytest.approx(sum(tariff.parts(ts).values()) * 10) for ts in span]
+    assert added.at(span[0] - DAY_S) == added.at(span[0])
+
+
+def test_parts_without_a_rate_for_the_date_are_told() -> None:
+    tariff = Tariff("vork_4", 0.0)
+    assert tariff.unknown_parts(date(2026, 11, 20)) == ()
+    assert tariff.unknown_parts(date(2026, 5, 31)) == ("network",)
+    assert tariff.unknown_parts(date(2027, 1, 1)) == ("renewable",)
+    assert tariff.parts(instant("2027-01-01T12:00:00+02:00"))["renewable"] == 0.84
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("0.5", "0.5"), ("0,50", "0.5"), ("0.1234", "0.123"), (" 1 ", "1"), ("0", "0"), ("-0.0", "0")]
+    + [(wrong, "") for wrong in ("", "x", "-1", "101", "nan", "inf", "1e999")],
+)
+def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, read: str) -> None:
+    options = PageOptions.read({"margin": written, "package": "vork_4"}, "en")
+    assert options.margin == read
+    assert options.link() == "?lang=en&package=vork_4" + (f"&margin={read}" if read else "")
+
+
+AMOUNTS = """
+import {{ amountsIn }} from "{folder}/amounts.js";
+const [unit, vat, surcharge, asked] = JSON.parse(process.argv[2]);
+const amount = amountsIn(unit, vat, surcharge);
+console.log(JSON.stringify(asked.map(([price, ts]) => amount(price, ts))));
+"""
+
+
+@pytest.mark.parametrize("unit", ["kwh", "mwh"])
+async def test_the_script_adds_the_same_fees_as_the_server(unit: str) -> None:
+    now = instant("2026-11-20T12:00:00+02:00")
+    options = PageOptions.read({"package": "vork_5", "margin": "0.499", "unit": unit})
+    display = summarise(sample_views.ordinary(now), now, Settings(), options).display
+    # From before the first step until after the last.
+    asked = [(price, now + i * HOUR_S) for i in range(-400, 200, 3) for price in (-12.34, 0.0, 93.75, 412.06)]
+    shown = json.dumps([unit, display.vat.rates, display.surcharge.steps, asked])
+    found = json.loads(await run_module(AMOUNTS.format(folder=STATIC.as_uri()), shown))
+    assert found == [round(display.amount(price, ts), 2) for price, ts in asked]
