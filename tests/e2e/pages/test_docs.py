@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from tests.support import sample_views
@@ -13,7 +14,7 @@ from tunnihind.web.recipes import RECIPES
 
 
 async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage, server: RunningServer) -> None:
-    page = await watched_page.show("/docs")
+    page = await watched_page.show("/docs#getForecast")
     section = page.locator("#getForecast")
     await section.get_by_role("button", name="Try it").click()
     await expect(section.locator("[data-status]")).to_contain_text("200 OK")
@@ -23,7 +24,7 @@ async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage
 
 
 async def test_trying_a_table_shows_its_rows(watched_page: WatchedPage) -> None:
-    page = await watched_page.show("/docs")
+    page = await watched_page.show("/docs#getAccuracy")
     section = page.locator("#getAccuracy")
     await section.get_by_role("combobox").select_option("csv")
     await section.get_by_role("button", name="Try it").click()
@@ -32,7 +33,7 @@ async def test_trying_a_table_shows_its_rows(watched_page: WatchedPage) -> None:
 
 
 async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedPage) -> None:
-    page = await watched_page.show("/docs")
+    page = await watched_page.show("/docs#getSeries")
     section = page.locator("#getSeries")
     await section.get_by_role("textbox").fill("abc")
     await section.get_by_role("button", name="Try it").click()
@@ -46,7 +47,7 @@ async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedP
 async def test_recipes_name_the_address_at_which_the_reader_is(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/docs")
     for file in RECIPES:
-        code = await page.locator(f'[data-recipe="{file}"]').inner_text()
+        code = await page.locator(f'[data-recipe="{file}"]').text_content() or ""
         assert (f"{watched_page.address}/api/v1/forecast" in code) is ("/api/v1/forecast" in code)
     assert "tunnihind.local" not in await page.content()
 
@@ -60,7 +61,7 @@ async def test_a_public_address_stands_in_the_recipes_as_the_operator_gave_it(br
 
 async def test_copying_puts_a_recipe_on_the_clipboard(watched_page: WatchedPage) -> None:
     await watched_page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = await watched_page.show("/docs")
+    page = await watched_page.show("/docs#recipe-evcc")
     recipe = page.locator("#recipe-evcc")
     await recipe.get_by_role("button", name="Copy").click()
     await expect(recipe.get_by_role("button")).to_have_text("Copied")
@@ -70,7 +71,7 @@ async def test_copying_puts_a_recipe_on_the_clipboard(watched_page: WatchedPage)
 async def test_a_problem_leads_to_its_description(watched_page: WatchedPage, server: RunningServer) -> None:
     problem = json.loads((await server.ask("/api/series?days=abc")).body)
     page = await watched_page.show(f"/docs#{problem['type'].partition('#')[2]}")
-    await expect(page.locator("tr:target")).to_contain_text("makes no sense")
+    await expect(page.locator("#errors ~ .terms :target")).to_contain_text("makes no sense")
 
 
 async def test_the_reference_is_there_in_estonian(watched_page: WatchedPage) -> None:
@@ -80,3 +81,41 @@ async def test_the_reference_is_there_in_estonian(watched_page: WatchedPage) -> 
     await page.get_by_role("link", name="EN", exact=True).click()
     await page.wait_for_url(re.compile("lang=en"))
     await expect(page.get_by_role("heading", name="API reference")).to_be_visible()
+
+
+async def test_everything_can_be_read_on_a_phone_without_scrolling_sideways(browser: Browser, serve: Serve) -> None:
+    server = await serve(sample_views.ordinary())
+    for width in (320, 390):
+        async with open_page(browser, address_of(server), viewport={"width": width, "height": 844}) as seen:
+            page = await seen.show("/docs?lang=et")
+            assert await page.evaluate("document.documentElement.scrollHeight / innerHeight") < 12
+            await page.get_by_role("button", name="Ava kõik").click()
+            for example in await page.locator("details details > summary").all():
+                await example.click()
+            await expect(page.get_by_role("button", name="Sulge kõik")).to_be_visible()
+            cut = await page.evaluate("""[...document.querySelectorAll("*")]
+                .filter((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1)
+                .map((part) => part.outerHTML.slice(0, 200))""")
+            assert cut == []
+            assert await page.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+async def test_a_link_opens_what_it_leads_to(browser: Browser, serve: Serve, has_script: bool) -> None:
+    server = await serve(sample_views.ordinary())
+    async with open_page(browser, address_of(server), java_script_enabled=has_script) as seen:
+        page = await seen.show("/docs#getForecast")
+        await page.locator("#getForecast").get_by_role("link", name="ForecastResponse").click()
+        field = page.locator("#ForecastResponse").get_by_text("freeUntil", exact=True)
+        await expect(field.first).to_be_in_viewport()
+        await expect(page.locator("#ForecastHour")).not_to_be_visible()
+
+
+async def test_paper_shows_what_is_folded(browser: Browser, serve: Serve) -> None:
+    server = await serve(sample_views.ordinary())
+    async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
+        page = await seen.show("/docs")
+        closed = page.locator("#ForecastHour dd").first
+        await expect(closed).not_to_be_visible()
+        await page.emulate_media(media="print")
+        await expect(closed).to_be_visible()

@@ -32,8 +32,7 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
     for size in (DESKTOP, PHONE):
         async with open_page(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
             page = await seen.show(path)
-            for details in await page.locator("summary").all():
-                await details.click()
+            await page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
             assert await findings(page) == []
 
 

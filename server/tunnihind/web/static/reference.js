@@ -1,7 +1,8 @@
-// The reference: live answers, and code to copy.
+// The reference: folded entries, live answers, and code to copy.
 
 import { nameServer } from "./address.js";
 import { letCopy } from "./copying.js";
+import { unfoldEntries } from "./entries.js";
 import { pageData } from "./wording.js";
 
 const SHOWN_CHARACTERS = 20_000;
@@ -42,5 +43,6 @@ for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelector
   button.hidden = false;
   button.addEventListener("click", () => show(box));
 }
+unfoldEntries(document);
 nameServer(document, data.address);
 letCopy(data.texts);
