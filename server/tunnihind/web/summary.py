@@ -19,6 +19,8 @@ from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.options import PageOptions
+from tunnihind.web.outlook import outlook
+from tunnihind.web.outlook_words import sentences
 from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.vat import vat_shown
@@ -72,6 +74,7 @@ class Notice:
 class Summary:
     """Everything on the dashboard that the server works out; it is empty when nothing at all is known.
 
+    `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead.
     """
 
@@ -81,6 +84,7 @@ class Summary:
     current_hour: int
     current: PricedPeriod | None
     following: PricedPeriod | None
+    outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
@@ -118,6 +122,7 @@ def summarise(
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
         following=periods.get(current_ts + display.step_s),
+        outlook=sentences(outlook(days, now, display), days, now, display),
         days=(
             DaySummary("today", today, tuple(days.get(today, ())), display),
             DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ())), display),

@@ -64,6 +64,11 @@ class Texts:
         """Write a day's month in short, with its year."""
         return self("shortMonth", month=self._month(day)[:3], number=day.month, year=day.year)
 
+    def on_weekday(self, day: date) -> str:
+        """Write that something is on a day of the week, without the word that English begins this with."""
+        name: str = self._table["onWeekdays"][day.weekday()]
+        return name
+
     def _month(self, day: date) -> str:
         name: str = self._table["months"][day.month - 1]
         return name

@@ -1,0 +1,162 @@
+"""What stands out in the hours to come: when they are cheap or expensive, and which days differ from the usual.
+
+All amounts are what the page shows, in the reader's unit. A day's mean decides what is cheap or expensive on it, and
+nothing is called so that isn't on its side of the usual price, too: the mean of the fortnight before.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import groupby
+from statistics import fmean
+from typing import Final, Literal, NamedTuple
+
+from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.web.display import Display
+from tunnihind.web.periods import PricedPeriod
+
+type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
+
+_NOTABLE_EUR_MWH: Final = 20.0
+"""A smaller difference is no reason to wait with anything: 2 cents per kWh, and VAT."""
+_NOTABLE: Final = 0.3
+"""An hour stands out of its day by this part of the day's mean, and a day of those before by this part of theirs. Hours
+next to one that stands out go with it if they do so by half of that."""
+_MUCH_CHEAPER: Final = 0.6
+_MUCH_DEARER: Final = 1.0
+"""From these parts of a mean on, another price is much below or above it."""
+_USUAL_DAYS: Final = 3
+"""With fewer days before today, nobody can say what is usual."""
+_WHOLE_DAY_HOURS: Final = 20
+"""With fewer hours known, nothing is said of a day's mean."""
+_MOST_SPANS: Final = 2
+_WORTH_NAMING: Final = 0.5
+"""A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
+
+
+class Span(NamedTuple):
+    """Hours in a row, from the start of the first to the end of the last."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayOutlook:
+    """What stands out on a day of the reader's calendar, from `now` on; nothing where all is empty.
+
+    `usual` compares the whole day with the fortnight before, and `negative` lies below zero. A forecast's median
+    decides on these. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
+    percentile is, its median isn't. It is empty where some hours are `expensive` anyway, as their range tells it.
+    """
+
+    day: date
+    usual: UsualPrice | None = None
+    negative: tuple[Span, ...] = ()
+    cheap: tuple[Span, ...] = ()
+    expensive: tuple[Span, ...] = ()
+    possible: tuple[Span, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.usual or self.negative or self.cheap or self.expensive or self.possible)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hour:
+    """The mean price of an hour, and of its 90th percentiles where it is a forecast."""
+
+    ts: int
+    amount: float
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Usual:
+    """The mean and the highest hour of the days before today."""
+
+    mean: float
+    highest: float
+
+
+def outlook(days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> tuple[DayOutlook, ...]:
+    """Return what stands out today and on the days after it, unix seconds; `days` are the reader's, with past ones."""
+    today = display.day(now)
+    hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
+    usual = _usual([of_day for day, of_day in hours.items() if day < today])
+    notable = display.amount(_NOTABLE_EUR_MWH, now) - display.amount(0.0, now)
+    ahead = (
+        _day_outlook(day, of_day, usual, notable, floor_hour(now), is_near=day <= today + timedelta(days=1))
+        for day, of_day in hours.items()
+        if day >= today
+    )
+    return tuple(one for one in ahead if one)
+
+
+def _hours(periods: Iterable[PricedPeriod], display: Display) -> Iterator[_Hour]:
+    for ts, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
+        of_hour = list(group)
+        highs = [display.interval(period)[1] for period in of_hour if period.settled is None]
+        yield _Hour(ts, fmean(map(display.shown, of_hour)), fmean(highs) if len(highs) == len(of_hour) else None)
+
+
+def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
+    amounts = [hour.amount for hours in days for hour in hours if hour.high is None]
+    return _Usual(fmean(amounts), max(amounts)) if len(amounts) >= _USUAL_DAYS * 24 else None
+
+
+def _day_outlook(
+    day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
+) -> DayOutlook:
+    """Tell what stands out of a day from an hour on; when it is cheap or expensive only where it `is_near`."""
+    mean = fmean(hour.amount for hour in hours)
+    centre = usual.mean if usual else mean
+    margin = max(notable, _NOTABLE * abs(mean))
+    ahead = [hour for hour in hours if hour.ts >= since]
+    is_whole = len(ahead) == len(hours) >= _WHOLE_DAY_HOURS
+    below = [(hour.ts, -hour.amount) for hour in ahead]
+    above = [(hour.ts, hour.amount) for hour in ahead]
+    negative = _spans(below, 0.0)
+    cheap = _spans(below, -min(mean - margin / 2, centre), -min(mean - margin, centre))
+    expensive = _spans(above, max(mean + margin / 2, centre), max(mean + margin, centre)) if is_near else ()
+    return DayOutlook(
+        day,
+        usual=_against_usual(mean, usual.mean, notable) if usual and is_whole else None,
+        negative=negative,
+        cheap=cheap if is_near and not negative else (),
+        expensive=expensive,
+        possible=_possible(ahead, usual, notable) if usual and not expensive else (),
+    )
+
+
+def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
+    """Compare a day's mean with the usual one."""
+    more, share = mean - usual, notable + abs(usual)
+    if abs(more) < max(notable, _NOTABLE * abs(usual)):
+        return None
+    if more < 0:
+        return "veryCheap" if -more >= _MUCH_CHEAPER * share else "cheap"
+    return "veryExpensive" if more >= _MUCH_DEARER * share else "expensive"
+
+
+def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
+    """Return when a price may be higher than any in the fortnight before, though the median is not."""
+    level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
+    return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None and hour.amount < level], level)
+
+
+def _spans(hours: Sequence[tuple[int, float]], level: float, peak: float | None = None) -> tuple[Span, ...]:
+    """Return the runs of hours whose values lie above a level and reach a peak, the largest ones in order of time.
+
+    `hours` are their starts and values.
+    """
+    found: list[tuple[float, float, Span]] = []
+    for ts, value in hours:
+        if value <= level:
+            continue
+        if found and found[-1][-1].end == ts:
+            size, top, span = found.pop()
+            found.append((size + value - level, max(top, value), Span(span.start, ts + HOUR_S)))
+        else:
+            found.append((value - level, value, Span(ts, ts + HOUR_S)))
+    high = sorted((one for one in found if peak is None or one[1] > peak), reverse=True)[:_MOST_SPANS]
+    return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))
