@@ -111,7 +111,11 @@ class Display:
 
     def band(self, period: PricedPeriod) -> str:
         """Write the range from p10 to p90 of a period with a forecast."""
-        return self.texts.number_range(*self.interval(period), 2)
+        return self.written_range(self.interval(period))
+
+    def written_range(self, bounds: tuple[float, float]) -> str:
+        """Write from where to where a price in the reader's unit lies."""
+        return self.texts.number_range(*bounds, 2)
 
     def day(self, ts: float) -> date:
         """Return the reader's calendar day of an instant."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
 from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
@@ -15,6 +15,7 @@ from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, free_until
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import DAY_PLAN_HOURS
+from tunnihind.web.days import DaySummary, days_from
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
@@ -28,38 +29,6 @@ from tunnihind.web.vat import vat_shown
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
 """Days around now whose public holidays a page knows."""
-
-type DayState = Literal["settled", "partly", "forecast", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class DaySummary:
-    """One day of the reader's calendar: its periods, the cheapest and the dearest of them."""
-
-    name: Literal["today", "tomorrow"]
-    day: date
-    periods: tuple[PricedPeriod, ...]
-    display: Display
-
-    @property
-    def state(self) -> DayState:
-        """What its prices are."""
-        settled = sum(period.settled is not None for period in self.periods)
-        if not self.periods:
-            return "none"
-        if not settled:
-            return "forecast"
-        return "settled" if settled == len(self.periods) else "partly"
-
-    @property
-    def cheapest(self) -> PricedPeriod:
-        """The first of its cheapest periods."""
-        return min(self.periods, key=self.display.shown)
-
-    @property
-    def dearest(self) -> PricedPeriod:
-        """The first of its dearest periods."""
-        return max(self.periods, key=self.display.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +82,6 @@ def summarise(
     current_ts = now - now % display.step_s
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
-    tomorrow = today + timedelta(days=1)
     score = _score(data, now, options)
     return Summary(
         display=display,
@@ -123,10 +91,7 @@ def summarise(
         current=periods.get(current_ts),
         following=periods.get(current_ts + display.step_s),
         outlook=sentences(outlook(days, now, display), days, now, display),
-        days=(
-            DaySummary("today", today, tuple(days.get(today, ())), display),
-            DaySummary("tomorrow", tomorrow, tuple(days.get(tomorrow, ())), display),
-        ),
+        days=days_from(today, days, data.scenarios, display),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day, display.shown).items()},
         holidays=tuple(_holidays(now)),

@@ -33,35 +33,6 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
     ]
 
 
-def test_today_and_tomorrow_have_their_cheapest_and_dearest_hours() -> None:
-    today, tomorrow = summary_of(sample_views.ordinary()).days
-    assert len(today.periods) == len(tomorrow.periods) == 24
-    assert today.cheapest.eur_mwh == min(period.eur_mwh for period in today.periods)
-    assert tomorrow.dearest.eur_mwh == max(period.eur_mwh for period in tomorrow.periods)
-    assert (today.state, tomorrow.state) == ("settled", "settled")
-
-
-def test_a_day_tells_settled_partly_forecast_and_unknown_apart() -> None:
-    day = day_start(date(2025, 12, 15)) - HOUR_S
-    hours = {day + i * HOUR_S: 1.0 for i in range(24)}
-    forecast = make_run([5.0] * 72, start=HOUR + HOUR_S)
-    assert [d.state for d in summary_of(make_view(hours, forecast)).days] == ["settled", "forecast"]
-    assert [d.state for d in summary_of(make_view({HOUR: 1.0}, forecast)).days] == ["partly", "forecast"]
-    assert [d.state for d in summary_of(ServedData("empty")).days] == ["none", "none"]
-
-
-def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -> None:
-    day = day_start(date(2025, 12, 15)) - HOUR_S
-    hours = {day + i * HOUR_S: 1.0 for i in range(24)}
-    summary = summary_of(make_view(hours, make_run([5.0] * 72, start=HOUR + HOUR_S)), unit="mwh", vat="none")
-    today, tomorrow = summary.days
-    assert (summary.display.told_mean(today.periods), summary.display.told(today.cheapest)) == ("1.00", "1.00")
-    assert (summary.display.told_mean(tomorrow.periods), summary.display.told(tomorrow.dearest)) == (
-        "about 5.00",
-        "about 5.00",
-    )
-
-
 def test_with_nothing_known_one_notice_says_so() -> None:
     summary = summary_of(ServedData("empty"))
     assert [notice.is_warning for notice in summary.notices] == [False]
@@ -127,15 +98,6 @@ def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -
     steps = re.findall(r"H([\d.]+)", summary.drawing.settled)
     end_of_day = 10 * summary.drawing.days[0].width
     assert sum(float(x) <= end_of_day + 0.1 for x in steps) == quarters
-
-
-def test_a_day_by_quarters_has_its_cheapest_quarter_and_the_same_mean() -> None:
-    by_hour, by_quarter = (summary_of(sample_views.ordinary(), period=p).days[0] for p in ("hour", "quarter"))
-    assert by_quarter.cheapest.ts == by_hour.cheapest.ts
-    assert by_quarter.cheapest.eur_mwh == pytest.approx(by_hour.cheapest.eur_mwh - 9)
-    assert by_quarter.dearest.ts == by_hour.dearest.ts + 3 * QUARTER_S
-    means = [sum(period.eur_mwh for period in day.periods) / len(day.periods) for day in (by_hour, by_quarter)]
-    assert means[0] == pytest.approx(means[1], abs=0.01)
 
 
 def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:

@@ -1,0 +1,131 @@
+"""The days from today on: what each costs on average, at its cheapest and at its dearest, and how certain that is."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+from statistics import fmean
+from typing import Final, Literal
+
+import numpy as np
+
+from tunnihind.forecast.run import Scenarios
+from tunnihind.market import HOUR_S, floor_hour, market_price
+from tunnihind.web.display import Display
+from tunnihind.web.periods import PricedPeriod
+
+_LIKELY: Final = (0.1, 0.9)
+"""The percentiles of a likely range."""
+
+type DayName = Literal["today", "tomorrow", ""]
+type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class DaySummary:
+    """One day of the reader's calendar, with its periods as far as they are known.
+
+    `cheapest` and `dearest` are the first of its cheapest and dearest periods, None on a day of which nothing is known.
+    `mean_range` is where the day's mean price likely lies, in the reader's unit; None where no price is a forecast.
+    The state is that of its last periods: `partly` where published and forecast prices alternate, `gaps` where some are
+    missing between others. `kind` says it in words.
+    """
+
+    name: DayName
+    day: date
+    periods: tuple[PricedPeriod, ...]
+    cheapest: PricedPeriod | None
+    dearest: PricedPeriod | None
+    mean_range: tuple[float, float] | None
+    state: DayState
+    kind: str
+
+
+def days_from(
+    today: date, days: Mapping[date, Sequence[PricedPeriod]], scenarios: Scenarios | None, display: Display
+) -> tuple[DaySummary, ...]:
+    """Summarise today, tomorrow and the days after, as far as anything is known of them."""
+    tomorrow = today + timedelta(days=1)
+    names: dict[date, DayName] = {today: "today", tomorrow: "tomorrow"}
+    later = [day for day in days if day > tomorrow]
+    return tuple(
+        _summary(names.get(day, ""), day, days.get(day, ()), scenarios, display) for day in (today, tomorrow, *later)
+    )
+
+
+def _summary(
+    name: DayName, day: date, periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
+) -> DaySummary:
+    state = _state(periods, display.step_s)
+    return DaySummary(
+        name=name,
+        day=day,
+        periods=tuple(periods),
+        cheapest=min(periods, key=display.shown, default=None),
+        dearest=max(periods, key=display.shown, default=None),
+        mean_range=_mean_range(periods, scenarios, display),
+        state=state,
+        kind=_kind(state, day, periods, display),
+    )
+
+
+def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
+    """Tell what the prices of a day are."""
+    if not periods:
+        return "none"
+    if any(later.ts - earlier.ts != step_s for earlier, later in pairwise(periods)):
+        return "gaps"
+    are_settled = [period.settled is not None for period in periods]
+    if are_settled != sorted(are_settled, reverse=True):
+        return "partly"
+    return "settled" if all(are_settled) else "forecast"
+
+
+def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
+    """Write what the prices of a day are, and from when to when where that isn't all day.
+
+    Most days of a forecast have one published hour: the market's day begins at 01:00 in Estonia.
+    """
+    said = display.texts(f"days.state.{state}")
+    if state not in {"settled", "forecast"}:
+        return said
+    told = [period.ts for period in periods if state == "settled" or period.settled is None]
+    since, until = told[0], told[-1] + display.step_s
+    begins, ends = display.day(since - 1) != day, display.day(until) != day
+    if begins and ends:
+        return said
+    if ends:
+        return display.texts("days.since", kind=said, time=display.clock(since))
+    if begins:
+        return display.texts("days.until", kind=said, time=display.clock(until))
+    return f"{said} {display.clock(since)}–{display.clock(until)}"
+
+
+def _mean_range(
+    periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
+) -> tuple[float, float] | None:
+    """Return where the mean of a day lies four times out of five; None where no price is a forecast.
+
+    The forecast's price paths tell it: hours don't all turn out dear or cheap together, so the mean is more certain
+    than each of them. Where there are no paths, its bounds are the means of the hours' bounds, rather too wide.
+    """
+    settled = [display.shown(period) for period in periods if period.settled is not None]
+    ahead = [period for period in periods if period.settled is None]
+    if not ahead:
+        return None
+    hours = Counter(floor_hour(period.ts) for period in ahead)
+    if scenarios is None or not all(_on_paths(hour, scenarios) for hour in hours):
+        low, high = zip(*(display.interval(period) for period in ahead), strict=True)
+        return fmean([*settled, *low]), fmean([*settled, *high])
+    total = np.zeros(len(scenarios.eur_mwh)) + sum(settled)
+    for hour, count in hours.items():
+        of_hour = scenarios.eur_mwh[:, (hour - scenarios.start_ts) // HOUR_S]
+        total += [count * display.amount(market_price(price), hour) for price in of_hour.tolist()]
+    low_mean, high_mean = np.quantile(total / len(periods), _LIKELY).tolist()
+    return low_mean, high_mean
+
+
+def _on_paths(hour: int, scenarios: Scenarios) -> bool:
+    _, hours = scenarios.eur_mwh.shape
+    return hour in range(scenarios.start_ts, scenarios.start_ts + hours * HOUR_S, HOUR_S)

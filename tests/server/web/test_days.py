@@ -1,0 +1,134 @@
+"""The table by day: what each day costs, and how certain that is."""
+
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import sample_views
+from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.day_quotes import AUTUMN, SPRING
+from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.run import SCENARIOS, Run, Scenarios
+from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.settings import Settings
+from tunnihind.web.days import DaySummary
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+
+NOW = HOUR + 612
+MIDNIGHT = day_start(date(2025, 12, 15)) - HOUR_S
+"""Of the reader's today: the market's day begins an hour later."""
+
+
+def summary_of(view: ServedData, now: int = NOW, **options: str) -> Summary:
+    return summarise(view, now, Settings(), PageOptions.read({"unit": "mwh", "vat": "none"} | options))
+
+
+def days_of(view: ServedData, now: int = NOW, **options: str) -> tuple[DaySummary, ...]:
+    return summary_of(view, now, **options).days
+
+
+def hours(start: int, count: int, price: float = 1.0) -> dict[int, float]:
+    return {start + i * HOUR_S: price for i in range(count)}
+
+
+def paths(run: Run, eur_mwh: np.ndarray) -> Scenarios:
+    return Scenarios(made_at=run.made_at, zone="ee", start_ts=run.start_ts, eur_mwh=eur_mwh)
+
+
+def test_the_days_go_from_today_to_the_end_of_what_is_served() -> None:
+    days = days_of(sample_views.ordinary())
+    assert [(day.name, day.day.day) for day in days] == [("today", 15), ("tomorrow", 16), ("", 17), ("", 18)]
+    assert [len(day.periods) for day in days] == [24, 24, 24, 13]
+
+
+def test_a_day_has_its_cheapest_and_dearest_hours() -> None:
+    for day in days_of(sample_views.ordinary()):
+        assert day.cheapest is not None
+        assert day.dearest is not None
+        assert day.cheapest.eur_mwh == min(period.eur_mwh for period in day.periods)
+        assert day.dearest.eur_mwh == max(period.eur_mwh for period in day.periods)
+
+
+def test_a_day_by_quarters_has_its_cheapest_quarter_and_the_same_mean() -> None:
+    by_hour, by_quarter = (days_of(sample_views.ordinary(), period=p)[0] for p in ("hour", "quarter"))
+    assert by_hour.cheapest is not None
+    assert by_hour.dearest is not None
+    assert by_quarter.cheapest is not None
+    assert by_quarter.dearest is not None
+    assert by_quarter.cheapest.ts == by_hour.cheapest.ts
+    assert by_quarter.cheapest.eur_mwh == pytest.approx(by_hour.cheapest.eur_mwh - 9)
+    assert by_quarter.dearest.ts == by_hour.dearest.ts + 3 * QUARTER_S
+    means = [sum(period.eur_mwh for period in day.periods) / len(day.periods) for day in (by_hour, by_quarter)]
+    assert means[0] == pytest.approx(means[1], abs=0.01)
+
+
+def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
+    forecast = make_run([5.0] * 100, start=HOUR + HOUR_S)
+    assert [(day.state, day.kind) for day in days_of(make_view(hours(MIDNIGHT, 25), forecast))] == [
+        ("settled", "published"),
+        ("forecast", "forecast from 01:00"),
+        ("forecast", "forecast"),
+        ("forecast", "forecast until 01:00"),
+    ]
+    assert [day.kind for day in days_of(make_view(hours(HOUR, 2)))] == ["published 12:00–14:00", "not known yet"]
+    assert [day.kind for day in days_of(make_view(hours(HOUR, 12)))] == ["published from 12:00", "not known yet"]
+    assert days_of(make_view(hours(MIDNIGHT, 1), forecast))[0].kind == "partly known"
+    assert days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), forecast))[0].kind == "partly forecast"
+    assert [day.state for day in days_of(ServedData("empty"))] == ["none", "none"]
+
+
+@pytest.mark.parametrize("day", [SPRING, AUTUMN])
+def test_a_day_of_another_length_is_whole_too(day: date) -> None:
+    now = sample_views.noon_of(day)
+    assert days_of(sample_views.ordinary(now), now)[0].kind == "published"
+
+
+def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -> None:
+    summary = summary_of(make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S)))
+    today, tomorrow, *_ = summary.days
+    assert today.cheapest is not None
+    assert tomorrow.dearest is not None
+    assert (summary.display.told_mean(today.periods), summary.display.told(today.cheapest)) == ("1.00", "1.00")
+    assert summary.display.told_mean(tomorrow.periods) == "about 4.83"
+    assert summary.display.told(tomorrow.dearest) == "about 5.00"
+
+
+def test_a_published_day_has_no_range_and_one_with_a_forecast_has() -> None:
+    today, tomorrow, *_ = days_of(make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S)))
+    assert today.mean_range is None
+    assert tomorrow.mean_range is not None
+
+
+def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published() -> None:
+    run = make_run([50.0] * 72, start=HOUR + HOUR_S)
+    # On each path all hours cost the same, so the mean of a whole day of forecast is the path's price.
+    prices = np.repeat(np.linspace(0, 190, SCENARIOS)[:, None], 72, axis=1)
+    view = replace(make_view(hours(MIDNIGHT, 25, 100.0), run), scenarios=paths(run, prices))
+    expected = [(100 + 23 * price) / 24 for price in (19.0, 171.0)]
+    for period in ("hour", "quarter"):
+        assert days_of(view, period=period)[1].mean_range == pytest.approx(expected)
+
+
+@given(st.lists(st.lists(st.floats(-50, 400), min_size=72, max_size=72), min_size=1, max_size=4))
+def test_the_range_of_a_mean_lies_between_the_means_of_the_lowest_and_highest_paths(rows: list[list[float]]) -> None:
+    run = make_run([50.0] * 72, start=HOUR + HOUR_S)
+    prices = np.array([rows[i % len(rows)] for i in range(SCENARIOS)]).round(2)
+    view = replace(make_view(hours(MIDNIGHT, 25), run), scenarios=paths(run, prices))
+    first = (MIDNIGHT + 25 * HOUR_S - run.start_ts) // HOUR_S
+    means = [(1.0 + sum(path[first : first + 23])) / 24 for path in prices]
+    bounds = days_of(view)[1].mean_range
+    assert bounds is not None
+    assert min(means) - 0.01 <= bounds[0] <= bounds[1] <= max(means) + 0.01
+
+
+def test_without_price_paths_the_range_of_a_mean_is_that_of_the_bounds_of_its_hours() -> None:
+    day = days_of(sample_views.ordinary())[2]
+    intervals = [period.percentiles for period in day.periods if period.settled is None]
+    published = [period.settled for period in day.periods if period.settled is not None]
+    low, high = ((sum(published) + sum(i[bound] for i in intervals)) / 24 for bound in (0, 2))
+    assert day.mean_range == pytest.approx((low, high), abs=0.01)
