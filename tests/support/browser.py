@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.support.api_server import RunningServer
 
@@ -73,6 +73,21 @@ async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIter
     page.on("request", seen.on_request)
     yield seen
     await context.close()
+
+
+async def open_options(page: Page) -> None:
+    """Open the menu of the page's options, where it isn't open yet."""
+    menu = page.locator("details.menu")
+    if await menu.get_attribute("open") is None:
+        await menu.locator("summary").click()
+
+
+async def choose(page: Page, option: str) -> None:
+    """Choose an option in the menu by its name and wait until it is in force."""
+    await open_options(page)
+    link = page.locator(".menu").get_by_role("link", name=option, exact=True)
+    await link.click()
+    await expect(link).to_have_attribute("aria-current", "true")
 
 
 def address_of(server: RunningServer) -> str:

@@ -62,6 +62,13 @@ class Display:
         """The unit with the VAT in it, for whoever hears it once."""
         return f"{self.unit} {self.vat_named}"
 
+    @property
+    def unit_named_briefly(self) -> str:
+        """The unit and its VAT where there is little room."""
+        if self.vat.choice == "none":
+            return self.texts("unit.brief.withoutVat", unit=self.unit)
+        return self.texts("unit.brief.withVat", unit=self.unit, vat=vat_text(self.vat.today))
+
     def amount(self, eur_mwh: float, ts: int) -> float:
         """Return what a market price is to the reader: in his unit, with his fees and VAT, rounded as the API does."""
         rate = self.vat.rate(ts)
@@ -77,6 +84,10 @@ class Display:
     def price(self, period: PricedPeriod) -> str:
         """Write a period's price to the last decimal that the API serves."""
         return self.texts.number(self.shown(period), 2)
+
+    def prices(self, periods: Iterable[PricedPeriod]) -> str:
+        """Write the prices of some periods, one after the other."""
+        return " · ".join(self.price(period) for period in periods)
 
     def told(self, period: PricedPeriod) -> str:
         """Write a period's price, a forecast as what it is: about that."""

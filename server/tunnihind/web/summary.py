@@ -12,7 +12,7 @@ from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import Mode
 from tunnihind.forecast.known_days.calendar import is_holiday
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, free_until
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import DAY_PLAN_HOURS
 from tunnihind.web.days import DaySummary, days_from
@@ -44,6 +44,7 @@ class Summary:
     """Everything on the dashboard that the server works out; it is empty when nothing at all is known.
 
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
+    `quarters` are those that the present hour is the mean of, where they are known by themselves and hours are shown.
     `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead.
     """
 
@@ -52,6 +53,7 @@ class Summary:
     current_ts: int
     current_hour: int
     current: PricedPeriod | None
+    quarters: tuple[PricedPeriod, ...]
     following: PricedPeriod | None
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
@@ -89,6 +91,7 @@ def summarise(
         current_ts=current_ts,
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
+        quarters=_own_quarters(data, current_ts) if display.step_s == HOUR_S else (),
         following=periods.get(current_ts + display.step_s),
         outlook=sentences(outlook(days, now, display), days, now, display),
         days=days_from(today, days, data.scenarios, display),
@@ -122,6 +125,14 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
+
+
+def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
+    """Return the four quarters of an hour with prices of their own, none where only the hour's price is known."""
+    starts = range(hour, hour + HOUR_S, QUARTER_S)
+    if hour in data.known_by_hour or not all(ts in data.quarters for ts in starts):
+        return ()
+    return tuple(PricedPeriod(ts, market_price(data.quarters[ts]), None) for ts in starts)
 
 
 def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:

@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser import PHONE, WatchedPage, address_of, cents, open_page, series_of
+from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page, series_of
 from tunnihind.market import DAY_S, HOUR_S
 
 
@@ -228,11 +228,11 @@ async def test_unit_and_time_zone_change_in_place_and_in_the_address(
 ) -> None:
     page = await watched_page.show()
     series = await series_of(server)
-    await page.get_by_role("link", name="€/MWh").click()
+    await choose(page, "€/MWh")
     await expect(page.locator("[data-now-price]")).to_have_text(f"{series['current']['eurMwh']:.2f}")
     await expect(page.locator("[data-readout]")).to_contain_text("€/MWh")
     await expect(page.get_by_role("link", name="€/MWh")).to_be_focused()
-    await page.get_by_role("link", name="UTC").click()
+    await choose(page, "UTC")
     await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
     assert "unit=mwh" in page.url
     assert "tz=utc" in page.url
@@ -240,7 +240,8 @@ async def test_unit_and_time_zone_change_in_place_and_in_the_address(
 
 async def test_the_other_language_keeps_every_choice(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/?unit=mwh&hours=5&span=week")
-    await page.get_by_role("link", name="ET", exact=True).click()
+    await open_options(page)
+    await page.get_by_role("link", name="Eesti keeles").click()
     await page.wait_for_url(re.compile("lang=et"))
     await expect(page.get_by_role("heading", name="Elektri hind Eestis")).to_be_visible()
     await expect(page.get_by_label("Kestus")).to_have_value("5")
@@ -264,8 +265,8 @@ async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_rea
     page = await watched_page.show()
     snippet = page.locator(".share code")
     await expect(snippet).to_contain_text(f'src="{watched_page.address}/?lang=en&embed=1"')
-    await page.get_by_role("link", name="€/MWh").click()
-    await page.get_by_role("link", name="Dark").click()
+    await choose(page, "€/MWh")
+    await choose(page, "Dark")
     await expect(snippet).to_contain_text(f'src="{watched_page.address}/?lang=en&unit=mwh&theme=dark&embed=1"')
 
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.browser import PHONE, WatchedPage, address_of, open_page
+from tests.support.browser import PHONE, WatchedPage, address_of, choose, open_options, open_page
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price
 
 MIDNIGHT: Final = 1_751_317_200
@@ -49,11 +49,6 @@ async def visitor(browser: Browser, lower: RunningServer) -> AsyncIterator[Watch
 
 async def answer_of(server: RunningServer, path: str) -> Any:  # noqa: ANN401  a JSON document
     return json.loads((await server.ask(path)).body)
-
-
-async def choose(page: Page, name: str) -> None:
-    await page.get_by_role("link", name=name, exact=True).click()
-    await expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "true")
 
 
 async def test_a_first_visit_sees_hours_with_the_laws_vat_by_name(visitor: WatchedPage) -> None:
@@ -195,6 +190,7 @@ async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
             page = await seen.show(f"/?lang={lang}&period=quarter")
             assert await page.evaluate("window.shift") < 0.01
             page = await seen.show(f"/?lang={lang}&split=1")
+            await open_options(page)
             for choice in ("period-quarter", "vat-none", "vat-api", "period-hour", "vat-law"):
                 await page.locator(f"#{choice}").click()
                 await expect(page.locator(f"#{choice}")).to_have_attribute("aria-current", "true")
@@ -206,6 +202,7 @@ async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
 
 async def test_with_the_keyboard_a_choice_keeps_the_focus(visitor: WatchedPage) -> None:
     page = await visitor.show()
+    await open_options(page)
     link = page.get_by_role("group", name="Prices by").get_by_role("link", name="Quarter")
     await link.focus()
     await page.keyboard.press("Enter")
@@ -245,6 +242,7 @@ async def test_an_answer_that_comes_too_late_does_not_undo_the_choice_of_a_perio
     async def hold(route: Route) -> None:
         held.append(route)
 
+    await open_options(page)
     await page.route("**/api/v1/quarters**", hold)
     async with page.expect_request("**/api/v1/quarters**"):
         await page.locator("#period-quarter").click()

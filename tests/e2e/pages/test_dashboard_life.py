@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Route, expect
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.browser import PHONE, WatchedPage, address_of, cents, open_page
+from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
 from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.processes import Launch
 from tunnihind.api.served_data import ServedData
@@ -25,6 +25,42 @@ async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Brows
             assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
+@pytest.mark.parametrize("lang", ["en", "et"])
+async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
+    browser: Browser, serve: Serve, lang: str
+) -> None:
+    async with open_page(browser, address_of(await serve(mode="demo")), **PHONE) as seen:
+        page = await seen.show(f"/?lang={lang}")
+        plot = await page.locator(".plot").bounding_box()
+        assert plot is not None
+        assert plot["y"] < 340
+        assert (plot["x"], plot["width"]) == (0, 390)
+        await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
+
+
+async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_when_the_keyboard_leaves(
+    watched_page: WatchedPage,
+) -> None:
+    page = await watched_page.show()
+    menu, inside = page.locator("details.menu"), page.get_by_role("link", name="UTC")
+    for leave in (
+        page.keyboard.press("Escape"),
+        page.locator("h1").click(),
+        page.get_by_role("button", name="Week").focus(),
+    ):
+        await open_options(page)
+        await expect(inside).to_be_visible()
+        await inside.focus()
+        await leave
+        await expect(inside).to_be_hidden()
+        await expect(menu).not_to_have_attribute("open", "")
+    # Escape gives the focus back to what opened it, a choice leaves it open.
+    await choose(page, "No VAT")
+    await expect(menu.locator("summary")).to_have_text("Options c/kWh, no VAT")
+    await page.keyboard.press("Escape")
+    await expect(menu.locator("summary")).to_be_focused()
+
+
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
     browser: Browser, server: RunningServer
 ) -> None:
@@ -36,6 +72,7 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
         await expect(page.locator("[data-finder]")).to_be_hidden()
         await page.get_by_text("All hours as a table").click()
         await expect(page.locator("#hours-table table").first).to_be_visible()
+        await open_options(page)
         await page.get_by_role("link", name="€/MWh").click()
         await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
 
@@ -49,7 +86,7 @@ async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_work
         await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
         await expect(page.get_by_role("button", name="Zoom in")).to_have_count(0)
         await expect(page.locator("[data-found]")).to_contain_text("on average")
-        await page.get_by_role("link", name="UTC").click()
+        await choose(page, "UTC")
         await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
         assert [complaint for complaint in seen.console_errors if "ERR_FAILED" not in complaint] == []
 
@@ -59,6 +96,7 @@ async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
 ) -> None:
     await watched_page.page.clock.install()
     page = await watched_page.show()
+    await open_options(page)
     await page.get_by_role("link", name="UTC").focus()
     server.snapshot.show(replace(sample_views.ordinary(prices={HOUR: 12.34}), version="corrected"))
     await page.clock.run_for(61_000)
@@ -71,13 +109,13 @@ async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
 ) -> None:
     await watched_page.page.clock.install()
     page = await watched_page.show()
-    await page.evaluate("window.untouched = document.querySelector('#glance')")
+    await page.evaluate("window.untouched = document.querySelector('#now')")
     async with page.expect_response("**/api/series"), page.expect_response(re.compile("/$")):
         await page.clock.run_for(61_000)
     counted = server.metrics.exposition().decode()
     assert 'tunnihind_requests_total{route="/",status="304"} 2.0' in counted
     assert 'tunnihind_requests_total{route="/api/series",status="304"} 1.0' in counted
-    assert await page.evaluate("window.untouched === document.querySelector('#glance')")
+    assert await page.evaluate("window.untouched === document.querySelector('#now')")
 
 
 async def test_prices_that_came_are_shown_although_the_page_they_belong_to_did_not(
@@ -110,6 +148,7 @@ async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhil
         await page.goto(seen.address)
         await expect(page.get_by_role("slider")).to_be_visible()
         # While the page's own refresh hangs, the reader chooses another unit.
+        await open_options(page)
         await page.get_by_role("link", name="€/MWh").click()
         price = page.locator("[data-now-price]")
         await expect(price).to_have_text(f"{sample_views.price(HOUR):.2f}")
@@ -249,7 +288,7 @@ async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: 
     async with open_page(browser, prefixed) as seen:
         page = await seen.show("/some/where/")
         await expect(page.get_by_role("slider")).to_be_visible()
-        await page.get_by_role("link", name="€/MWh").click()
+        await choose(page, "€/MWh")
         await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
         await page.get_by_role("link", name="API").click()
         await page.wait_for_url(re.compile("/some/where/docs"))

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from tests.support import sample_views
 from tests.support.api_server import RunningServer, Serve
-from tests.support.browser import WatchedPage, address_of, open_page
+from tests.support.browser import WatchedPage, address_of, open_options, open_page
 from tunnihind.settings import Settings
 from tunnihind.web.recipes import RECIPES
 
@@ -78,7 +78,8 @@ async def test_the_reference_is_there_in_estonian(watched_page: WatchedPage) -> 
     page = await watched_page.show("/docs?lang=et")
     await expect(page.get_by_role("heading", name="API kirjeldus")).to_be_visible()
     await expect(page.locator("#ForecastHour")).to_contain_text("10. protsentiil, EUR/MWh käibemaksuta")
-    await page.get_by_role("link", name="EN", exact=True).click()
+    await open_options(page)
+    await page.get_by_role("link", name="In English").click()
     await page.wait_for_url(re.compile("lang=en"))
     await expect(page.get_by_role("heading", name="API reference")).to_be_visible()
 

@@ -139,7 +139,7 @@ async def test_a_page_is_marked_where_its_market_is_not_todays(serve: Serve, pat
 
 
 async def test_the_dashboard_says_that_prices_are_simulated_or_of_which_past_day(serve: Serve) -> None:
-    assert "no price here is real" in await html_of(await serve(mode="demo"), "/")
+    assert "no price is real" in await html_of(await serve(mode="demo"), "/")
     assert "those of 15 December 2025, as they were known then" in await html_of(await serve(mode="rehearsal"), "/")
     live = await html_of(await serve(), "/")
     assert "real" not in live

@@ -1,5 +1,7 @@
 import re
+from dataclasses import replace
 from datetime import date
+from statistics import fmean
 
 import pytest
 
@@ -98,6 +100,19 @@ def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -
     steps = re.findall(r"H([\d.]+)", summary.drawing.settled)
     end_of_day = 10 * summary.drawing.days[0].width
     assert sum(float(x) <= end_of_day + 0.1 for x in steps) == quarters
+
+
+def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are_known_by_themselves() -> None:
+    view = sample_views.ordinary()
+    summary = summary_of(view)
+    assert summary.current is not None
+    assert [period.eur_mwh for period in summary.quarters] == [
+        sample_views.shaped(HOUR + i * QUARTER_S, sample_views.price(HOUR)) for i in range(4)
+    ]
+    assert fmean(period.eur_mwh for period in summary.quarters) == pytest.approx(summary.current.eur_mwh)
+    by_hour = replace(view, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
+    assert summary_of(by_hour).quarters == summary_of(sample_views.stale()).quarters == ()
+    assert summary_of(view, period="quarter").quarters == ()
 
 
 def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:

@@ -42,6 +42,8 @@ export function showPeriod(ts, { periods, step, wording }) {
   write(card, "[data-next-price]", next?.settled === null ? wording.say("about", { price }) : price);
   write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
   write(card, "[data-now-kind]", wording.say(kind));
+  // The quarters of the hour that has gone: only the server knows those of the next.
+  write(card, "[data-now-quarters]", "");
 }
 
 /** @param {Element} card @param {string} selector @param {string} text */
