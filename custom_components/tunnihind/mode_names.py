@@ -15,7 +15,7 @@ _WORDS: Final = {
 }
 _CREDITS: Final = {
     "en": {Mode.DEMO: "Demo, simulated prices", Mode.REHEARSAL: "Rehearsal, prices of a past day"},
-    "et": {Mode.DEMO: "Demo, välja mõeldud hinnad", Mode.REHEARSAL: "Proov, möödunud päeva hinnad"},
+    "et": {Mode.DEMO: "Demo, väljamõeldud hinnad", Mode.REHEARSAL: "Proov, möödunud päeva hinnad"},
 }
 
 

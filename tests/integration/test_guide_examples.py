@@ -29,7 +29,7 @@ PUMP: Final = "Pump at the time that was found"
 # Needs a recorder, and is tried in past/test_import_costs.py.
 COSTS: Final = "Cost of the last days"
 MISSING: Final = "Tell the car's plan how much is missing"
-FLOOR: Final = "Floor heating off when electricity gets dear"
+FLOOR: Final = "Floor heating off when electricity gets expensive"
 
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
 NOON: Final = instant("2026-01-14T12:00:00+02:00")

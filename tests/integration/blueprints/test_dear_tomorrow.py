@@ -29,13 +29,13 @@ def inputs(home: Home, language: str = "en") -> dict[str, Any]:
     [
         (
             "en",
-            "Electricity is dear tomorrow",
-            "On average 31.3 c/kWh. Dearest at 18:00: 74.4 c/kWh. Cheapest at 03:00: 1.2 c/kWh.",
+            "Electricity is expensive tomorrow",
+            "On average 31.3 c/kWh. Highest at 18:00: 74.4 c/kWh. Lowest at 03:00: 1.2 c/kWh.",
         ),
         (
             "et",
             "Homne elekter on kallis",
-            "Keskmiselt 31,3 senti/kWh. Kalleim kell 18:00: 74,4 senti/kWh. Odavaim kell 03:00: 1,2 senti/kWh.",
+            "Keskmiselt 31,3 s/kWh. Kõrgeim kell 18:00: 74,4 s/kWh. Madalaim kell 03:00: 1,2 s/kWh.",
         ),
     ],
 )

@@ -187,12 +187,12 @@ def tomorrow(start: int) -> float:
         (
             "en",
             "Tomorrow's electricity",
-            "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Dearest: 08:00, 18:00 (37.8 c/kWh).",
+            "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Most expensive: 08:00, 18:00 (37.8 c/kWh).",
         ),
         (
             "et",
             "Homne elekter",
-            "Keskmiselt 13,6 senti/kWh. Odavaim: 03:00, 04:00 (1,9 senti/kWh). Kalleim: 08:00, 18:00 (37,8 senti/kWh).",
+            "Keskmiselt 13,6 s/kWh. Odavaimad: 03:00, 04:00 (1,9 s/kWh). Kalleimad: 08:00, 18:00 (37,8 s/kWh).",
         ),
     ],
 )
@@ -219,7 +219,7 @@ async def test_tomorrows_hours_are_told_as_bought_also_where_quarters_are_billed
     await use(home, "notify_tomorrow", teller(home))
     await home.publish(instant(PUBLISHED_TOMORROW))
     assert [call.data["message"] for call in told] == [
-        "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Dearest: 08:00, 18:00 (37.8 c/kWh)."
+        "On average 13.6 c/kWh. Cheapest: 03:00, 04:00 (1.9 c/kWh). Most expensive: 08:00, 18:00 (37.8 c/kWh)."
     ]
 
 

@@ -17,7 +17,7 @@ async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home
     assert shown(form)["when"]["deadline"] == "07:00:00"
     hint = form["description_placeholders"]["changes"]
     assert ":\n\n- Duration: 1:30\n- Earliest start: –\n- Deadline: 06:00\n" in hint
-    assert "Forecast too, with caution" in hint
+    assert "Include forecast, cautiously" in hint
     assert "12.50 c/kWh" in hint
 
 

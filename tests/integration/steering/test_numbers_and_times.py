@@ -56,7 +56,7 @@ async def test_a_duration_shorter_than_a_piece_is_one_piece(car: Home) -> None:
 
 @pytest.mark.parametrize("minutes", [20, 100.5])
 async def test_a_duration_that_is_no_quarters_is_refused_and_nothing_changes(car: Home, minutes: float) -> None:
-    with pytest.raises(ServiceValidationError, match=r"duration.*whole quarters of an hour"):
+    with pytest.raises(ServiceValidationError, match=r"duration.*steps of 15 minutes"):
         await set_number(car, "duration", minutes)
     assert float(car.state("number", "duration", PLAN_ID).state) == 240
 

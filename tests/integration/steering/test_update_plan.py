@@ -71,8 +71,8 @@ async def test_null_is_none_and_not_what_the_form_says(car: Home) -> None:
 
 
 REFUSED = [
-    pytest.param({"duration": "00:20:00"}, "duration.*whole quarters", id="20 minutes"),
-    pytest.param({"min_piece": "25:00:00"}, "min_piece.*to 1440 minutes", id="over a day"),
+    pytest.param({"duration": "00:20:00"}, "duration.*steps of 15 minutes", id="20 minutes"),
+    pytest.param({"min_piece": "25:00:00"}, "min_piece.*from 15 to 1440", id="over a day"),
     pytest.param({"deadline": "06:00", "clear": ["deadline"]}, "deadline: it can't be both", id="set and cleared"),
     pytest.param({"energy": 5}, "power: give the kW", id="energy without power"),
     pytest.param({"energy": -1, "power": 3}, "energy: -1.0 is not a number of kWh from 0", id="less than nothing"),
@@ -172,9 +172,9 @@ async def test_a_device_or_an_area_means_its_plans(car: Home) -> None:
     await call(car, "tunnihind.update_plan", area_id=area.id, duration="02:00:00")
     assert length(car) == 2 * HOUR_S
     empty = ar.async_get(car.hass).async_create("Attic")
-    with pytest.raises(ServiceValidationError, match="No plan of Tunnihind is among the targets"):
+    with pytest.raises(ServiceValidationError, match="None of the targets is a Tunnihind plan"):
         await call(car, "tunnihind.update_plan", area_id=empty.id, duration="03:00:00")
-    with pytest.raises(ServiceValidationError, match="“Tunnihind” is no plan"):
+    with pytest.raises(ServiceValidationError, match="“Tunnihind” is not a Tunnihind plan"):
         await call(car, "tunnihind.update_plan", device_id=[device.id, server.id], duration="03:00:00")
     assert length(car) == 2 * HOUR_S
 
@@ -182,7 +182,7 @@ async def test_a_device_or_an_area_means_its_plans(car: Home) -> None:
 @pytest.mark.parametrize("other", ["light.kitchen", "sensor.tunnihind_current_price"])
 async def test_what_is_named_has_to_be_a_plan(car: Home, other: str) -> None:
     er.async_get(car.hass).async_get_or_create("light", "elsewhere", "kitchen", suggested_object_id="kitchen")
-    with pytest.raises(ServiceValidationError, match=f"“{other}” is no plan"):
+    with pytest.raises(ServiceValidationError, match=f"“{other}” is not a Tunnihind plan"):
         await call(car, "tunnihind.update_plan", entity_id=[window_of(car), other], duration="01:00:00")
     assert length(car) == 4 * HOUR_S
 
@@ -192,7 +192,7 @@ async def test_a_plan_that_is_gone_can_not_be_changed(car: Home, hass_storage: F
     window = window_of(car)
     car.hass.config_entries.async_remove_subentry(car.entry, PLAN_ID)
     await car.settle()
-    with pytest.raises(ServiceValidationError, match=f"“{window}” is no plan"):
+    with pytest.raises(ServiceValidationError, match=f"“{window}” is not a Tunnihind plan"):
         await call(car, "tunnihind.update_plan", entity_id=window, duration="02:00:00")
     await car.hass.config_entries.async_unload(car.entry.entry_id)
     assert hass_storage[KEY]["data"]["steered"] == {}
