@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tunnihind.api.source_states import SourceState, source_states
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
@@ -39,6 +40,8 @@ class ServedData:
     last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
     source has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
     any of them does, and so does `change_id`, which no other change ever had: a restored backup counts versions again.
+
+    `sources` tells how the sources last answered. No answer of the API shows it, so `version` does not change with it.
     """
 
     version: str
@@ -58,6 +61,7 @@ class ServedData:
     months: Months = NO_MONTHS
     unconfirmed: str = ""
     withdrawn: str = ""
+    sources: tuple[SourceState, ...] = ()
 
     @property
     def newest_settled(self) -> int | None:
@@ -106,6 +110,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
         months=store.scores.months(),
         unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
         withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
+        sources=source_states(store.health.all().values()),
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from random import uniform
 from time import monotonic
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from tunnihind.api.health import Troubles
 from tunnihind.api.served_data import ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.api.source_states import source_states
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import floor_hour
@@ -39,6 +41,7 @@ class SnapshotUpdater:
         self._clock = clock
         self._changed = asyncio.Event()
         self._shown: tuple[int | str, ...] | None = None
+        self._data: ServedData | None = None
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -78,7 +81,7 @@ class SnapshotUpdater:
         self.troubles.tell("store", None)
         if data is not None:
             self._snapshot.show(data)
-            self._shown = seen
+            self._shown, self._data = seen, data
         self._caught_up_at = started
 
     async def run(self) -> None:
@@ -123,4 +126,8 @@ class SnapshotUpdater:
         with self._store.database.one_view():
             self._store.require_readable()
             seen = state.version(), state.change_id(), state.last_refresh() or 0, floor_hour(now)
-            return seen, None if seen == self._shown else read_served_data(self._store, now)
+            if self._data is None or seen != self._shown:
+                return seen, read_served_data(self._store, now)
+            # Sources are asked far more often than anything comes of it: the rest need not be read again for that.
+            sources = source_states(self._store.health.all().values())
+            return seen, None if sources == self._data.sources else replace(self._data, sources=sources)

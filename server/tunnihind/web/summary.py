@@ -23,6 +23,7 @@ from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook
 from tunnihind.web.outlook_words import sentences
 from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
+from tunnihind.web.sources import Emptiness, SourceLine, source_lines, why_empty
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.vat import vat_shown
 
@@ -41,7 +42,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything on the dashboard that the server works out; it is empty when nothing at all is known.
+    """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
 
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `quarters` are those that the present hour is the mean of, where they are known by themselves and hours are shown.
@@ -49,7 +50,6 @@ class Summary:
     """
 
     display: Display
-    is_empty: bool
     current_ts: int
     current_hour: int
     current: PricedPeriod | None
@@ -67,6 +67,13 @@ class Summary:
     score: AccuracyWindow | None
     caught: Mapping[int, float]
     drawing: Drawing | None
+    sources: tuple[SourceLine, ...]
+    emptiness: Emptiness | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no price and no forecast to show."""
+        return self.emptiness is not None
 
 
 def summarise(
@@ -87,7 +94,6 @@ def summarise(
     score = _score(data, now, options)
     return Summary(
         display=display,
-        is_empty=not periods,
         current_ts=current_ts,
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
@@ -100,7 +106,7 @@ def summarise(
         holidays=tuple(_holidays(now)),
         notices=(
             *_unreal(now, display, mode),
-            *_notices(data, now, display, pipeline_expected=pipeline_expected),
+            *(_notices(data, now, display, pipeline_expected=pipeline_expected) if periods else ()),
         ),
         freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
@@ -108,6 +114,10 @@ def summarise(
         score=score,
         caught=_caught(score) if score else {},
         drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
+        sources=source_lines(data.sources, display),
+        emptiness=None
+        if periods
+        else why_empty(data.sources, display.texts, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 
@@ -150,9 +160,6 @@ def _notices(data: ServedData, now: int, display: Display, *, pipeline_expected:
     """Say plainly what is missing or old, by the same measure as `/readyz`."""
     texts = display.texts
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
-    if readiness.settled_age_s is None and readiness.forecast_age_s is None:
-        yield Notice(texts("notice.empty"), is_warning=False)
-        return
     if floor_hour(now) not in data.settled:
         yield Notice(texts("notice.unsettled"), is_warning=True)
     elif awaits_tomorrow(data, now) and is_late(now):

@@ -247,7 +247,7 @@ async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, ser
     async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
         page = await seen.show()
-        await expect(page.locator("#notices")).to_contain_text("No prices yet.")
+        await expect(page.locator("#now")).to_contain_text("No prices yet")
         server.snapshot.show(sample_views.ordinary())
         await page.clock.run_for(61_000)
         await expect(page.get_by_role("slider")).to_be_visible()
@@ -292,6 +292,7 @@ async def test_below_a_path_prefix_everything_works(browser: Browser, prefixed: 
         await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
         await page.get_by_role("link", name="API").click()
         await page.wait_for_url(re.compile("/some/where/docs"))
+        await page.get_by_role("link", name="/api/about").click()
         await page.locator("#getAbout").get_by_role("button", name="Try it").click()
         await expect(page.locator("#getAbout [data-status]")).to_contain_text("200")
         await expect(page.locator('[data-recipe="curl.sh"]')).to_contain_text(f"{prefixed}/some/where/api/v1/forecast")

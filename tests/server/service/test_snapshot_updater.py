@@ -55,6 +55,23 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'tunnihind.db'}"
+    with Store(url) as writer:
+        settle_a_day(writer)
+        replica = Replica(url)
+        with replica.store:
+            await replica.updater.refresh()
+            before = replica.snapshot.data
+            assert before.sources == ()
+            writer.health.failed("elering", NOW, "elering: HTTP 503: out of order")
+            await replica.updater.refresh()
+    after = replica.snapshot.data
+    assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]
+    assert after.settled is before.settled
+    assert after.version == before.version
+
+
 def settle_a_day(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="test", seen_ts=NOW)
 

@@ -345,7 +345,7 @@ async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve
 
 async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
     html = await html_of(await serve(ServedData("empty")), "/")
-    assert "No prices yet." in html
+    assert "No prices yet" in html
     assert 'class="plot"' not in html
     assert "data-finder" not in html
 

@@ -35,9 +35,10 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
     ]
 
 
-def test_with_nothing_known_one_notice_says_so() -> None:
+def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> None:
     summary = summary_of(ServedData("empty"))
-    assert [notice.is_warning for notice in summary.notices] == [False]
+    assert summary.is_empty
+    assert summary.notices == ()
     assert (summary.current, summary.following, summary.table, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()
 

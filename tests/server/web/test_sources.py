@@ -1,0 +1,111 @@
+"""What the page says of the data sources, and in the place of a price while there is none."""
+
+import re
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from tests.server.web.test_pages import html_of
+from tests.support import sample_views
+from tests.support.api_server import HOUR, Serve
+from tunnihind.api.served_data import ServedData
+from tunnihind.api.server_models import Mode
+from tunnihind.api.source_states import Fault, SourceState
+from tunnihind.settings import Settings
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.texts import texts_in
+
+FAULTS: tuple[Fault, ...] = get_args(Fault.__value__)
+STATUS = {"token": 401, "refused": 403, "busy": 429, "error": 503}
+WELL = SourceState("elering", HOUR, None, None)
+
+
+def failing(fault: Fault, name: str = "elering", answered: int | None = None) -> SourceState:
+    return SourceState(name, answered, fault, STATUS.get(fault))
+
+
+def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en") -> Summary:
+    view = ServedData("empty", sources=sources)
+    options = PageOptions.read({"lang": lang})
+    return summarise(view, HOUR + 612, Settings(), options, pipeline_expected=pipeline_expected, mode=mode)
+
+
+def reason(summary: Summary) -> str:
+    assert summary.emptiness is not None
+    return summary.emptiness.reason
+
+
+def advice(summary: Summary) -> str:
+    assert summary.emptiness is not None
+    return " ".join(summary.emptiness.advice)
+
+
+def test_a_server_that_has_asked_nobody_yet_asks_for_patience() -> None:
+    assert "just started" in reason(empty_with())
+
+
+def test_a_server_without_a_pipeline_says_that_another_one_is_missing() -> None:
+    assert "another one stores" in reason(empty_with(pipeline_expected=False))
+
+
+def test_a_rehearsal_of_a_day_before_the_archive_says_so() -> None:
+    assert "rehearsed" in reason(empty_with(mode="rehearsal", pipeline_expected=False))
+
+
+def test_sources_that_fail_are_each_named_with_what_to_do() -> None:
+    summary = empty_with(failing("unreachable"), failing("token", "entsoe"), failing("unreachable", "open-meteo"))
+    assert [(line.name, line.state, line.is_failing) for line in summary.sources] == [
+        ("Elering (market prices)", "can't be reached; no usable answer yet", True),
+        ("ENTSO-E (market prices)", "refuses access (HTTP 401); no usable answer yet", True),
+        ("Open-Meteo (weather)", "can't be reached; no usable answer yet", True),
+    ]
+    assert "gets no prices" in reason(summary)
+    assert re.findall("internet connection|--entsoe-token", advice(summary)) == [
+        "internet connection",
+        "--entsoe-token",
+    ]
+
+
+def test_a_source_of_weather_alone_is_no_reason_for_missing_prices() -> None:
+    summary = empty_with(WELL, failing("busy", "open-meteo"))
+    assert "passed its checks" in reason(summary)
+    assert "tunnihind status" in advice(summary)
+
+
+@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_has_its_words_and_its_advice(fault: Fault, lang: str) -> None:
+    for answered in (None, HOUR):
+        summary = empty_with(failing(fault, answered=answered), lang=lang)
+        [line] = summary.sources
+        assert not re.search(r"None|[{}]", line.state + reason(summary) + advice(summary))
+        assert (str(STATUS[fault]) in line.state) if fault in STATUS else True
+
+
+def test_a_source_of_another_name_goes_by_that_name() -> None:
+    assert empty_with(SourceState("nordpool", HOUR, None, None)).sources[0].name == "nordpool"
+
+
+async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve: Serve) -> None:
+    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/")
+    assert html.count("No prices yet") == 1
+    assert html.count("can't be reached".replace("'", "&#39;")) == 1
+    for promise in ("14:00", "<iframe", "&lt;iframe", "No price for this hour"):
+        assert promise not in html
+
+
+async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(serve: Serve) -> None:
+    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/?embed=1")
+    assert "No prices yet" in html
+    assert texts_in("en")("empty.operator") not in html
+
+
+async def test_a_page_with_prices_says_how_its_sources_are(serve: Serve) -> None:
+    view = replace(sample_views.ordinary(), sources=(WELL, failing("error", "open-meteo", HOUR)))
+    html = await html_of(await serve(view), "/?lang=et")
+    section = html.partition('id="health"')[2].partition("</section>")[0]
+    assert "Andmeallikad" in section
+    assert re.search(r"<li><b>Elering \(börsihinnad\)</b>: vastas ", section)
+    assert re.search(r'<li class="failing"><b>Open-Meteo \(ilm\)</b>: teatab veast \(HTTP 503\)', section)
