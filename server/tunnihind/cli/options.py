@@ -75,7 +75,7 @@ SOURCES: Final = (
     *MARKET,
     _setting("elering-url", "Base URL of Elering's API."),
     _setting("entsoe-url", "Address of ENTSO-E's API."),
-    _setting("entsoe-token", "Security token for ENTSO-E, the second opinion and fallback."),
+    _setting("entsoe-token", "Security token for ENTSO-E, the second source of prices."),
     option(
         "entsoe-token-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
