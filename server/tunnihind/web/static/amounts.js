@@ -16,6 +16,9 @@ export function amountsIn(unit, rates, surcharge = []) {
   return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
+/** Euros per kWh for 1 in each unit. */
+export const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
+
 /** Rounds to some decimals; what lies exactly in the middle goes to the even digit. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
   const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;

@@ -6,7 +6,7 @@ import { HOUR_S, hoursOf } from "./periods.js";
 /**
  * @typedef {{
  *   periods: Map<number, import("./periods.js").Period>, step: number, now: () => number, limit: number,
- *   found: Span[], wording: import("./wording.js").Wording, pointed: number | null,
+ *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording, pointed: number | null,
  * }} Scene  `step` is the length of a period, `pointed` the start of one, `limit` the end of the public forecast
  */
 
@@ -22,6 +22,7 @@ export function drawBehind(plot, scene) {
   clip(plot);
   for (const span of nightsOf(scene)) fill(plot, span, colour("night"));
   for (const span of scene.found) fill(plot, span, colour("window"));
+  for (const span of scene.dearest) hatch(plot, span, colour("avoid"));
   if (scene.pointed !== null) fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("grid"));
   const zero = plot.valToPos(0, "y", true);
   line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"), []);
@@ -80,6 +81,28 @@ function fill(plot, { from, to }, style) {
   const right = plot.valToPos(to, "x", true);
   plot.ctx.fillStyle = style;
   plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
+}
+
+/** Hatches a span: what is to be avoided is told from what is found by more than a colour. @param {any} plot @param {Span} span @param {string} style */
+function hatch(plot, { from, to }, style) {
+  const { ctx, bbox } = plot;
+  const gap = 8 * (devicePixelRatio || 1);
+  const left = plot.valToPos(from, "x", true);
+  const right = plot.valToPos(to, "x", true);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, bbox.top, right - left, bbox.height);
+  ctx.clip();
+  ctx.beginPath();
+  for (let x = Math.floor((left - bbox.height) / gap) * gap; x < right; x += gap) {
+    ctx.moveTo(x, bbox.top + bbox.height);
+    ctx.lineTo(x + bbox.height, bbox.top);
+  }
+  ctx.setLineDash([]);
+  ctx.lineWidth = devicePixelRatio || 1;
+  ctx.strokeStyle = style;
+  ctx.stroke();
+  ctx.restore();
 }
 
 /**

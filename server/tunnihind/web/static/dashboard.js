@@ -16,7 +16,7 @@ const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 const data = pageData(document);
 /** @type {import("./backdrop.js").Scene} */
 const scene = {
-  periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], wording: new Wording(data), pointed: null,
+  periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], dearest: [], wording: new Wording(data), pointed: null,
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
@@ -28,9 +28,11 @@ let moves = null;
 /** The section of the chart; a server that knows nothing yet leaves it out. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
-const finder = form && new Finder(form, find("[data-found]"), data.step, (found) => {
+const finder = form && new Finder(form, find("[data-found]"), data.step, (found, dearest) => {
   scene.found = found;
+  scene.dearest = dearest;
   card?.classList.toggle("has-found", found.length > 0);
+  card?.classList.toggle("has-dearest", dearest.length > 0);
   chart?.draw();
 });
 
@@ -56,6 +58,7 @@ const feed = new Feed({
   period: () => {
     showPeriod(floorTo(feed.now(), scene.step), scene);
     chart?.plot.redraw(false, false);
+    finder?.find();
   },
 });
 

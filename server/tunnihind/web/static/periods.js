@@ -1,5 +1,6 @@
 // The hours or quarter-hours of an answer of the API: what is settled and what was forecast for each.
 
+export const QUARTER_S = 900;
 export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
 

@@ -1,4 +1,4 @@
-// The cheapest time to run something: pure functions over periods with prices.
+// The cheapest and the dearest time to run something: pure functions over periods with prices.
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
@@ -35,8 +35,32 @@ export function cheapestPeriods(candidates, length) {
 }
 
 /**
+ * The cheapest and the dearest `length` periods, in one piece or wherever they are. There is nothing to avoid where the
+ * dearest would share a period with the cheapest, or costs no more.
+ * @param {Candidate[]} candidates ascending
+ * @param {number} length
+ * @param {number} step how long a period is
+ * @param {boolean} isSplit
+ * @returns {{cheapest: Candidate[] | null, dearest: Candidate[] | null}}
+ */
+export function cheapestAndDearest(candidates, length, step, isSplit) {
+  const search = (/** @type {Candidate[]} */ among) =>
+    isSplit ? cheapestPeriods(among, length) : cheapestPiece(among, length, step);
+  const cheapest = search(candidates);
+  const dearest = negated(search(negated(candidates)));
+  const taken = new Set(cheapest?.map(({ ts }) => ts));
+  const isApart = cheapest && dearest && !dearest.some(({ ts }) => taken.has(ts)) && total(dearest) > total(cheapest) + 1e-9;
+  return { cheapest, dearest: isApart ? dearest : null };
+}
+
+/** @template {Candidate[] | null} T @param {T} candidates @returns {T} */
+function negated(candidates) {
+  return /** @type {T} */ (candidates && candidates.map(({ ts, price }) => ({ ts, price: -price })));
+}
+
+/**
  * Joins periods that follow each other.
- * @param {Candidate[]} periods ascending
+ * @param {{ts: number}[]} periods ascending
  * @param {number} step how long a period is
  * @returns {import("./backdrop.js").Span[]}
  */
@@ -49,11 +73,6 @@ export function pieces(periods, step) {
     else joined.push({ from: ts, to: ts + step });
   }
   return joined;
-}
-
-/** @param {Candidate[]} periods */
-export function meanPrice(periods) {
-  return total(periods) / periods.length;
 }
 
 /** @param {Candidate[]} periods */

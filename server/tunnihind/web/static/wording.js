@@ -1,7 +1,7 @@
 // Numbers, instants and sentences as the page's reader wants them.
 
-import { amountsIn } from "./amounts.js";
-import { HOUR_S } from "./periods.js";
+import { amountsIn, EUROS_PER_KWH } from "./amounts.js";
+import { DAY_S, HOUR_S } from "./periods.js";
 
 /** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, surcharge?: import("./amounts.js").Surcharge, step: number, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
 
@@ -10,6 +10,7 @@ export class Wording {
   constructor(data) {
     this.unitSymbol = data.unitSymbol;
     this.unitNamed = data.unitNamed;
+    this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
     this.texts = data.texts;
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
@@ -61,6 +62,14 @@ export class Wording {
     return this.dayFormats[0].format(ts * 1000);
   }
 
+  /** The day of an instant, by name where it is the day of another one or the day after. @param {number} ts @param {number} now */
+  dayFrom(ts, now) {
+    const day = this.wall(ts).slice(0, 10);
+    if (day === this.wall(now).slice(0, 10)) return this.say("day.today");
+    const before = new Date(Date.parse(day) - DAY_S * 1000).toISOString().slice(0, 10);
+    return before === this.wall(now).slice(0, 10) ? this.say("day.tomorrow") : this.day(ts);
+  }
+
   /** The ways to write a day, the longest first. @param {number} ts */
   dayInEveryWay(ts) {
     return this.dayFormats.map((format) => format.format(ts * 1000));
@@ -69,6 +78,12 @@ export class Wording {
   /** @param {import("./backdrop.js").Span} span */
   span({ from, to }) {
     return `${this.clock(from)}–${this.clock(to)}`;
+  }
+
+  /** From when to when, with the day of the end where it is another one; midnight belongs to the day that it ends. @param {import("./backdrop.js").Span} span */
+  spanOverDays(span) {
+    const [first, last] = [this.day(span.from), this.day(span.to - 1)];
+    return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
   }
 
   /**
