@@ -169,20 +169,46 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
     await page.get_by_label("Include forecast hours").uncheck()
     await page.get_by_label("Can be split").check()
     await page.get_by_label("How long").fill("2")
-    mean = sum(sorted(settled.values())[:2]) / 2
-    await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
-    assert "hours=2" in page.url
-    assert "split=1" in page.url
-    assert "predicted=0" in page.url
-    await page.reload(wait_until="networkidle")
-    await expect(page.locator("[data-found]")).to_contain_text(f"on average {cents(mean)} c/kWh")
+    await page.get_by_label("Power").fill("11.5")
+    await page.get_by_role("button", name="No deadline").click()
+    low, high = sorted(settled.values())[:2], sorted(settled.values())[-2:]
+    cheapest, dearest = page.locator("[data-found] .cheapest"), page.locator("[data-found] .dearest")
+    for _ in range(2):
+        await expect(cheapest).to_contain_text(f"on average {cents(sum(low) / 2)} c/kWh")
+        await expect(cheapest).to_contain_text(f"23 kWh: {11.5 * sum(low):.2f} €")
+        await expect(dearest).to_contain_text(f"on average {cents(sum(high) / 2)} c/kWh")
+        await expect(page.locator("[data-found]")).not_to_contain_text("about")
+        assert {"hours=2", "kw=11.5", "by=none", "split=1", "predicted=0"} <= {*page.url.split("?")[1].split("&")}
+        await page.reload(wait_until="networkidle")
+    # The power is the device's: it is remembered for the next visit.
+    page = await watched_page.show()
+    await expect(page.get_by_label("Power")).to_have_value("11.5")
 
 
 async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enough(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
-    await expect(page.locator("[data-found]")).to_contain_text("13:00–16:00")
+    await expect(page.locator("[data-found] .cheapest")).to_contain_text("13:00–16:00")
     await page.get_by_label("How long").fill("4")
     await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
+
+
+async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page: WatchedPage) -> None:
+    page = await watched_page.show()
+    day, time = page.get_by_label("Done by, day"), page.get_by_label("Done by, time")
+    await expect(day.locator("option:checked")).to_have_text("Tomorrow")
+    await expect(time.locator("option:checked")).to_have_text("13:00")
+    await page.get_by_role("button", name="Tomorrow 07:00").click()
+    await expect(time.locator("option:checked")).to_have_text("07:00")
+    await day.select_option(label="Today")
+    await expect(time.locator("option:checked")).to_have_text("14:00")
+    await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
+    await time.select_option(label="24:00")
+    assert f"by={HOUR + 12 * HOUR_S}" in page.url
+    await expect(page.locator("[data-found] .cheapest")).to_contain_text("Today")
+    # A time that has passed by the next visit isn't looked for.
+    page = await watched_page.show("/?by=2025-12-15T10:00")
+    await expect(page.locator("[data-found]")).to_contain_text("The deadline has passed")
+    await expect(time.locator("option:checked")).to_have_text("13:00")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ export class Wording {
     return `${this.price(low)}${low < 0 ? " … " : "–"}${this.price(high)}`;
   }
 
-  /** The local wall clock as `2026-11-20T14:00`, as `<input type="datetime-local">` writes it. @param {number} ts */
+  /** The local wall clock as `2026-11-20T14:00`. @param {number} ts */
   wall(ts) {
     return this.isoFormat.format(ts * 1000).replace(" ", "T");
   }
