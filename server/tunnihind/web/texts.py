@@ -10,7 +10,17 @@ import msgspec
 
 from tunnihind.web.options import Language
 
-_SHARED: Final = ("decimal", "about", "day.today", "day.tomorrow", "level.very_low", "level.low", "level.normal", "level.high", "level.very_high")
+_SHARED: Final = (
+    "decimal",
+    "about",
+    "days.today",
+    "days.tomorrow",
+    "level.very_low",
+    "level.low",
+    "level.normal",
+    "level.high",
+    "level.very_high",
+)
 """What scripts need of the texts that the server writes with, too."""
 
 _MINUS: Final = "\N{MINUS SIGN}"

@@ -30,7 +30,7 @@ def instant(iso: str) -> int:
 
 async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[Any]:
     """Run some lines of script for each of the cases, and return what they return."""
-    data = {
+    data: dict[str, Any] = {
         "lang": lang,
         "unit": "kwh",
         "vat": [],
@@ -122,7 +122,7 @@ prices_of_a_period = st.one_of(
 def test_a_run_costs_the_mean_of_what_it_uses_of_each_period(drawn: list[tuple[Any, ...]]) -> None:
     found = asyncio.run(answers(COSTS, drawn))
     for (step, prices, start, duration, kwh, per_kwh), cost in zip(drawn, found, strict=True):
-        used = [
+        used: list[tuple[Any, Any]] = [
             prices[quarter // step] if quarter // step < len(prices) else (None, None)
             for quarter in range(start, start + duration, QUARTER_S)
         ]

@@ -65,9 +65,9 @@ export class Wording {
   /** The day of an instant, by name where it is the day of another one or the day after. @param {number} ts @param {number} now */
   dayFrom(ts, now) {
     const day = this.wall(ts).slice(0, 10);
-    if (day === this.wall(now).slice(0, 10)) return this.say("day.today");
+    if (day === this.wall(now).slice(0, 10)) return this.say("days.today");
     const before = new Date(Date.parse(day) - DAY_S * 1000).toISOString().slice(0, 10);
-    return before === this.wall(now).slice(0, 10) ? this.say("day.tomorrow") : this.day(ts);
+    return before === this.wall(now).slice(0, 10) ? this.say("days.tomorrow") : this.day(ts);
   }
 
   /** The ways to write a day, the longest first. @param {number} ts */
