@@ -47,11 +47,14 @@ def days_from(
 ) -> tuple[DaySummary, ...]:
     """Summarise today, tomorrow and the days after, as far as anything is known of them."""
     tomorrow = today + timedelta(days=1)
-    names: dict[date, DayName] = {today: "today", tomorrow: "tomorrow"}
-    later = [day for day in days if day > tomorrow]
-    return tuple(
-        _summary(names.get(day, ""), day, days.get(day, ()), scenarios, display) for day in (today, tomorrow, *later)
-    )
+    shown = (today, tomorrow, *(day for day in days if day > tomorrow))
+    return tuple(_summary(day_name(day, today), day, days.get(day, ()), scenarios, display) for day in shown)
+
+
+def day_name(day: date, today: date) -> DayName:
+    """Return what a day is called, seen from today; empty where it has no name but its date."""
+    names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
+    return names.get((day - today).days, "")
 
 
 def _summary(

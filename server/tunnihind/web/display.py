@@ -105,6 +105,11 @@ class Display:
         """Write the mean price of some periods for a small cell."""
         return self._brief(self._mean(periods))
 
+    def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
+        """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
+        mean = self.brief_mean_price(periods)
+        return self.texts("about", price=mean) if any(period.settled is None for period in periods) else mean
+
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the prices of some periods for a small place."""
         return " · ".join(self._brief(self.shown(period)) for period in periods)

@@ -9,6 +9,7 @@ from statistics import quantiles
 from typing import Final
 
 from tunnihind.market import floor_hour
+from tunnihind.web.days import DayName, day_name
 from tunnihind.web.display import Display
 from tunnihind.web.periods import PricedPeriod
 
@@ -39,15 +40,21 @@ class GridRow:
     """One day. A clock hour has one cell, none where spring leaves it out, and two where autumn repeats it."""
 
     day: date
-    is_today: bool
+    name: DayName
+    is_past: bool
+    periods: tuple[PricedPeriod, ...]
     clock_hours: tuple[tuple[GridCell, ...], ...]
 
 
 def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
-    """Lay out the days from a week before today on."""
+    """Lay out today and the days after it, then the past week, the latest day first."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
     bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
-    return tuple(GridRow(day, day == today, _clock_hours(periods, bounds, display)) for day, periods in shown.items())
+    order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
+    return tuple(
+        GridRow(day, day_name(day, today), day < today, tuple(shown[day]), _clock_hours(shown[day], bounds, display))
+        for day in order
+    )
 
 
 def _clock_hours(

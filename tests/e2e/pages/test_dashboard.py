@@ -302,5 +302,5 @@ async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Bro
         await page.emulate_media(media="print")
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert sum(map(int, re.findall(r"\d+", ground))) > 600
-        box = page.locator(".calendar .scroll")
-        assert await box.evaluate("box => box.scrollWidth <= box.clientWidth")
+        assert await page.locator(".calendar").evaluate("box => box.scrollWidth <= box.clientWidth")
+        await expect(page.locator("#grid-past td").last).to_be_visible()

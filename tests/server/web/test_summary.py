@@ -88,8 +88,7 @@ def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) ->
     now = sample_views.noon_of(day)
     summary = summary_of(sample_views.ordinary(now), now)
     assert len(summary.days[0].periods) == hours
-    [row] = [row for row in summary.grid if row.is_today]
-    assert sum(len(cells) for cells in row.clock_hours) == hours
+    assert sum(len(cells) for cells in summary.grid[0].clock_hours) == hours
 
 
 @pytest.mark.parametrize(("day", "quarters"), [(SPRING, 92), (AUTUMN, 100), (date(2025, 12, 15), 96)])
@@ -124,6 +123,20 @@ def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> 
     assert all(cell.ts % HOUR_S == 0 for cell in cells)
 
 
+def test_the_calendar_begins_with_today_and_ends_with_the_past_week_backwards() -> None:
+    rows = summary_of(sample_views.ordinary()).grid
+    assert [row.day.day for row in rows] == [15, 16, 17, 18, 14, 13, 12, 11, 10, 9, 8]
+    assert [row.name for row in rows][:3] == ["today", "tomorrow", ""]
+    assert [row.is_past for row in rows] == [False] * 4 + [True] * 7
+
+
+def test_the_calendar_tells_the_mean_of_each_day_and_of_a_forecast_as_about_that() -> None:
+    summary = summary_of(sample_views.ordinary(), unit="mwh", vat="none")
+    told = [summary.display.brief_told_mean(row.periods) for row in summary.grid]
+    means = [f"{sum(p.eur_mwh for p in row.periods) / len(row.periods):.0f}" for row in summary.grid]
+    assert told == [f"about {mean}" if i in {2, 3} else mean for i, mean in enumerate(means)]
+
+
 def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
     view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
     ends = {
@@ -136,7 +149,7 @@ def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
 def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
     now = sample_views.noon_of(AUTUMN)
     summary = summary_of(sample_views.ordinary(now), now)
-    [row] = [row for row in summary.grid if row.is_today]
+    row = summary.grid[0]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 2, *[1] * 20]
     first = row.clock_hours[3][0].ts
     clock = summary.display.clock
@@ -145,7 +158,7 @@ def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
 
 def test_spring_leaves_the_third_hour_out() -> None:
     now = sample_views.noon_of(SPRING)
-    [row] = [row for row in summary_of(sample_views.ordinary(now), now).grid if row.is_today]
+    row = summary_of(sample_views.ordinary(now), now).grid[0]
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 0, *[1] * 20]
 
 

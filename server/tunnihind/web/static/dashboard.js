@@ -138,19 +138,10 @@ function option(event) {
   feed.poll();
 }
 
-/** Moves the calendar of a small screen to the present hour. */
-function showPresentInCalendar() {
-  const cell = document.querySelector("#grid .current");
-  const box = cell?.closest(".scroll");
-  if (!cell || !box) return;
-  box.scrollLeft += cell.getBoundingClientRect().left - box.getBoundingClientRect().left - box.clientWidth / 2;
-}
-
 document.addEventListener("click", option);
 for (const query of ["(prefers-color-scheme: dark)", "print"]) {
   matchMedia(query).addEventListener("change", () => chart?.draw());
 }
 nameServer(document, data.address);
 letCopy(data.texts);
-showPresentInCalendar();
 feed.poll();
