@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.shared_rules import PRIVATE_ADDRESSES
 from tunnihind.errors import SettingsError
 from tunnihind.settings import Settings, default_database_url
 
@@ -51,35 +52,7 @@ def test_clients_know_the_server_by_its_public_url_or_by_its_port() -> None:
     assert Settings(public_url="https://prices.example.org/").base_url == "https://prices.example.org"
 
 
-@pytest.mark.parametrize(
-    ("public_url", "is_private"),
-    [
-        ("", True),
-        ("http://localhost:8080", True),
-        ("http://127.0.0.1", True),
-        ("http://[::1]:8080", True),
-        ("http://192.168.1.20:8080", True),
-        ("http://10.0.0.5", True),
-        ("http://172.31.255.1", True),
-        ("http://169.254.7.7", True),
-        ("http://100.64.0.9", True),
-        ("http://[fd12:3456::1]", True),
-        ("http://[fe80::1]", True),
-        ("http://[::ffff:192.168.1.20]", True),
-        ("http://homeassistant.local:8123", True),
-        ("http://Server.LOCAL.:8080/prices", True),
-        ("http://prices.lan", True),
-        ("http://prices.home.arpa", True),
-        ("http://prices.internal", True),
-        ("http://nas", True),
-        ("https://prices.example.org", False),
-        ("https://prices.notlocal", False),
-        ("https://local.example.org", False),
-        ("http://172.32.0.1", False),
-        ("http://8.8.8.8", False),
-        ("http://[2001:4860:4860::8888]", False),
-    ],
-)
+@pytest.mark.parametrize(("public_url", "is_private"), {"": True, **PRIVATE_ADDRESSES}.items())
 def test_a_server_is_private_when_only_its_own_network_can_reach_its_address(public_url: str, is_private: bool) -> None:
     assert Settings(public_url=public_url).is_private == is_private
 

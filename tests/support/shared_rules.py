@@ -90,3 +90,30 @@ REPEATED_HOUR: Final[dict[str, bool]] = {
     "2026-03-29T04:00:00+03:00": False,
 }
 """Instants, and whether their clock's time comes twice on their day, so that its zone has to be written."""
+
+PRIVATE_ADDRESSES: Final[dict[str, bool]] = {
+    "http://localhost:8080": True,
+    "http://127.0.0.1": True,
+    "http://[::1]:8080": True,
+    "http://192.168.1.20:8080": True,
+    "http://10.0.0.5": True,
+    "http://172.31.255.1": True,
+    "http://169.254.7.7": True,
+    "http://100.64.0.9": True,
+    "http://[fd12:3456::1]": True,
+    "http://[fe80::1]": True,
+    "http://[::ffff:192.168.1.20]": True,
+    "http://homeassistant.local:8123": True,
+    "http://Server.LOCAL.:8080/prices": True,
+    "http://prices.lan": True,
+    "http://prices.home.arpa": True,
+    "http://prices.internal": True,
+    "http://nas": True,
+    "https://prices.example.org": False,
+    "https://prices.notlocal": False,
+    "https://local.example.org": False,
+    "http://172.32.0.1": False,
+    "http://8.8.8.8": False,
+    "http://[2001:4860:4860::8888]": False,
+}
+"""Addresses of servers, and whether only its own network can reach a server by it."""

@@ -90,7 +90,7 @@ class ReferencePage:
             options,
             self._mode,
             api=Reference.of(self._document, self._settings, options.lang),
-            recipes=recipes(self._settings),
+            recipes=recipes(self._settings, options.lang),
             vat=vat_text(self._settings.vat_rate),
         )
 

@@ -294,6 +294,7 @@ async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_rea
     await choose(page, "€/MWh")
     await choose(page, "Dark")
     await expect(snippet).to_contain_text(f'src="{watched_page.address}/?lang=en&unit=mwh&theme=dark&embed=1"')
+    await expect(page.locator("[data-private]")).to_contain_text("only in your own network")
 
 
 async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Browser, server: RunningServer) -> None:

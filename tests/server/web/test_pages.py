@@ -360,6 +360,21 @@ async def test_the_snippet_to_embed_names_the_public_address_and_the_credit(serv
     assert "Tunnihind (hind.example)" in html
 
 
+@pytest.mark.parametrize(("public_url", "warns"), [("", True), ("http://nas", True), ("https://hind.example", False)])
+async def test_the_snippet_warns_of_an_address_that_others_cannot_reach(
+    serve: Serve, public_url: str, *, warns: bool
+) -> None:
+    html = await html_of(await serve(settings=Settings(public_url=public_url)), "/")
+    assert re.search(r"data-private( hidden)?>", html)[1] == (None if warns else " hidden")  # type: ignore[index]  # a match
+
+
+async def test_comments_of_recipes_are_in_the_language_of_the_page(server: RunningServer) -> None:
+    assert "prices by quarters of an hour" in await html_of(server, "/docs")
+    html = await html_of(server, "/docs?lang=et")
+    assert "prices by quarters of an hour" not in html
+    assert "hinnad veerandtundide kaupa" in html
+
+
 def test_both_ways_to_dark_have_the_same_colours() -> None:
     sheet = (resources.files("tunnihind.web") / "static/style.css").read_text()
     palettes = [

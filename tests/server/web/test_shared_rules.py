@@ -16,6 +16,7 @@ from tests.support.shared_rules import (
     LEVELS,
     NIGHT_RATE,
     PRICE_TEXT,
+    PRIVATE_ADDRESSES,
     REPEATED_HOUR,
     STALE_FORECAST,
 )
@@ -122,3 +123,12 @@ async def test_page_and_card_write_the_same_prices_and_tell_repeated_hours_apart
     prices, repeated = json.loads(await run_module(code.format(module=module.as_uri()), json.dumps(asked)))
     assert prices == [texts[language == "et"] for texts in PRICE_TEXT.values()]
     assert dict(zip(REPEATED_HOUR, repeated, strict=True)) == REPEATED_HOUR
+
+
+async def test_the_page_knows_private_addresses_as_the_settings_do() -> None:
+    asked = f"""
+    import {{ isPrivate }} from "{STATIC}/address.js";
+    const urls = {json.dumps(list(PRIVATE_ADDRESSES))};
+    console.log(JSON.stringify(urls.map((url) => isPrivate(new URL(url).hostname))));
+    """
+    assert json.loads(await run_module(asked)) == list(PRIVATE_ADDRESSES.values())

@@ -118,6 +118,22 @@ def test_numbers_and_dates_are_written_as_each_language_does() -> None:
     assert (english.short_date(day), estonian.short_date(day)) == ("Fri 20 Nov", "R 20.11")
 
 
+COMMENTS = re.compile(r'"""[^"]*"""|\{#-.*?-#\}|(?<!:)//.*|(?m:(?:^|\s)#\s.*$)')
+
+
+@pytest.mark.parametrize("file", RECIPES)
+def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(file: str) -> None:
+    english = recipe(file, "https://hind.example", "en").code
+    estonian = recipe(file, "https://hind.example", "et").code
+    assert COMMENTS.sub("", english) == COMMENTS.sub("", estonian)
+    assert COMMENTS.search(english)
+    translated = json.loads((WEB / "locales" / "recipes.et.json").read_text())[file]
+    assert [english.count(comment) for comment in translated] == [1] * len(translated)
+    for comment in translated:
+        english = english.replace(comment, "")
+    assert not COMMENTS.search(english)
+
+
 def test_recipes_name_the_servers_address() -> None:
     for file in RECIPES:
         code = recipe(file, "https://hind.example").code

@@ -14,7 +14,7 @@ function deadlineAfter(ts) {
   return end > ts ? end : end + 86400;
 }
 
-// The price of every hour from now to the deadline; a settled price replaces the forecast.
+// The price of every hour from now to the deadline; a market price replaces the forecast.
 function pricesUntil(body, now, deadline) {
   let prices = {};
   for (let i = 0; i < body.forecast.length; i++) prices[body.forecast[i].ts] = body.forecast[i].p50Kwh;

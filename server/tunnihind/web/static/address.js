@@ -45,6 +45,7 @@ export function withChoices(link) {
 
 /**
  * Writes the server's address into code to copy: where its operator has named no public one, that of this page.
+ * What warns of an address that only its own network can reach is shown where this page has one.
  * @param {Document} page
  * @param {string | null} unnamed what the server wrote where it has none
  */
@@ -54,4 +55,23 @@ export function nameServer(page, unnamed) {
   for (const place of page.querySelectorAll("[data-address]")) {
     place.textContent = (place.textContent ?? "").replaceAll(unnamed, here);
   }
+  for (const warning of /** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("[data-private]"))) {
+    warning.hidden = !isPrivate(location.hostname);
+  }
+}
+
+/**
+ * Tells whether only its own network can reach a host, by its address or name; the server's settings tell it alike.
+ * @param {string} host as in a URL
+ */
+export function isPrivate(host) {
+  const name = host.replace(/^\[|\]$|\.$/g, "");
+  if (name.includes(":")) return /^(::1?$|::ffff:|f[cd]|fe[89ab])/.test(name);
+  if (/^[\d.]+$/.test(name)) {
+    const [one, two] = name.split(".").map(Number);
+    const isShared = (one === 100 && two >= 64 && two < 128) || (one === 169 && two === 254);
+    const isOfHouse = one === 10 || (one === 172 && two >= 16 && two < 32) || (one === 192 && two === 168);
+    return one === 0 || one === 127 || isShared || isOfHouse;
+  }
+  return !name.includes(".") || /\.(local|localhost|lan|home|home\.arpa|internal)$/.test(name);
 }
