@@ -45,7 +45,8 @@ class Summary:
     """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
 
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
-    `quarters` are those that the present hour is the mean of, where they are known by themselves and hours are shown.
+    `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
+    where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
     `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead.
     """
 
@@ -54,6 +55,7 @@ class Summary:
     current_hour: int
     current: PricedPeriod | None
     quarters: tuple[PricedPeriod, ...]
+    hour: PricedPeriod | None
     following: PricedPeriod | None
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
@@ -89,15 +91,20 @@ def summarise(
     periods = _periods(data, now, settings, options.step_s)
     display = Display(options, vat_shown(options, settings.vat_rate, now), _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
+    hour = floor_hour(now)
+    quarters = _own_quarters(data, hour)
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     score = _score(data, now, options)
     return Summary(
         display=display,
         current_ts=current_ts,
-        current_hour=floor_hour(now),
+        current_hour=hour,
         current=periods.get(current_ts),
-        quarters=_own_quarters(data, current_ts) if display.step_s == HOUR_S else (),
+        quarters=quarters if display.step_s == HOUR_S else (),
+        hour=PricedPeriod(hour, market_price(data.settled[hour]), None)
+        if quarters and display.step_s == QUARTER_S
+        else None,
         following=periods.get(current_ts + display.step_s),
         outlook=sentences(outlook(days, now, display), days, now, display),
         days=days_from(today, days, data.scenarios, display),

@@ -67,6 +67,7 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
     async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
         page = await seen.show()
         await expect(page.locator("[data-now-price]")).to_be_visible()
+        await expect(page.locator("[data-next-start]")).to_have_text("starts at 13:00")
         await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
         await expect(page.locator("#grid")).to_be_visible()
         await expect(page.locator("[data-finder]")).to_be_hidden()
@@ -89,6 +90,16 @@ async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_work
         await choose(page, "UTC")
         await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
         assert [complaint for complaint in seen.console_errors if "ERR_FAILED" not in complaint] == []
+
+
+async def test_the_minutes_to_the_next_hour_are_counted_down(watched_page: WatchedPage, server: RunningServer) -> None:
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
+    starts = page.locator("[data-next-start]")
+    await expect(starts).to_have_text("starts in 50 min")
+    server.clock.instant += 20 * 60
+    await page.clock.run_for(20 * 60_000)
+    await expect(starts).to_have_text("starts in 30 min")
 
 
 async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
@@ -174,6 +185,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+        await expect(page.locator("[data-next-start]")).to_have_text(re.compile(r"starts in (4|5)\d min"))
         await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
         server.clock.instant += HOUR_S + 120
         await page.context.set_offline(False)

@@ -112,7 +112,10 @@ def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are
     assert fmean(period.eur_mwh for period in summary.quarters) == pytest.approx(summary.current.eur_mwh)
     by_hour = replace(view, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
     assert summary_of(by_hour).quarters == summary_of(sample_views.stale()).quarters == ()
-    assert summary_of(view, period="quarter").quarters == ()
+    by_quarter = summary_of(view, period="quarter")
+    assert by_quarter.quarters == ()
+    assert by_quarter.hour == replace(summary.current, forecast=None)
+    assert summary.hour is summary_of(by_hour, period="quarter").hour is None
 
 
 def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:

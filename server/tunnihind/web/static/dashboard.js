@@ -3,6 +3,7 @@
 import { choose, chosen, nameServer, remember, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
 import { letCopy } from "./copying.js";
+import { countDown } from "./countdown.js";
 import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
 import { showPeriod, takeOver } from "./live.js";
@@ -57,6 +58,7 @@ const feed = new Feed({
   },
   period: () => {
     showPeriod(floorTo(feed.now(), scene.step), scene);
+    countDown(scene);
     chart?.plot.redraw(false, false);
     finder?.find();
   },

@@ -36,10 +36,14 @@ export function showPeriod(ts, { periods, step, wording }) {
   const written = (/** @type {number | null} */ price) => (price === null ? "–" : wording.price(price));
   const kind = priceOf(period) === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
   write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
+  write(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
   write(card, "[data-now-price]", written(priceOf(period)));
   const next = periods.get(ts + step);
   const price = written(priceOf(next));
-  write(card, "[data-next-price]", next?.settled === null ? wording.say("about", { price }) : price);
+  const isForecast = next?.settled === null && next.forecast;
+  write(card, "[data-next-price]", isForecast ? wording.say("about", { price }) : price);
+  write(card, "[data-next-band]", isForecast ? `(${wording.band(isForecast)})` : "");
+  card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
   write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
   write(card, "[data-now-kind]", wording.say(kind));
   // The quarters of the hour that has gone: only the server knows those of the next.
