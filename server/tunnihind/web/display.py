@@ -58,9 +58,20 @@ class Display:
         return self.texts("withVat", vat=vat_text(self.vat.today))
 
     @property
+    def basis(self) -> str:
+        """What the prices include: VAT, and all fees where the reader has named a household's package."""
+        tariff = self.options.tariff
+        if tariff is None:
+            return self.vat_named
+        package = self.texts(f"package.{tariff.package}")
+        if self.vat.choice == "none":
+            return self.texts("withFees", package=package)
+        return self.texts("withFeesAndVat", package=package, vat=vat_text(self.vat.today))
+
+    @property
     def unit_named(self) -> str:
-        """The unit with the VAT in it, for whoever hears it once."""
-        return f"{self.unit} {self.vat_named}"
+        """The unit with what its prices include, for whoever hears it once."""
+        return f"{self.unit} {self.basis}"
 
     @property
     def unit_named_briefly(self) -> str:

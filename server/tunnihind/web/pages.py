@@ -18,6 +18,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
+from tunnihind.web.rates import NETWORK
 from tunnihind.web.recipes import recipes
 from tunnihind.web.reference import Reference
 from tunnihind.web.summary import summarise
@@ -25,7 +26,7 @@ from tunnihind.web.texts import texts_in
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'"
+    "base-uri 'none'; form-action 'self'"
 )
 """Nothing inline and nobody else's; being framed is allowed, for the small view and for Home Assistant's ingress."""
 
@@ -47,7 +48,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), chart_library=CHART_LIBRARY)
+    environment.globals.update(assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK))
     return environment
 
 

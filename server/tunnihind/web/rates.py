@@ -28,11 +28,15 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True)
 class Entry[Rate]:
-    """A rate that holds from `since` to `until`, both included; None: as far as is known."""
+    """A rate that holds from `since` to `until`, both included; None: as far as is known.
+
+    `disputed` is what another source gives.
+    """
 
     rate: Rate
     since: date
     until: date | None = None
+    disputed: float | None = None
 
     def holds_on(self, day: date) -> bool:
         """Tell whether this is the rate of that day."""
@@ -60,7 +64,7 @@ FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = {
     ),
     "renewable": (Entry(0.84, date(2026, 1, 1), date(2026, 12, 31)),),
     "security": (Entry(0.758, date(2026, 1, 1)),),
-    "excise": (Entry(0.21, date(2026, 1, 1), date(2026, 4, 30)), Entry(0.307, date(2026, 5, 1))),
+    "excise": (Entry(0.21, date(2026, 1, 1), date(2026, 4, 30)), Entry(0.307, date(2026, 5, 1), disputed=0.21)),
 }
 """What state and system operator charge, oldest entry first."""
 

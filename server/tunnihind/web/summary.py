@@ -19,6 +19,7 @@ from tunnihind.web.days import DaySummary, days_from
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
+from tunnihind.web.household import Household, explain
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook
 from tunnihind.web.outlook_words import sentences
@@ -47,7 +48,8 @@ class Summary:
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
     where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
-    `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead.
+    `household` is None where market prices are shown. `caught` is the share of the possible saving that the forecast's
+    cheapest hours of a day caught, by days ahead.
     """
 
     display: Display
@@ -69,6 +71,7 @@ class Summary:
     score: AccuracyWindow | None
     caught: Mapping[int, float]
     drawing: Drawing | None
+    household: Household | None
     sources: tuple[SourceLine, ...]
     emptiness: Emptiness | None
 
@@ -120,6 +123,7 @@ def summarise(
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
         score=score,
         caught=_caught(score) if score else {},
+        household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
         drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
         sources=source_lines(data.sources, display),
         emptiness=None

@@ -42,7 +42,13 @@ class Tariff:
         day = wall.date()
         network = nearest_entry(NETWORK[self.package], day).rate
         fees: dict[Part, float] = {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()}
-        return {"margin": self.margin, "network": _rate_at(network_time(wall, network), network), **fees}
+        return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
+
+    def network_time(self, ts: int) -> NetworkTime | None:
+        """Return which rate of the package holds at an instant; None where it has only one."""
+        wall = datetime.fromtimestamp(ts, ESTONIA.clock)
+        rates = nearest_entry(NETWORK[self.package], wall.date()).rate
+        return None if rates.day == rates.night else _network_time(wall, rates)
 
     def unknown_parts(self, day: date) -> tuple[Part, ...]:
         """Return the parts for which the table has no rate on a day: there it goes on with the nearest one."""
@@ -86,7 +92,7 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
         yield since, amount
 
 
-def network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
+def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     """Return which rate of a package holds at an Estonian wall time.
 
     Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and

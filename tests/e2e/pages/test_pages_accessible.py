@@ -26,7 +26,7 @@ async def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", "/?period=quarter&vat=none", "/?embed=1&lang=et", "/accuracy", "/docs"])
+@pytest.mark.parametrize("path", ["/", "/?period=quarter&package=vork_5", "/?embed=1&lang=et", "/accuracy", "/docs"])
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
     server = await serve(sample_views.negative())
     for size in (DESKTOP, PHONE):

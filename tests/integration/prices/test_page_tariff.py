@@ -17,10 +17,10 @@ FOLLOWED = frozenset(Part) - {Part.MARGIN}
 def test_both_tables_have_the_same_rates_with_the_same_dates() -> None:
     for ours, theirs in ((rates.NETWORK, page_rates.NETWORK), (rates.FEES, page_rates.FEES)):
         assert {
-            name.value: [(_figures(entry.rate), entry.since, entry.until) for entry in entries]
+            name.value: [(_figures(entry.rate), entry.since, entry.until, entry.disputed) for entry in entries]
             for name, entries in ours.items()
         } == {
-            name: [(_figures(entry.rate), entry.since, entry.until) for entry in entries]
+            name: [(_figures(entry.rate), entry.since, entry.until, entry.disputed) for entry in entries]
             for name, entries in theirs.items()
         }
 

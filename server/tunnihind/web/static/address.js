@@ -19,10 +19,11 @@ export function choose(changes) {
   history.replaceState(null, "", (text ? `?${text}` : location.pathname) + location.hash);
 }
 
-/** Remembers a choice for the next visit, where the browser allows that. @param {string} name @param {string} value */
+/** Remembers a choice for the next visit, where the browser allows that; an empty one is forgotten. @param {string} name @param {string} value */
 export function remember(name, value) {
   try {
-    localStorage[`tunnihind.${name}`] = value;
+    if (value) localStorage[`tunnihind.${name}`] = value;
+    else delete localStorage[`tunnihind.${name}`];
   } catch {
     // It stays in the address.
   }

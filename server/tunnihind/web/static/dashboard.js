@@ -6,6 +6,7 @@ import { letCopy } from "./copying.js";
 import { countDown } from "./countdown.js";
 import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
+import { listenToHousehold } from "./household.js";
 import { showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { floorTo, HOUR_S, periodsOf } from "./periods.js";
@@ -141,6 +142,7 @@ function option(event) {
 }
 
 document.addEventListener("click", option);
+listenToHousehold(() => feed.poll());
 for (const query of ["(prefers-color-scheme: dark)", "print"]) {
   matchMedia(query).addEventListener("change", () => chart?.draw());
 }

@@ -3,15 +3,23 @@
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /**
- * Takes over what differs on a fresh page. What has the keyboard's focus keeps it.
+ * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a form
+ * keeps what is entered.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(old.id);
-    if (!next || next.isEqualNode(old)) continue;
+    if (!next) continue;
+    for (const own of old.querySelectorAll("details[id]")) {
+      next.querySelector(`#${own.id}`)?.toggleAttribute("open", own.hasAttribute("open"));
+    }
+    const forms = [...old.querySelectorAll("form[id]")];
+    for (const form of forms) next.querySelector(`#${form.id}`)?.replaceWith(form.cloneNode(true));
+    if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
     old.replaceWith(document.adoptNode(next));
+    for (const form of forms) document.getElementById(form.id)?.replaceWith(form);
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 }

@@ -1,13 +1,15 @@
-// Runs before anything is seen: where the address doesn't say which periods and what VAT to show, it goes to the address
-// that says what this reader chose last. A module would be too late for that.
+// Runs before anything is seen: where the address doesn't say which prices to show, it goes to the address that
+// says what this reader chose last. A module would be too late for that.
 {
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
   const told = query.size;
+  // A shared view of a household is all of it: what this reader pays doesn't go into another's price.
+  const others = query.has("package") ? ["margin", "price"] : [];
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(prefix))) {
       const name = key.slice(prefix.length);
-      if (!query.has(name)) query.set(name, localStorage[key]);
+      if (!query.has(name) && !others.includes(name)) query.set(name, localStorage[key]);
     }
   } catch {
     // A browser may keep nothing: then the page is that of a first visit.

@@ -1,0 +1,74 @@
+"""What a household's price of a period is made of, and what is to be known of its rates; pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from tunnihind.market import ESTONIA
+from tunnihind.web.display import Display
+from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.rates import FEES, PRICE_LIST, READ_ON, nearest_entry
+from tunnihind.web.tariff import Tariff
+
+_CENTS_KWH_PER_EUR_MWH: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """The price of the present period part by part, and remarks on the rates of all that is shown.
+
+    `parts` are names and amounts in the reader's unit, which add up to `total` but for its rounding.
+    """
+
+    when: str
+    total: str
+    parts: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+
+
+def explain(
+    tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
+) -> Household | None:
+    """Explain what a household pays as of `now`, unix seconds; without a present price only the rates."""
+    if tariff is None:
+        return None
+    return Household(
+        when=display.span(current.ts) if current else "",
+        total=display.told(current) if current else "",
+        parts=tuple(_parts(tariff, current, display)) if current else (),
+        remarks=tuple(_remarks(tariff, now, shown, display)),
+    )
+
+
+def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
+    texts = display.texts
+    market = period.eur_mwh * _CENTS_KWH_PER_EUR_MWH
+    fees = tariff.parts(period.ts)
+    yield texts("part.market"), _amount(market, display)
+    for part, cents in fees.items():
+        time = tariff.network_time(period.ts) if part == "network" else None
+        if cents:
+            yield texts(f"part.{part}.{time}" if time else f"part.{part}"), _amount(cents, display)
+    if rate := display.vat.rate(period.ts):
+        vat = (market + sum(fees.values())) * rate
+        yield texts("part.vat", vat=texts.percent(rate)), _amount(vat, display)
+
+
+def _amount(cents: float, display: Display) -> str:
+    """Write an amount with one decimal more than prices have, so that the parts add up."""
+    if display.options.unit == "kwh":
+        return display.texts.number(cents, 3)
+    return display.texts.number(cents / _CENTS_KWH_PER_EUR_MWH, 3)
+
+
+def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
+    texts = display.texts
+    yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
+    days = {datetime.fromtimestamp(period.ts, ESTONIA.clock).date() for period in shown}
+    if unknown := dict.fromkeys(texts(f"part.{part}") for day in sorted(days) for part in tariff.unknown_parts(day)):
+        yield texts("household.unknown", parts=", ".join(unknown))
+    today = datetime.fromtimestamp(now, ESTONIA.clock).date()
+    for fee, entries in FEES.items():
+        if (other := nearest_entry(entries, today).disputed) is not None:
+            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount(other, display))

@@ -1,0 +1,93 @@
+"""What a household pays, in a real browser: kept for the next visit and in the address, with and without a script."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.browser import WatchedPage, address_of, open_page
+from tunnihind.market import consumer_price
+from tunnihind.web.tariff import Tariff
+
+VAT = 0.24
+
+
+def written(margin: float) -> str:
+    """Write the present price with the fees of Võrk 4, as the English page does."""
+    fees = sum(Tariff("vork_4", margin).parts(HOUR).values()) * 10
+    return f"{100 * consumer_price(sample_views.price(HOUR) + fees, VAT):.2f}"
+
+
+MARKET = f"{100 * consumer_price(sample_views.price(HOUR), VAT):.2f}"
+
+
+@pytest.fixture
+async def server(serve: Serve) -> RunningServer:
+    return await serve(sample_views.ordinary())
+
+
+@pytest.fixture
+async def visitor(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
+    async with open_page(browser, address_of(server)) as seen:
+        yield seen
+        assert seen.console_errors == []
+        assert seen.foreign_requests == []
+
+
+async def shows(page: Page, price: str) -> None:
+    await expect(page.locator("[data-now-price]")).to_have_text(price)
+
+
+async def test_everything_follows_the_package_and_the_margin_and_so_does_the_next_visit(visitor: WatchedPage) -> None:
+    page = await visitor.show()
+    await shows(page, MARKET)
+    await page.locator("#household summary").click()
+    await page.get_by_label("Network package").select_option("vork_4")
+    await shows(page, written(0))
+    await page.get_by_label("Supplier's margin").fill("0.5")
+    await page.get_by_label("Supplier's margin").press("Enter")
+    await shows(page, written(0.5))
+    await expect(page.locator(".parts tfoot td")).to_have_text(written(0.5))
+    await expect(page.locator(".now")).to_contain_text("with all fees (Võrk 4) and 24% VAT")
+    assert re.search(r"\?package=vork_4&price=all&margin=0\.5$", page.url)
+    # The chart has the same price.
+    chart = page.get_by_role("slider")
+    await expect(chart).to_have_attribute("aria-valuetext", re.compile(re.escape(written(0.5))))
+    await page.goto(f"{visitor.address}/")
+    await shows(page, written(0.5))
+    # One click to the market's price, and one back.
+    await page.get_by_role("link", name="Market price", exact=True).click()
+    await shows(page, MARKET)
+    await page.get_by_role("link", name="All fees", exact=True).click()
+    await shows(page, written(0.5))
+    # Another household's view is that of its address alone.
+    await page.goto(f"{visitor.address}/?package=vork_4")
+    await shows(page, written(0))
+
+
+async def test_the_open_form_keeps_what_is_being_entered_when_the_page_is_renewed(visitor: WatchedPage) -> None:
+    page = await visitor.show("/?package=vork_4")
+    await page.locator("#household summary").click()
+    margin = page.get_by_label("Supplier's margin")
+    await margin.press_sequentially("0.7")
+    # Another price to show renews the card around the form.
+    await page.get_by_role("link", name="Market price", exact=True).dispatch_event("click")
+    await shows(page, MARKET)
+    await expect(margin).to_be_visible()
+    await expect(margin).to_be_focused()
+    await expect(margin).to_have_value("0.7")
+
+
+async def test_without_a_script_the_form_shows_the_whole_price(browser: Browser, server: RunningServer) -> None:
+    async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
+        await seen.page.goto(f"{seen.address}/?lang=et&tz=utc")
+        await seen.page.locator("#household summary").click()
+        await seen.page.get_by_label("Võrgupakett").select_option("vork_4")
+        await seen.page.get_by_label("Müüja marginaal").fill("0.5")
+        await seen.page.get_by_role("button", name="Näita kogu hinda").click()
+        await shows(seen.page, written(0.5).replace(".", ","))
+        assert "lang=et" in seen.page.url
+        assert "tz=utc" in seen.page.url

@@ -1,0 +1,97 @@
+"""What a household's price is made of, in words and figures."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.api_server import make_view
+from tunnihind.api.served_data import Percentiles
+from tunnihind.market import HOUR_S, clock_midnight
+from tunnihind.settings import Settings
+from tunnihind.web.household import Household
+from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Summary, summarise
+
+FRIDAY = clock_midnight(date(2026, 11, 20))
+
+
+def summary_of(eur_mwh: float, first: int = FRIDAY, /, **options: str) -> Summary:
+    """Return the dashboard of half past a day's first hour; the market's price is the same for two days."""
+    view = make_view({first + i * HOUR_S: eur_mwh for i in range(48)})
+    return summarise(view, first + 1800, Settings(), PageOptions.read({"lang": "en", "package": "vork_4"} | options))
+
+
+def household(eur_mwh: float, **options: str) -> Household:
+    found = summary_of(eur_mwh, **options).household
+    assert found is not None
+    return found
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+@given(
+    st.integers(-50_000, 400_000).map(lambda cents: cents / 100),
+    st.sampled_from(["vork_1", "vork_2", "vork_4", "vork_5"]),
+    st.integers(0, 2000).map(lambda margin: str(margin / 1000)),
+    st.sampled_from(["kwh", "mwh"]),
+    st.sampled_from(["none", "api", "law"]),
+)
+def test_the_parts_add_up_to_the_price(price: float, package: str, margin: str, unit: str, vat: str) -> None:
+    found = household(price, package=package, margin=margin, unit=unit, vat=vat)
+    assert sum(number(amount) for _, amount in found.parts) == pytest.approx(number(found.total), abs=0.0061)
+
+
+def test_each_part_is_named_and_what_costs_nothing_is_left_out() -> None:
+    assert household(50.0, margin="0.5").parts == (
+        ("Market price", "5.000"),
+        ("Supplier's margin", "0.500"),
+        ("Network fee, night", "2.100"),
+        ("Balancing capacity fee", "0.373"),
+        ("Renewable energy fee", "0.840"),
+        ("Security of supply fee", "0.758"),
+        ("Electricity excise", "0.307"),
+        ("VAT 24%", "2.371"),
+    )
+    names = [name for name, _ in household(50.0, vat="none", package="vork_1").parts]
+    assert names[:2] == ["Market price", "Network fee"]
+    assert not any("VAT" in name or "margin" in name for name in names)
+
+
+def test_a_forecast_is_told_as_about_that() -> None:
+    view = make_view({FRIDAY - HOUR_S: 1.0}, issued={FRIDAY: Percentiles(40.0, 50.0, 60.0)})
+    found = summarise(view, FRIDAY + 1800, Settings(), PageOptions.read({"package": "vork_4"})).household
+    assert found is not None
+    assert found.total == "about 11.63"
+
+
+def test_it_is_said_which_rates_are_not_known_for_the_days_shown_and_which_are_disputed() -> None:
+    rates, disputed = household(50.0).remarks
+    assert "price list of 1 June 2026" in rates
+    assert "last checked on 20 November 2026" in rates
+    assert disputed == "Electricity excise: one source says 0.210."
+    new_year = summary_of(50.0, clock_midnight(date(2026, 12, 31))).household
+    assert new_year is not None
+    assert new_year.remarks[1].endswith("the nearest known rate is used: Renewable energy fee.")
+
+
+def test_market_prices_have_no_household() -> None:
+    assert summary_of(50.0, price="market").household is None
+    assert summary_of(50.0, package="").household is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "c/kWh with all fees (Võrk 4) and 24% VAT"),
+        ({"vat": "none"}, "c/kWh with all fees (Võrk 4), without VAT"),
+        ({"price": "market"}, "c/kWh with 24% VAT"),
+        ({"lang": "et"}, "s/kWh koos kõigi tasude (Võrk 4) ja 24% käibemaksuga"),
+        ({"lang": "et", "vat": "none"}, "s/kWh koos kõigi tasudega (Võrk 4), käibemaksuta"),
+    ],
+)
+def test_the_unit_says_what_the_prices_include(options: dict[str, str], said: str) -> None:
+    assert summary_of(50.0, **options).display.unit_named == said
