@@ -51,34 +51,32 @@ class Display:
         return {choice: vat_text(rate) for choice, rate in self.vat.choices.items()}
 
     @property
-    def vat_named(self) -> str:
-        """What VAT the prices include."""
-        if self.vat.choice == "none":
-            return self.texts("withoutVat")
-        return self.texts("withVat", vat=vat_text(self.vat.today))
-
-    @property
     def basis(self) -> str:
         """What the prices include: VAT, and all fees where the reader has named a household's package."""
-        tariff = self.options.tariff
-        if tariff is None:
-            return self.vat_named
-        package = self.texts(f"package.{tariff.package}")
-        if self.vat.choice == "none":
-            return self.texts("withFees", package=package)
-        return self.texts("withFeesAndVat", package=package, vat=vat_text(self.vat.today))
+        return self.texts(f"basis.{self._included}", **self._including)
 
     @property
     def unit_named(self) -> str:
         """The unit with what its prices include, for whoever hears it once."""
-        return f"{self.unit} {self.basis}"
+        return self.texts(f"unit.named.{self._included}", **self._including)
 
     @property
     def unit_named_briefly(self) -> str:
-        """The unit and its VAT where there is little room."""
-        if self.vat.choice == "none":
-            return self.texts("unit.brief.withoutVat", unit=self.unit)
-        return self.texts("unit.brief.withVat", unit=self.unit, vat=vat_text(self.vat.today))
+        """The unit with what its prices include, where there is little room."""
+        return self.texts(f"unit.brief.{self._included}", **self._including)
+
+    @property
+    def _included(self) -> str:
+        """Which text on what the prices include: of the market's price or a household's, with or without VAT."""
+        vat = "withoutVat" if self.vat.choice == "none" else "withVat"
+        return f"fees.{vat}" if self.options.tariff else vat
+
+    @property
+    def _including(self) -> dict[str, str]:
+        """What fills the gaps of those texts."""
+        tariff = self.options.tariff
+        package = self.texts(f"package.{tariff.package}") if tariff else ""
+        return {"unit": self.unit, "vat": vat_text(self.vat.today), "package": package}
 
     def amount(self, eur_mwh: float, ts: int) -> float:
         """Return what a market price is to the reader: in his unit, with his fees and VAT, rounded as the API does."""

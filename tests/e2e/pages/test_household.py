@@ -51,7 +51,7 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await page.get_by_label("Supplier's margin").press("Enter")
     await shows(page, written(0.5))
     await expect(page.locator(".parts tfoot td")).to_have_text(written(0.5))
-    await expect(page.locator(".now")).to_contain_text("with all fees (Võrk 4) and 24% VAT")
+    await expect(page.locator(".now")).to_contain_text("all fees, Võrk 4, 24% VAT")
     assert re.search(r"\?package=vork_4&price=all&margin=0\.5$", page.url)
     # The chart has the same price.
     chart = page.get_by_role("slider")
@@ -68,17 +68,19 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await shows(page, written(0))
 
 
-async def test_the_open_form_keeps_what_is_being_entered_when_the_page_is_renewed(visitor: WatchedPage) -> None:
+async def test_what_is_being_entered_outlasts_a_renewal_of_the_page(visitor: WatchedPage) -> None:
     page = await visitor.show("/?package=vork_4")
     await page.locator("#household summary").click()
     margin = page.get_by_label("Supplier's margin")
     await margin.press_sequentially("0.7")
-    # Another price to show renews the card around the form.
-    await page.get_by_role("link", name="Market price", exact=True).dispatch_event("click")
-    await shows(page, MARKET)
-    await expect(margin).to_be_visible()
+    await page.locator("#vat-none").dispatch_event("click")
+    await expect(page.locator("#days-unit")).to_contain_text("without VAT")
     await expect(margin).to_be_focused()
     await expect(margin).to_have_value("0.7")
+    await page.locator("#vat-law").dispatch_event("click")
+    await margin.press("Enter")
+    await shows(page, written(0.7))
+    await expect(margin).to_be_focused()
 
 
 async def test_without_a_script_the_form_shows_the_whole_price(browser: Browser, server: RunningServer) -> None:

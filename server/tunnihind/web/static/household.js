@@ -7,7 +7,7 @@ import { choose, remember } from "./address.js";
  * @param {() => void} onChange
  */
 export function listenToHousehold(onChange) {
-  // The form may be replaced by that of a fresh page, so its events are awaited further up.
+  // The form is replaced by those of fresh pages, so its events are awaited further up.
   for (const type of ["change", "submit"]) {
     document.addEventListener(type, (event) => {
       const form = /** @type {HTMLFormElement | null} */ (/** @type {Element} */ (event.target).closest("[data-household]"));
@@ -15,7 +15,8 @@ export function listenToHousehold(onChange) {
       event.preventDefault();
       if (!form.reportValidity()) return;
       const { value: pack } = /** @type {HTMLSelectElement} */ (form.elements.namedItem("package"));
-      const { value: margin } = /** @type {HTMLInputElement} */ (form.elements.namedItem("margin"));
+      const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("margin"));
+      const margin = (field.defaultValue = field.value);
       const entered = { package: pack, margin, price: pack && "all" };
       for (const [name, value] of Object.entries(entered)) remember(name, value);
       choose({ package: pack || null, margin: margin || null, price: entered.price || null });

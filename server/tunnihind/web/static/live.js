@@ -3,25 +3,28 @@
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /**
- * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a form
- * keeps what is entered.
+ * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a part
+ * in which something is being entered waits for the next time.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(old.id);
-    if (!next) continue;
+    if (!next || isBeingEntered(old)) continue;
     for (const own of old.querySelectorAll("details[id]")) {
       next.querySelector(`#${own.id}`)?.toggleAttribute("open", own.hasAttribute("open"));
     }
-    const forms = [...old.querySelectorAll("form[id]")];
-    for (const form of forms) next.querySelector(`#${form.id}`)?.replaceWith(form.cloneNode(true));
     if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
     old.replaceWith(document.adoptNode(next));
-    for (const form of forms) document.getElementById(form.id)?.replaceWith(form);
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
+}
+
+/** Whether the field with the focus is in a part, and holds what nobody has taken over yet. @param {Element} part */
+function isBeingEntered(part) {
+  const field = document.activeElement;
+  return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
 
 /**
