@@ -6,11 +6,15 @@ from typing import Final
 
 from tunnihind.api.server_models import Mode
 from tunnihind.api.source_states import SourceState
+from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
+
+_ASKED_EVERY_S: Final = 6 * HOUR_S
+"""No source is asked less often than every three hours: after twice that, the pipeline stands still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,9 @@ class Emptiness:
     advice: tuple[str, ...]
 
 
-def source_lines(sources: Sequence[SourceState], display: Display) -> tuple[SourceLine, ...]:
-    """Return a line for each source."""
-    return tuple(_line(source, display) for source in sources)
+def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
+    """Return a line for each source as of `now`, unix seconds."""
+    return tuple(_line(source, now, display) for source in sources)
 
 
 def why_empty(sources: Sequence[SourceState], texts: Texts, *, pipeline_expected: bool, mode: Mode) -> Emptiness:
@@ -51,12 +55,15 @@ def why_empty(sources: Sequence[SourceState], texts: Texts, *, pipeline_expected
     return Emptiness(texts(f"empty.{why}"), (texts(f"empty.do.{why}"),))
 
 
-def _line(source: SourceState, display: Display) -> SourceLine:
+def _line(source: SourceState, now: int, display: Display) -> SourceLine:
     texts = display.texts
     name = texts(f"source.{source.name}") if source.name in _NAMED else source.name
     moment = None if source.answered_ts is None else display.moment(source.answered_ts)
     if source.fault is None:
-        return SourceLine(name, texts("source.ok", moment=moment), is_failing=False)
+        is_asked = now - (source.answered_ts or 0) <= _ASKED_EVERY_S
+        return SourceLine(
+            name, texts("source.ok" if is_asked else "source.old", moment=moment), is_failing=not is_asked
+        )
     fault = texts(f"source.{source.fault}", status=source.status)
     state = texts("source.never" if moment is None else "source.failing", fault=fault, moment=moment)
     return SourceLine(name, state, is_failing=True)

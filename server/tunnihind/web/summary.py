@@ -125,7 +125,7 @@ def summarise(
         caught=_caught(score) if score else {},
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
         drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
-        sources=source_lines(data.sources, display),
+        sources=source_lines(data.sources, now, display),
         emptiness=None
         if periods
         else why_empty(data.sources, display.texts, pipeline_expected=pipeline_expected, mode=mode),

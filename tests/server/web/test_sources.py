@@ -12,6 +12,7 @@ from tests.support.api_server import HOUR, Serve
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import Mode
 from tunnihind.api.source_states import Fault, SourceState
+from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
@@ -82,6 +83,13 @@ def test_every_fault_has_its_words_and_its_advice(fault: Fault, lang: str) -> No
         [line] = summary.sources
         assert not re.search(r"None|[{}]", line.state + reason(summary) + advice(summary))
         assert (str(STATUS[fault]) in line.state) if fault in STATUS else True
+
+
+@pytest.mark.parametrize(("hours", "is_asked"), [(6, True), (7, False)])
+def test_a_source_that_nobody_asks_any_more_is_not_shown_as_well(hours: int, *, is_asked: bool) -> None:
+    [line] = empty_with(replace(WELL, answered_ts=HOUR + 612 - hours * HOUR_S)).sources
+    assert line.is_failing is not is_asked
+    assert ("hasn't been asked since" in line.state) is not is_asked
 
 
 def test_a_source_of_another_name_goes_by_that_name() -> None:
