@@ -211,17 +211,6 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("13:00")
 
 
-@pytest.mark.parametrize(
-    ("asked", "hours"), [("0", "1"), ("-3", "1"), ("2.4", "2"), ("99", "24"), ("", "3"), ("1e400", "3")]
-)
-async def test_the_finder_says_how_many_hours_it_makes_of_what_it_is_asked(
-    watched_page: WatchedPage, asked: str, hours: str
-) -> None:
-    page = await watched_page.show(f"/?hours={asked}")
-    await expect(page.get_by_label("How long")).to_have_value(hours)
-    await expect(page.locator("[data-found]")).to_contain_text("on average")
-
-
 async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_done(watched_page: WatchedPage) -> None:
     page = await watched_page.show()
     field = page.get_by_label("How long")
@@ -229,6 +218,21 @@ async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_don
     await field.press("Tab")
     await expect(field).to_have_value("24")
     assert "hours=24" in page.url
+
+
+async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_changed(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server), **PHONE) as seen:
+        page = await seen.show()
+        asked = page.get_by_role("button", name="3 h at 2 kW, done by tomorrow 13:00")
+        await expect(page.get_by_label("How long")).to_be_hidden()
+        await asked.click()
+        await page.get_by_label("How long").fill("2")
+        await expect(page.locator("[data-asked]")).to_have_text("2 h at 2 kW, done by tomorrow 13:00")
+        await page.locator("[data-asked]").click()
+        await expect(page.get_by_label("How long")).to_be_hidden()
+        assert seen.console_errors == []
 
 
 async def test_only_the_main_button_of_a_mouse_moves_the_chart(watched_page: WatchedPage) -> None:

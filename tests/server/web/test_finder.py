@@ -43,6 +43,7 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
 import {{ cheapestAndDearest }} from "{STATIC.as_uri()}/windows.js";
 import {{ costOf, partsOf }} from "{STATIC.as_uri()}/costs.js";
 import {{ deadlineOf, endsByDay, nextMorning, sameTime }} from "{STATIC.as_uri()}/deadlines.js";
+import {{ hoursFrom, kilowattsFrom }} from "{STATIC.as_uri()}/finder.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
 const wording = new Wording({json.dumps(data)});
 const wall = (ts) => wording.wall(ts);
@@ -247,4 +248,18 @@ async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Languag
         [today, "22:00–00:00"],
         [tomorrow, f"22:00 – {monday} 01:00"],
         [monday, "01:00–04:00"],
+    ]
+
+
+async def test_what_is_asked_for_is_a_time_of_whole_periods_and_a_power_that_there_is() -> None:
+    asked = ["0", "-3", "2.4", "99", "", "1e400", "none"]
+    found = await answers("return [hoursFrom(asked, 3600), hoursFrom(asked, 900), kilowattsFrom(asked)];", asked)
+    assert found == [
+        [1, 0.25, 0.1],
+        [1, 0.25, 0.1],
+        [2, 2.5, 2.4],
+        [24, 24, 99],
+        [3, 3, 2],
+        [3, 3, 2],
+        [3, 3, 2],
     ]

@@ -36,6 +36,9 @@ export class Finder {
     // Once the reader is done with it, the field says what is looked for.
     form.addEventListener("change", () => this.tidy());
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
+    // On a phone the question is one line until it is to be changed.
+    this.asked = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
+    this.asked.addEventListener("click", () => this.asked.setAttribute("aria-expanded", String(this.asked.ariaExpanded !== "true")));
     // What is found is read aloud to who is in the form, and not each time that a price arrives.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
@@ -134,6 +137,13 @@ export class Finder {
     const shown = this.days.findLast(({ ends }) => ends[0].ts <= deadline) ?? this.days[0];
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
     fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
+    const name = shown && wording.dayFrom(shown.ts, now());
+    this.asked.textContent = wording.say("finder.asked", {
+      hours: wording.brief(ahead.duration / HOUR_S), power: wording.brief(kilowattsFrom(this.fields.kw.value)),
+      // Today and tomorrow stand within a sentence here; days of the week keep their capital.
+      day: name === wording.day(shown?.ts ?? 0) ? name : (name ?? "").toLowerCase(),
+      time: shown?.ends.find(({ ts }) => ts === end?.ts)?.clock ?? "",
+    });
     fill(time, (shown?.ends ?? []).map(({ ts, clock }) => ({ value: String(ts), text: clock })), String(end?.ts));
     for (const button of this.form.querySelectorAll("[data-by]")) {
       const { by } = /** @type {HTMLElement} */ (button).dataset;
@@ -158,14 +168,14 @@ function fill(field, choices, chosen) {
 }
 
 /** Reads how many hours are wanted: of whole periods, and as many as can be asked for. @param {string} text @param {number} step */
-function hoursFrom(text, step) {
+export function hoursFrom(text, step) {
   const shortest = step / HOUR_S;
   const wanted = Math.round(Number(text) / shortest) * shortest;
   return text.trim() && Number.isFinite(wanted) ? Math.min(Math.max(wanted, shortest), HOURS.most) : HOURS.usual;
 }
 
 /** Reads a power: to a tenth of a kilowatt, and as much as can be asked for. @param {string} text */
-function kilowattsFrom(text) {
+export function kilowattsFrom(text) {
   const wanted = Math.round(Number(text) * 10) / 10;
   return text.trim() && Number.isFinite(wanted) ? Math.min(Math.max(wanted, KW.least), KW.most) : KW.usual;
 }

@@ -46,8 +46,7 @@ function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
   // A range is not broken at its dash.
   const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
   const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
-  const energy = wording.price(kwh).replace(/[.,]?0+$/, "");
-  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy, euros: about(euros) })];
+  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: about(euros) })];
 }
 
 /**

@@ -40,6 +40,11 @@ export class Wording {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
+  /** A number without the zeros at its end. @param {number} value */
+  brief(value) {
+    return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
+  }
+
   /** A dash beside a minus sign would be read as another one. @param {[number, number, number]} forecast */
   band([low, , high]) {
     return `${this.price(low)}${low < 0 ? " … " : "–"}${this.price(high)}`;
