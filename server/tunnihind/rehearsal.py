@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, in_quarters, served, served_quarters
+from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.run import QuarterForecaster, Run, RunPair, issue_instant
 from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
@@ -69,6 +70,7 @@ class Rehearsal:
             run=newest.hours if newest else None,
             quarter_run=newest.quarters if newest else None,
             scenarios=newest.scenarios if newest else None,
+            weather=BalticWeather.of(self.archive.covariates, at),
             last_refresh=known_since,
         )
 

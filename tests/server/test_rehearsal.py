@@ -14,6 +14,7 @@ from tests.support.pipelines import plain_run, quarters_of
 from tests.support.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
 from tunnihind.market import (
@@ -298,3 +299,13 @@ def test_a_history_that_begins_a_few_days_before_has_back_casts_from_then_on(his
     assert view.run is not None
     assert min(view.settled) == day_start(FIRST)
     assert min(view.issued) == utc(f"{FIRST} 10:00")
+
+
+def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp_path: Path) -> None:
+    with Store(f"sqlite:///{shutil.copy(imported, tmp_path / 'tunnihind.db')}") as store:
+        for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
+            issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
+            store.covariates.add({name: [issue] for name in (*WIND, *SUN)})
+        rehearsal = Rehearsal.of(store, NOW)
+        winds = [rehearsal.served_data(at, ()).weather for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
+    assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.support.api_server import HOUR
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
 from tunnihind.forecast.scoring.live_scores import Months, MonthScores, WindowScores
@@ -126,6 +127,13 @@ def run_in_quarters(of_hours: Run) -> Run:
     )
 
 
+def weather(hour: int) -> BalticWeather:
+    """Return a forecast of ten days from a day before an hour on: wind that comes and goes, and sun at noon."""
+    hours = np.arange(-24, 216)
+    noon = np.cos((hours + hour // HOUR_S % 24 - 12) / 12 * np.pi)
+    return BalticWeather(hour - DAY_S, 8.0 + 5.0 * np.sin(hours / 17), np.maximum(0.0, 420.0 * noon))
+
+
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
     """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast for the days after it."""
     hour = now // HOUR_S * HOUR_S
@@ -136,6 +144,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             settled=PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
             issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
             run=run(now),
+            weather=weather(hour),
             last_refresh=hour,
             accuracy=tuple(window(days) for days in (7, 30, 90)),
             months=Months(issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))),

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tunnihind.api.source_states import SourceState, source_states
+from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
@@ -35,6 +36,7 @@ class ServedData:
     forecast made before that hour, exactly as issued, and `issued_quarters` the same for each quarter. `run` is the
     newest forecast run, `quarter_run` the run of quarters that goes with it. Where there is none, the percentiles of
     an hour count for its four quarters. `scenarios` are the price paths that go with `run`, None where it has none.
+    `weather` is the newest forecast of wind and sun, None where none is fresh.
 
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
     last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
@@ -54,6 +56,7 @@ class ServedData:
     run: Run | None = None
     quarter_run: Run | None = None
     scenarios: Scenarios | None = None
+    weather: BalticWeather | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
     quarter_backtest: BacktestScore | None = None
@@ -103,6 +106,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
         run=run,
         quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
         scenarios=_going_with(run, store.scenarios.newest()),
+        weather=BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until),
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         quarter_backtest=store.runs.score(step_s=QUARTER_S),

@@ -7,7 +7,7 @@ the runs take its place, each on its own day. So the forecast never has less wea
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import batched
 from typing import Annotated, Any, Final
@@ -112,6 +112,20 @@ class CovariateBook:
         if as_of is not None:
             of_one_model = {name: without_passing_runs(issues, as_of) for name, issues in of_one_model.items()}
         return CovariateArchive(of_one_model)
+
+    def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
+        """Return what was issued of some covariates from one instant to another, both included. Raises StoreError.
+
+        Previous Runs are left out: they tell what had been forecast of the past.
+        """
+        found: dict[str, list[IssuedSeries]] = defaultdict(list)
+        where = table.c.name.in_(names), table.c.lead_s == 0, table.c.issued_ts.between(since, as_of)
+        with self._database.reading() as connection:
+            for name, series in self._rows.read_in_bulk(connection, _all_series, *where):
+                found[name].append(series)
+        return CovariateArchive(
+            {name: tuple(sorted(issues, key=lambda issue: issue.issued_ts)) for name, issues in found.items()}
+        )
 
     def _read(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int | None

@@ -43,6 +43,8 @@ class DaySpan:
 class Drawing:
     """Paths and labels, from the start of the reader's day to the end of the public forecast."""
 
+    start: int
+    end: int
     settled: str
     median: str
     band: str
@@ -80,6 +82,8 @@ def draw(periods: Sequence[PricedPeriod], free_until: int, now: int, display: Di
     # One price for each hour: where it is published, what had been forecast would only confuse.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
+        start=frame.start,
+        end=frame.end,
         settled=_steps([period for period in shown if period.settled is not None], frame, display),
         median=_line(ahead, frame, display),
         band=_band(ahead, frame, display),

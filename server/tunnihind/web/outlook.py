@@ -5,16 +5,18 @@ nothing is called so that isn't on its side of the usual price, too: the mean of
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import groupby
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
+from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.periods import PricedPeriod
 
+type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
@@ -30,6 +32,11 @@ _USUAL_DAYS: Final = 3
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer hours known, nothing is said of a day's mean."""
 _MOST_SPANS: Final = 2
+_WINDY_M_S: Final = 9.5
+_CALM_M_S: Final = 5.0
+"""At these mean winds the Baltic wind farms give three quarters and a fifth of their power."""
+_SUNNY_W_M2: Final = 400.0
+"""More sunlight than half of what a cloudless noon in June has."""
 _WORTH_NAMING: Final = 0.5
 """A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
 
@@ -48,6 +55,7 @@ class DayOutlook:
     `usual` compares the whole day with the fortnight before, and `negative` lies below zero. A forecast's median
     decides on these. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
     percentile is, its median isn't. It is empty where some hours are `expensive` anyway, as their range tells it.
+    `weather` is what the forecast has of it that goes with the prices: wind or sun with low ones, calm with high ones.
     """
 
     day: date
@@ -56,6 +64,7 @@ class DayOutlook:
     cheap: tuple[Span, ...] = ()
     expensive: tuple[Span, ...] = ()
     possible: tuple[Span, ...] = ()
+    weather: Weather | None = None
 
     def __bool__(self) -> bool:
         return bool(self.usual or self.negative or self.cheap or self.expensive or self.possible)
@@ -78,8 +87,13 @@ class _Usual:
     highest: float
 
 
-def outlook(days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> tuple[DayOutlook, ...]:
-    """Return what stands out today and on the days after it, unix seconds; `days` are the reader's, with past ones."""
+def outlook(
+    days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: BalticWeather | None = None
+) -> tuple[DayOutlook, ...]:
+    """Return what stands out today and on the days after it, as of `now`, unix seconds.
+
+    `days` are those of the reader's calendar, with the fortnight before.
+    """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
     usual = _usual([of_day for day, of_day in hours.items() if day < today])
@@ -89,7 +103,28 @@ def outlook(days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Disp
         for day, of_day in hours.items()
         if day >= today
     )
-    return tuple(one for one in ahead if one)
+    return tuple(
+        replace(one, weather=_weather(one, weather, [hour.ts for hour in hours[one.day] if hour.ts >= floor_hour(now)]))
+        for one in ahead
+        if one
+    )
+
+
+def _weather(of_day: DayOutlook, weather: BalticWeather | None, hours: Sequence[int]) -> Weather | None:
+    """Return what weather goes with the prices of a day, where it is known of all of its hours."""
+    if weather is None:
+        return None
+    wind, _ = weather.at(hours)
+    is_low = of_day.usual in ("cheap", "veryCheap") or bool(of_day.negative or of_day.cheap)
+    is_high = of_day.usual in ("expensive", "veryExpensive") or bool(of_day.expensive or of_day.possible)
+    if is_high and not is_low and wind.mean() <= _CALM_M_S:
+        return "calm"
+    if is_low and not is_high and wind.mean() >= _WINDY_M_S:
+        return "windy"
+    low = [ts for ts in hours if any(span.start <= ts < span.end for span in (*of_day.negative, *of_day.cheap))]
+    if low and weather.at(low)[1].max() >= _SUNNY_W_M2:
+        return "sunny"
+    return None
 
 
 def _hours(periods: Iterable[PricedPeriod], display: Display) -> Iterator[_Hour]:

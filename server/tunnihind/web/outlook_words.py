@@ -41,8 +41,9 @@ class _Sentences:
             "day": self._names([one.day for one in alike]),
             "subject": self._text("outlook.first" if is_first else "outlook.next"),
             "highest": self._highest_possible(outlook),
+            "weather": self._text(f"outlook.weather.{outlook.weather}") if outlook.weather else "",
         }
-        if outlook == DayOutlook(outlook.day, possible=outlook.possible):
+        if outlook == DayOutlook(outlook.day, possible=outlook.possible, weather=outlook.weather):
             return self._text("outlook.possible", **gaps)
         what = self._what(outlook)
         if outlook.possible:

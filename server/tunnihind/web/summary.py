@@ -27,6 +27,7 @@ from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_pe
 from tunnihind.web.sources import Emptiness, SourceLine, source_lines, why_empty
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.vat import vat_shown
+from tunnihind.web.weather_strip import WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
@@ -71,6 +72,7 @@ class Summary:
     score: AccuracyWindow | None
     caught: Mapping[int, float]
     drawing: Drawing | None
+    weather: WeatherStrip | None
     household: Household | None
     sources: tuple[SourceLine, ...]
     emptiness: Emptiness | None
@@ -99,6 +101,7 @@ def summarise(
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     score = _score(data, now, options)
+    drawing = draw(list(periods.values()), free_until(data.newest_settled, now), now, display)
     return Summary(
         display=display,
         current_ts=current_ts,
@@ -109,7 +112,7 @@ def summarise(
         if quarters and display.step_s == QUARTER_S
         else None,
         following=periods.get(current_ts + display.step_s),
-        outlook=sentences(outlook(days, now, display), days, now, display),
+        outlook=sentences(outlook(days, now, display, data.weather), days, now, display),
         days=days_from(today, days, data.scenarios, display),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
         levels={ts: level for same_day in days.values() for ts, level in levels(same_day, display.shown).items()},
@@ -123,8 +126,9 @@ def summarise(
         table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
         score=score,
         caught=_caught(score) if score else {},
+        drawing=drawing,
+        weather=weather_strip(data.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
-        drawing=draw(list(periods.values()), free_until(data.newest_settled, now), now, display),
         sources=source_lines(data.sources, now, display),
         emptiness=None
         if periods

@@ -75,3 +75,15 @@ def test_the_newest_issue_is_told_per_name_and_instant(store: Store) -> None:
     store.covariates.add({"t@a": [series(ISSUE, [1.0]), series(ISSUE + 60, [1.0])], "t@b": [series(ISSUE + 5, [1.0])]})
     assert store.covariates.newest_issues(ISSUE + 60) == {"t@a": ISSUE + 60, "t@b": ISSUE + 5}
     assert store.covariates.newest_issues(ISSUE + 4) == {"t@a": ISSUE}
+
+
+def test_the_newest_forecasts_are_those_of_a_name_and_a_time_and_no_previous_runs(store: Store) -> None:
+    issues = [series(ISSUE - 1, [1.0]), series(ISSUE + 60, [3.0]), series(ISSUE, [2.0]), series(ISSUE + 61, [4.0])]
+    rolling = series(ISSUE, [9.0], start_ts=ISSUE + DAY_S, lead_s=DAY_S)
+    store.covariates.add({"t@a": [*issues, rolling], "t@b": issues, "t@c": issues})
+    newest = store.covariates.newest(["t@a", "t@b"], ISSUE, ISSUE + 60)
+    assert (values(newest, "t@a"), values(newest, "t@b"), sorted(newest.series)) == (
+        [[2.0], [3.0]],
+        [[2.0], [3.0]],
+        ["t@a", "t@b"],
+    )

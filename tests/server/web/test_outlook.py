@@ -1,16 +1,18 @@
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from statistics import fmean
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.baltic_weather import BalticWeather
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.web.display import Display
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import DayOutlook, Span, outlook
@@ -29,10 +31,11 @@ class View:
     days: Mapping[date, Sequence[PricedPeriod]]
     now: int
     display: Display
+    weather: BalticWeather | None = None
 
     @property
     def outlook(self) -> tuple[DayOutlook, ...]:
-        return outlook(self.days, self.now, self.display)
+        return outlook(self.days, self.now, self.display, self.weather)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -186,13 +189,52 @@ def test_the_quarters_of_an_hour_are_judged_together() -> None:
     assert by_quarter.sentences == by_hour.sentences
 
 
+def weather(wind: float, sun: float) -> BalticWeather:
+    """Return ten days from before the view on of the same wind, and the same sun from 9 to 15 UTC."""
+    start = midnight(SUNDAY) // DAY_S * DAY_S
+    by_day = np.tile(np.where(np.isin(np.arange(24), range(9, 15)), sun, 0.0), 10)
+    return BalticWeather(start, np.full(240, wind), by_day)
+
+
+@pytest.mark.parametrize(
+    ("tomorrow", "wind", "sun", "told"),
+    [
+        ([20.0], 11.0, 0.0, "Tomorrow electricity is much cheaper than usual, with strong wind forecast."),
+        ([20.0], 7.0, 0.0, "Tomorrow electricity is much cheaper than usual."),
+        ([20.0], 3.0, 0.0, "Tomorrow electricity is much cheaper than usual."),
+        ([250.0], 3.0, 0.0, "Tomorrow electricity is much more expensive than usual, with little wind forecast."),
+        ([250.0], 11.0, 0.0, "Tomorrow electricity is much more expensive than usual."),
+        (
+            {range(11, 16): -5.0},
+            7.0,
+            600.0,
+            "Tomorrow electricity is priced below zero from 11:00 to 16:00, with plenty of sun forecast.",
+        ),
+        ({NIGHT: 40.0}, 7.0, 600.0, "Tomorrow electricity is cheap from 02:00 to 06:00."),
+        ([100.0], 20.0, 800.0, ""),
+    ],
+)
+def test_weather_is_named_where_it_goes_with_the_prices(
+    tomorrow: Sequence[float] | Mapping[range, float], wind: float, sun: float, told: str
+) -> None:
+    shown = replace(view([FLAT, tomorrow]), weather=weather(wind, sun))
+    assert " ".join(shown.sentences) == told
+
+
+def test_weather_that_is_not_known_of_the_whole_day_is_not_named() -> None:
+    known = weather(11.0, 0.0)
+    partly = BalticWeather(known.start_ts, known.wind[:30], known.sun[:30])
+    assert [one.weather for one in replace(view([FLAT, [20.0]]), weather=partly).outlook] == [None]
+
+
 levels = st.sampled_from([-30.0, 0.0, 15.0, 40.0, 90.0, 110.0, 160.0, 240.0, 700.0])
 some_days = st.lists(st.lists(levels, min_size=1, max_size=25), min_size=1, max_size=5)
 
 
 @st.composite
 def views(draw: st.DrawFn, lang: str) -> View:
-    return view(
+    wind = draw(st.sampled_from([None, 3.0, 11.0]))
+    without = view(
         draw(some_days),
         past=draw(st.lists(levels, max_size=5)),
         today=draw(st.sampled_from([SUNDAY, SPRING, AUTUMN, SUNDAY + timedelta(days=3)])),
@@ -203,11 +245,12 @@ def views(draw: st.DrawFn, lang: str) -> View:
         unit=draw(st.sampled_from(["kwh", "mwh"])),
         lang=lang,
     )
+    return without if wind is None else replace(without, weather=weather(wind, draw(st.sampled_from([0.0, 600.0]))))
 
 
 @pytest.mark.parametrize("lang", ["en", "et"])
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_each_day_has_one_whole_sentence_at_most(lang: str, data: st.DataObject) -> None:
     shown = data.draw(views(lang))
     told = shown.sentences
@@ -220,7 +263,7 @@ def test_each_day_has_one_whole_sentence_at_most(lang: str, data: st.DataObject)
 
 
 @given(shown=views("en"))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_every_number_comes_from_what_is_shown_from_the_current_hour_on(shown: View) -> None:
     display = shown.display
     ahead = [period for periods in shown.days.values() for period in periods if period.ts >= shown.now - HOUR_S]
@@ -236,7 +279,7 @@ def test_every_number_comes_from_what_is_shown_from_the_current_hour_on(shown: V
 
 
 @given(shown=views("en"))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_forecast_is_never_told_as_certain(shown: View) -> None:
     for one, sentence in zip(shown.outlook, shown.sentences, strict=False):
         if len(shown.sentences) != len(shown.outlook):
@@ -248,7 +291,7 @@ def test_a_forecast_is_never_told_as_certain(shown: View) -> None:
 
 
 @given(shown=views("en"))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @example(view([[100.0]]))
 def test_what_is_called_cheap_or_expensive_stands_out_of_its_day(shown: View) -> None:
     def amounts(day: date, span: Span) -> list[float]:

@@ -216,3 +216,18 @@ def test_no_name_of_a_day_leaves_the_view_or_meets_another(first: float, length:
     halves = [(at, 5 * len(text) / px_per_day) for at, text in names]
     assert all(first <= at - half and at + half <= last for at, half in halves)
     assert all(at + half <= later - other for (at, half), (later, other) in pairwise(halves))
+
+
+STRIP = """
+import {{ viewBox }} from "{folder}/weather.js";
+const [start, min, max] = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(viewBox(start, {{ min, max }}).split(" ").map(Number)));
+"""
+
+
+async def test_the_strip_of_weather_shows_the_hours_that_the_chart_shows() -> None:
+    start = 1_765_756_800
+    shown = await run_module(
+        STRIP.format(folder=STATIC.as_uri()), json.dumps([start, start - 2 * HOUR_S, start + 5 * HOUR_S + QUARTER_S])
+    )
+    assert json.loads(shown) == [-2, 0, 7.25, 200]

@@ -43,7 +43,8 @@ export class Chart {
   /**
    * @param {HTMLElement} place
    * @param {import("./backdrop.js").Scene} scene
-   * @param {{pointed: (ts: number | null) => void}} listener
+   * @param {{pointed: (ts: number | null) => void, moved: (range: {min: number, max: number}) => void}} listener
+   *   `moved` is called when the plot shows another range, or other data
    */
   constructor(place, scene, listener) {
     this.place = place;
@@ -124,12 +125,14 @@ export class Chart {
       this.plot.setScale("x", this.range);
     });
     this.plot.redraw(true, true);
+    this.listener.moved(this.range);
   }
 
   /** @param {number} min @param {number} max */
   show(min, max) {
     this.range = { min, max };
     this.plot.setScale("x", this.range);
+    this.listener.moved(this.range);
   }
 
   /** The instant at a distance from the plot's left edge, in CSS pixels. @param {number} left */

@@ -10,6 +10,7 @@ import { listenToHousehold } from "./household.js";
 import { showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { floorTo, HOUR_S, periodsOf } from "./periods.js";
+import { sayWeather, showWeather } from "./weather.js";
 import { pageData, Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
@@ -92,7 +93,7 @@ function startChart(card) {
   }
   const place = find("[data-chart]");
   place.replaceChildren();
-  chart = new Chart(place, scene, { pointed: say });
+  chart = new Chart(place, scene, { pointed: say, moved: showWeather });
   const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
   if (past) {
     past.checked = chart.showsPast = chosen("past", "0") === "1";
@@ -110,6 +111,7 @@ function startChart(card) {
 
 /** Says the price of the period that is pointed at, or of the present one. @param {number | null} pointed */
 function say(pointed) {
+  sayWeather(pointed, scene.wording);
   const ts = pointed ?? floorTo(scene.now(), scene.step);
   const { when, price, what } = scene.wording.period(scene.periods.get(ts), { from: ts, to: ts + scene.step });
   const strong = document.createElement("b");
