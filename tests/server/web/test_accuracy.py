@@ -1,7 +1,9 @@
 """The page of accuracy: what it works out, and what it says where little has been scored."""
 
+import re
 from dataclasses import replace
 from datetime import date
+from html import unescape
 from itertools import pairwise
 from math import isnan
 
@@ -142,3 +144,32 @@ async def test_the_dashboard_shows_what_plans_caught_and_links_to_the_page(serve
     share = sample_views.window(30).decisions.by_days_ahead[1][4].share
     assert f"<strong>{share:.0%}</strong> of the possible saving caught" in html
     assert '<a href="accuracy?lang=en">By month, and in plain words</a>' in html
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", ("target: 80%", "A full bar would be the error of last week's price", "7 days ahead is the same weekday",
+                "Cables and power plants that fail")),
+        ("et", ("eesmärk 80%", "Terve riba oleks sama tunni nädalataguse hinna viga", "7 päeva ette on järgmise nädala",
+                "Kaablite ja elektrijaamade rikkeid")),
+    ],
+)  # fmt: skip
+async def test_the_dashboard_explains_its_figures_of_accuracy(serve: Serve, lang: str, said: tuple[str, ...]) -> None:
+    html = unescape((await (await serve(sample_views.ordinary())).ask(f"/?lang={lang}")).body.decode())
+    assert [text for text in said if text not in html] == []
+
+
+async def test_a_bar_is_as_long_as_the_forecasts_share_of_the_error_of_last_weeks_price(serve: Serve) -> None:
+    html = (await (await serve(sample_views.ordinary())).ask("/?lang=en")).body.decode()
+    [*scores] = sample_views.window(30).by_days_ahead.values()
+    bars = [float(width) for width in re.findall(r'class="value" width="([\d.]+)"', html)]
+    assert bars == [round(100 * round(one.mae, 2) / round(one.baseline_mae, 2), 1) for one in scores]
+    assert f"<span>{scores[6].mae:.1f}</span> <small>{scores[6].baseline_mae:.1f}</small>" in html
+
+
+async def test_before_anything_is_scored_the_dashboard_says_what_the_forecast_looks_at(serve: Serve) -> None:
+    html = unescape((await (await serve(sample_views.before_the_first_scores())).ask("/?lang=en")).body.decode())
+    assert "Nothing has been scored yet" in html
+    assert "What it can't know" in html
+    assert "A full bar" not in html
