@@ -3,19 +3,27 @@
 Coordinates are thousandths of the plot's width and height, y downwards, for an SVG that stretches.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from datetime import datetime
+from itertools import groupby
 from math import ceil, floor, log10
-from typing import Final
+from operator import itemgetter
+from typing import Final, Literal
 
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, floor_hour
 from tunnihind.web.display import Display
-from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.periods import Level, PricedPeriod
+from tunnihind.web.tariff import is_night
 
 _SIZE: Final = 1000
-_TICKS: Final = 5
-_HEADROOM: Final = 1.05
+_TICKS: Final = 6
+_MARGIN: Final = 0.05
+"""What the price axis has beyond the least and the most that it shows, as a part of what lies between them."""
+_HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
+"""The times below the plot; where it is narrow, only noon."""
+_EDGE: Final = 0.1
+"""The part of the plot at each side where the name of a mark would reach over its edge, were it in the middle."""
 _MARGIN_S: Final = 2 * HOUR_S
 """Room after the last period, for the mark of the forecast's end to be seen."""
 _NOW_STEP_S: Final = 900
@@ -40,19 +48,45 @@ class DaySpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """Settled prices of one level: the areas from the price to zero, and the line of the prices."""
+
+    level: Level
+    area: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """From where to where the network's night rate holds."""
+
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """Paths and labels, from the start of the reader's day to the end of the public forecast."""
 
     start: int
     end: int
-    settled: str
+    settled: tuple[Steps, ...]
     median: str
     band: str
+    nights: tuple[Night, ...]
     now: float
     limit: float | None
     zero: float
     prices: tuple[Tick, ...]
+    hours: tuple[Tick, ...]
     days: tuple[DaySpan, ...]
+
+    @property
+    def now_anchor(self) -> Literal["start", "middle", "end"]:
+        """Which part of the word above the present stands at its line, so that the word stays within the plot."""
+        if self.now < _EDGE * _SIZE:
+            return "start"
+        return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +105,9 @@ class _Frame:
         return round(_SIZE * (self.high - amount) / (self.high - self.low), 1)
 
 
-def draw(periods: Sequence[PricedPeriod], free_until: int, now: int, display: Display) -> Drawing | None:
+def draw(
+    periods: Sequence[PricedPeriod], levels: Mapping[int, Level], free_until: int, now: int, display: Display
+) -> Drawing | None:
     """Draw the periods from the start of today on; None where there are none."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
@@ -84,38 +120,60 @@ def draw(periods: Sequence[PricedPeriod], free_until: int, now: int, display: Di
     return Drawing(
         start=frame.start,
         end=frame.end,
-        settled=_steps([period for period in shown if period.settled is not None], frame, display),
+        settled=tuple(_steps([period for period in shown if period.settled is not None], levels, frame, display)),
         median=_line(ahead, frame, display),
         band=_band(ahead, frame, display),
+        nights=tuple(_nights(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
         limit=frame.x(min(floor_hour(free_until) + HOUR_S, frame.end)) if ahead else None,
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
+        hours=tuple(_hour_ticks(shown, frame, display)),
         days=tuple(_day_spans(shown, frame, display)),
     )
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the step, the bottom and the top of a price axis that holds zero and all that is drawn."""
+    """Return the step, the bottom and the top of a price axis: `priceScale` in chart.js has the same rule."""
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))
-        if period.forecast:
+        if period.forecast and period.settled is None:
             amounts += display.interval(period)
-    reach = (max(amounts) - min(amounts)) * _HEADROOM or 1.0
+    least, most = min(amounts), max(amounts)
+    reach = most - least or 1.0
+    margin = reach * _MARGIN
     magnitude = 10.0 ** floor(log10(reach / _TICKS))
     step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= reach)
-    return step, floor(min(amounts) / step) * step, ceil(max(amounts) / step) * step or step
+    bottom = least - margin if least < 0 else 0.0
+    return step, bottom, (most or (0.0 if least < 0 else 1.0)) + margin
 
 
-def _steps(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
-    """Draw each period as a level, joined to the next where that follows at once."""
-    follows = {later.ts for earlier, later in pairwise(periods) if later.ts == earlier.ts + display.step_s}
-    return "".join(
-        f"{'V' if period.ts in follows else f'M{frame.x(period.ts)} '}{frame.y(display.shown(period))}"
-        f"H{frame.x(period.ts + display.step_s)}"
-        for period in periods
-    )
+def _steps(
+    periods: Sequence[PricedPeriod], levels: Mapping[int, Level], frame: _Frame, display: Display
+) -> Iterator[Steps]:
+    """Draw periods as steps, those of each level by themselves; a step is joined to the one before it."""
+    heights = {period.ts: frame.y(display.shown(period)) for period in periods}
+    zero = frame.y(0)
+    areas: dict[Level, str] = {}
+    lines: dict[Level, str] = {}
+    for ts, height in heights.items():
+        level, left, right = levels[ts], frame.x(ts), frame.x(ts + display.step_s)
+        before = heights.get(ts - display.step_s)
+        areas[level] = areas.get(level, "") + f"M{left} {zero}V{height}H{right}V{zero}Z"
+        joint = f"M{left} {height}" if before is None else f"M{left} {before}V{height}"
+        lines[level] = lines.get(level, "") + f"{joint}H{right}"
+    for level, area in areas.items():
+        yield Steps(level, area, lines[level])
+
+
+def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[Night]:
+    rates = [(period.ts, is_night(datetime.fromtimestamp(period.ts, ESTONIA.clock))) for period in shown]
+    for night, periods in groupby(rates, key=itemgetter(1)):
+        instants = [ts for ts, _ in periods]
+        if night:
+            start, end = frame.x(instants[0]), frame.x(instants[-1] + display.step_s)
+            yield Night(start, round(end - start, 1))
 
 
 def _middle(period: PricedPeriod, frame: _Frame, display: Display) -> float:
@@ -138,9 +196,15 @@ def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 def _price_ticks(frame: _Frame, step: float, display: Display) -> Iterator[Tick]:
     decimals = max(0, -floor(log10(step)))
-    for i in range(round((frame.high - frame.low) / step) + 1):
-        amount = frame.low + i * step
+    for i in range(ceil(frame.low / step), floor(frame.high / step) + 1):
+        amount = i * step
         yield Tick(frame.y(amount) / 10, display.texts.number(amount, decimals))
+
+
+def _hour_ticks(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[Tick]:
+    for period in shown:
+        if (time := display.clock(period.ts)) in _HOURS_TOLD:
+            yield Tick(frame.x(period.ts) / 10, time)
 
 
 def _day_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[DaySpan]:

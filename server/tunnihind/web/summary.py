@@ -101,7 +101,8 @@ def summarise(
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     score = _score(data, now, options)
-    drawing = draw(list(periods.values()), free_until(data.newest_settled, now), now, display)
+    level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
+    drawing = draw(list(periods.values()), level_of, free_until(data.newest_settled, now), now, display)
     return Summary(
         display=display,
         current_ts=current_ts,
@@ -115,7 +116,7 @@ def summarise(
         outlook=sentences(outlook(days, now, display, data.weather), days, now, display),
         days=days_from(today, days, data.scenarios, display),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
-        levels={ts: level for same_day in days.values() for ts, level in levels(same_day, display.shown).items()},
+        levels=level_of,
         holidays=tuple(_holidays(now)),
         notices=(
             *_unreal(now, display, mode),

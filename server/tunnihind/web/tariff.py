@@ -98,13 +98,22 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
     16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
     """
-    is_rest_day = wall.weekday() >= _SATURDAY or is_holiday(wall.date(), ESTONIA.country)
+    is_rest_day = _is_rest_day(wall)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
         if _is_within(wall, _EVENING_PEAK):
             return "rest_day_peak" if is_rest_day else "peak"
         if not is_rest_day and _is_within(wall, _MORNING_PEAK):
             return "peak"
-    return "day" if not is_rest_day and _is_within(wall, _DAY) else "night"
+    return "night" if is_night(wall) else "day"
+
+
+def is_night(wall: datetime) -> bool:
+    """Return whether packages without peaks have their night rate at an Estonian wall time."""
+    return _is_rest_day(wall) or not _is_within(wall, _DAY)
+
+
+def _is_rest_day(wall: datetime) -> bool:
+    return wall.weekday() >= _SATURDAY or is_holiday(wall.date(), ESTONIA.country)
 
 
 def _is_within(wall: datetime, span: tuple[time, time]) -> bool:

@@ -20,6 +20,8 @@ _SHARED: Final = (
     "level.normal",
     "level.high",
     "level.very_high",
+    "chart.legend.now",
+    "chart.legend.limit",
 )
 """What scripts need of the texts that the server writes with, too."""
 

@@ -2,6 +2,10 @@
 
 import { HOUR_S, hoursOf } from "./periods.js";
 
+/** The least distance between two words, in CSS pixels. */
+const GAP_PX = 8;
+const POINTED_OPACITY = 0.4;
+
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{
@@ -23,22 +27,57 @@ export function drawBehind(plot, scene) {
   for (const span of nightsOf(scene)) fill(plot, span, colour("night"));
   for (const span of scene.found) fill(plot, span, colour("window"));
   for (const span of scene.dearest) hatch(plot, span, colour("avoid"));
-  if (scene.pointed !== null) fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("grid"));
+  if (scene.pointed !== null) {
+    ctx.globalAlpha = POINTED_OPACITY;
+    fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("limit"));
+    ctx.globalAlpha = 1;
+  }
   const zero = plot.valToPos(0, "y", true);
   line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"), []);
   ctx.restore();
 }
 
-/** Marks the present and the end of the public forecast. @param {any} plot @param {Scene} scene */
-export function drawBefore(plot, scene) {
+/**
+ * Marks the present and the end of the public forecast, and says above the plot what they are.
+ * @param {any} plot @param {Scene} scene @param {string | null} font null where there is no room for words
+ */
+export function drawBefore(plot, scene, font) {
   const { ctx, bbox } = plot;
+  const [now, limit] = [scene.now(), scene.limit].map((ts) => plot.valToPos(ts, "x", true));
+  const bottom = bbox.top + bbox.height;
   ctx.save();
   clip(plot);
-  const bottom = bbox.top + bbox.height;
-  const limit = plot.valToPos(scene.limit, "x", true);
   line(ctx, limit, bbox.top, limit, bottom, colour("limit"), [5, 4]);
-  const now = plot.valToPos(scene.now(), "x", true);
   line(ctx, now, bbox.top, now, bottom, colour("present"), [], 2);
+  ctx.restore();
+  if (font !== null) nameMarks(plot, scene.wording, font, { now, limit });
+}
+
+/**
+ * Writes the unit above the price axis and the names of the marks above their lines, each as far as it has room.
+ * @param {any} plot @param {import("./wording.js").Wording} wording @param {string} font
+ * @param {{now: number, limit: number}} marks from the left edge, in the canvas's pixels
+ */
+function nameMarks({ ctx, bbox }, wording, font, marks) {
+  const right = bbox.left + bbox.width;
+  const ratio = devicePixelRatio;
+  const gap = GAP_PX * ratio;
+  let taken = gap / 4;
+  ctx.save();
+  ctx.font = font.replace(/^[\d.]+/, (px) => String(Number(px) * ratio));
+  ctx.textBaseline = "bottom";
+  const write = (/** @type {string} */ text, /** @type {number} */ middle, /** @type {string} */ style) => {
+    const width = ctx.measureText(text).width;
+    const from = Math.max(taken, Math.min(middle - width / 2, right - width));
+    if (from + width > right) return;
+    ctx.fillStyle = style;
+    ctx.textAlign = "left";
+    ctx.fillText(text, from, bbox.top - gap / 2);
+    taken = from + width + gap;
+  };
+  write(wording.unitSymbol, 0, colour("soft"));
+  if (marks.now >= bbox.left && marks.now <= right) write(wording.say("chart.legend.now"), marks.now, colour("present"));
+  if (marks.limit >= bbox.left && marks.limit <= right) write(wording.say("chart.legend.limit"), right, colour("soft"));
   ctx.restore();
 }
 
@@ -68,8 +107,8 @@ function* findNights(scene) {
   if (from !== null) yield { from, to: last };
 }
 
-/** @param {any} plot */
-function clip({ ctx, bbox }) {
+/** Keeps what is drawn within the plot. @param {any} plot */
+export function clip({ ctx, bbox }) {
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();

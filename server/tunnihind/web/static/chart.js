@@ -2,11 +2,16 @@
 
 import { colour, drawBefore, drawBehind } from "./backdrop.js";
 import { dayNames, daysOf } from "./days.js";
+import { drawSettled } from "./steps.js";
 
-/** Below this height of all of the chart, as in the style sheet, there are no times under it: the plot needs the room. */
-const LOW_PX = 160;
+/** The room around the plot, as in the style sheet; in pixels at the usual size of text, 16 px. */
+const ROOM = { axis: 40, rim: 8, head: 20, times: 18, days: 18, font: 12 };
+/** In a chart of less height than this there are no times, and nothing is written above the plot, which needs the room. */
+const LOW = { height: 184, head: 8, times: 2 };
 const MOST_DATES = 1000;
-const [TIMES_PX, DAYS_PX] = [18, 18];
+const TICKS = 6;
+/** What the price axis has beyond the least and the most that it shows, as a part of what lies between them. */
+const MARGIN = 0.05;
 
 /** @returns {any} The chart library, or undefined where this server was built without it. */
 export function chartLibrary() {
@@ -51,6 +56,8 @@ export class Chart {
     this.scene = scene;
     this.listener = listener;
     this.showsPast = false;
+    /** @type {{y: number, isFinger: boolean} | null} where the pointer is, from the plot's top */
+    this.spot = null;
     /** @type {Map<string, Date>} */
     this.dates = new Map();
     /** @type {{min: number, max: number}} */
@@ -71,32 +78,40 @@ export class Chart {
     const uPlot = chartLibrary();
     const stroke = () => colour("soft");
     const grid = { stroke: () => colour("grid"), width: 1 };
-    const font = `12px ${getComputedStyle(this.place).fontFamily}`;
+    const font = `${scaled(ROOM.font)}px ${getComputedStyle(this.place).fontFamily}`;
     /** @type {{at: number, text: string}[]} */
     let days = [];
+    let prices = priceScale(null, null);
     return new uPlot(
       {
         ...this.size(),
-        padding: [8, 20, 0, 0],
+        padding: [() => scaled(this.isLow() ? LOW.head : ROOM.head), () => scaled(ROOM.rim), 0, 0],
         legend: { show: false },
-        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+        cursor: { x: false, y: false, points: { show: false }, drag: { x: false, y: false } },
         tzDate: (/** @type {number} */ ts) => this.date(ts),
         scales: {
           x: { time: true, range: () => [this.range.min, this.range.max] },
-          y: { range: (/** @type {any} */ _, /** @type {number | null} */ low, /** @type {number | null} */ high) => reach(low, high) },
+          y: {
+            range: (/** @type {any} */ _, /** @type {number | null} */ low, /** @type {number | null} */ high) => {
+              prices = priceScale(low, high);
+              return [prices.bottom, prices.top];
+            },
+          },
         },
         axes: [
           {
-            stroke, grid, ticks: { ...grid, size: 4 }, space: 44, font, gap: 2, size: () => (this.isLow() ? 2 : TIMES_PX),
-            values: (/** @type {any} */ _, /** @type {number[]} */ splits) => this.timeLabels(splits),
+            stroke, grid, ticks: { ...grid, size: scaled(4) }, space: scaled(44), font, gap: scaled(2),
+            size: () => scaled(this.isLow() ? LOW.times : ROOM.times),
+            values: (/** @type {any} */ plot, /** @type {number[]} */ splits) => this.timeLabels(plot, splits),
           },
           {
-            scale: "x", side: 2, stroke, grid: { show: false }, ticks: { show: false }, font, gap: 3, size: DAYS_PX,
+            scale: "x", side: 2, stroke, grid: { show: false }, ticks: { show: false }, font, gap: scaled(3), size: () => scaled(ROOM.days),
             splits: (/** @type {any} */ plot) => (days = this.dayLabels(plot, font)).map(({ at }) => at),
             values: () => days.map(({ text }) => text),
           },
           {
-            stroke, grid, ticks: { show: false }, size: 48, font, gap: 6,
+            stroke, grid, ticks: { show: false }, size: () => scaled(ROOM.axis), font, gap: scaled(4),
+            splits: () => ticksOf(prices),
             values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((value) => this.priceLabel(value, splits)),
           },
         ],
@@ -105,12 +120,15 @@ export class Chart {
           { stroke: "transparent", points: { show: false } },
           { stroke: () => colour("forecast"), width: 2, points: { show: false } },
           { stroke: "transparent", points: { show: false } },
-          { stroke: () => colour("settled"), width: 2.5, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } },
+          // Drawn by `drawSettled`, in the colours of levels; here it takes part in the price axis.
+          { stroke: "transparent", paths: () => null, points: { show: false } },
         ],
         bands: [{ series: [3, 1], fill: () => colour("band") }],
         hooks: {
           drawClear: [(/** @type {any} */ plot) => drawBehind(plot, this.scene)],
-          draw: [(/** @type {any} */ plot) => drawBefore(plot, this.scene)],
+          drawAxes: [(/** @type {any} */ plot) => drawSettled(plot, this.scene)],
+          draw: [(/** @type {any} */ plot) => drawBefore(plot, this.scene, this.isLow() ? null : font)],
+          setScale: [(/** @type {any} */ _, /** @type {string} */ scale) => scale === "x" && this.listener.moved(this.range)],
         },
       },
       this.columns(),
@@ -132,7 +150,6 @@ export class Chart {
   show(min, max) {
     this.range = { min, max };
     this.plot.setScale("x", this.range);
-    this.listener.moved(this.range);
   }
 
   /** The instant at a distance from the plot's left edge, in CSS pixels. @param {number} left */
@@ -140,16 +157,21 @@ export class Chart {
     return this.plot.posToVal(left, "x");
   }
 
-  /** Points at a period, or at none. @param {number | null} ts */
-  point(ts) {
-    if (ts === this.scene.pointed) return;
+  /**
+   * Points at a period, or at none.
+   * @param {number | null} ts @param {{y: number, isFinger: boolean} | null} spot where the pointer is; null for a keyboard
+   */
+  point(ts, spot = null) {
+    const isOther = ts !== this.scene.pointed;
+    if (!isOther && spot?.y === this.spot?.y) return;
+    this.spot = spot;
     this.scene.pointed = ts;
-    this.plot.redraw(false, false);
+    if (isOther) this.plot.redraw(false, false);
     this.listener.pointed(ts);
   }
 
   isLow() {
-    return this.place.clientHeight < LOW_PX;
+    return this.place.clientHeight < scaled(LOW.height);
   }
 
   /** The date whose local time is that of the page's zone. Calendars are slow, and axes ask with every move. @param {number} ts */
@@ -162,9 +184,12 @@ export class Chart {
     return found;
   }
 
-  /** @param {number[]} splits */
-  timeLabels(splits) {
-    return splits.map((ts) => (this.isLow() ? "" : this.scene.wording.wall(ts).slice(11)));
+  /** The times below the plot; one that would reach over the chart's edge is left out. @param {any} plot @param {number[]} splits */
+  timeLabels({ bbox, width }, splits) {
+    const pxPerSecond = bbox.width / devicePixelRatio / (this.range.max - this.range.min);
+    const room = scaled(ROOM.font * 1.75);
+    const isWhole = (/** @type {number} */ ts) => (ts - this.range.min) * pxPerSecond + bbox.left / devicePixelRatio + room <= width;
+    return splits.map((ts) => (this.isLow() || !isWhole(ts) ? "" : this.scene.wording.wall(ts).slice(11)));
   }
 
   /** @param {any} plot @param {string} font */
@@ -187,10 +212,26 @@ export class Chart {
   }
 }
 
-/** The price axis: holds zero and all that is in view. @param {number | null} low @param {number | null} high */
-function reach(low, high) {
-  const bottom = Math.min(0, low ?? 0);
-  const top = Math.max(0, high ?? 1);
-  const margin = (top - bottom) * 0.05 || 1;
-  return [bottom < 0 ? bottom - margin : 0, top + margin];
+/** Lengths grow with the text of the page. @param {number} px */
+function scaled(px) {
+  return (px * parseFloat(getComputedStyle(document.documentElement).fontSize)) / 16;
+}
+
+/**
+ * The price axis: holds zero and all that is in view, and a little more. The same as that of the server's drawing.
+ * @param {number | null} low @param {number | null} high
+ */
+export function priceScale(low, high) {
+  const [least, most] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
+  const reach = most - least || 1;
+  const margin = reach * MARGIN;
+  const magnitude = 10 ** Math.floor(Math.log10(reach / TICKS));
+  const step = [1, 2, 5, 10].map((nice) => magnitude * nice).find((nice) => nice * TICKS >= reach) ?? magnitude * 10;
+  return { step, bottom: least < 0 ? least - margin : 0, top: (most || (least < 0 ? 0 : 1)) + margin };
+}
+
+/** @param {{step: number, bottom: number, top: number}} scale */
+function ticksOf({ step, bottom, top }) {
+  const [first, last] = [Math.ceil(bottom / step), Math.floor(top / step)];
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }

@@ -2,6 +2,7 @@
 
 import { choose, chosen, nameServer, remember, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
+import { explain } from "./legend.js";
 import { letCopy } from "./copying.js";
 import { countDown } from "./countdown.js";
 import { Feed } from "./feed.js";
@@ -10,6 +11,7 @@ import { listenToHousehold } from "./household.js";
 import { showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { floorTo, HOUR_S, periodsOf } from "./periods.js";
+import { Readout } from "./readout.js";
 import { sayWeather, showWeather } from "./weather.js";
 import { pageData, Wording } from "./wording.js";
 
@@ -27,6 +29,8 @@ let prices = null;
 let chart = null;
 /** @type {Moves | null} */
 let moves = null;
+/** @type {Readout | null} */
+let readout = null;
 
 /** The section of the chart; a server that knows nothing yet leaves it out. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
@@ -34,8 +38,6 @@ const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[dat
 const finder = form && new Finder(form, find("[data-found]"), data.step, (found, dearest) => {
   scene.found = found;
   scene.dearest = dearest;
-  card?.classList.toggle("has-found", found.length > 0);
-  card?.classList.toggle("has-dearest", dearest.length > 0);
   chart?.draw();
 });
 
@@ -70,14 +72,15 @@ function showPrices() {
   if (!prices) return;
   scene.periods = periodsOf(prices, scene.wording.amount);
   scene.step = prices.step;
-  scene.limit = floorTo(prices.freeUntil, HOUR_S) + HOUR_S;
+  const isAhead = [...scene.periods.values()].some(({ settled, forecast }) => settled === null && forecast);
+  scene.limit = isAhead ? floorTo(prices.freeUntil, HOUR_S) + HOUR_S : Infinity;
   if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
   if (scene.periods.size && !card) location.reload();
   if (scene.periods.size && card && !chart) startChart(card);
   if (chart) {
     moves?.apply();
     chart.draw();
-    say(scene.pointed);
+    readout?.say();
   }
   if (finder) {
     finder.scene = scene;
@@ -93,7 +96,18 @@ function startChart(card) {
   }
   const place = find("[data-chart]");
   place.replaceChildren();
-  chart = new Chart(place, scene, { pointed: say, moved: showWeather });
+  chart = new Chart(place, scene, {
+    pointed: (ts) => {
+      readout?.say();
+      sayWeather(ts, scene.wording);
+    },
+    moved: (range) => {
+      explain(card, scene, range);
+      readout?.float();
+      showWeather(range);
+    },
+  });
+  readout = new Readout(chart, card);
   const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
   if (past) {
     past.checked = chart.showsPast = chosen("past", "0") === "1";
@@ -107,24 +121,6 @@ function startChart(card) {
   place.tabIndex = 0;
   place.setAttribute("role", "slider");
   place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));
-}
-
-/** Says the price of the period that is pointed at, or of the present one. @param {number | null} pointed */
-function say(pointed) {
-  sayWeather(pointed, scene.wording);
-  const ts = pointed ?? floorTo(scene.now(), scene.step);
-  const { when, price, what } = scene.wording.period(scene.periods.get(ts), { from: ts, to: ts + scene.step });
-  const strong = document.createElement("b");
-  strong.textContent = price;
-  card?.classList.toggle("is-pointed", pointed !== null);
-  find("[data-readout]").replaceChildren(`${when}  `, strong, ` ${what}`);
-  const place = find("[data-chart]");
-  place.setAttribute("aria-label", `${place.dataset.chart}, ${scene.wording.unitNamed}`);
-  const all = [...scene.periods.keys()];
-  place.setAttribute("aria-valuemin", String(all[0]));
-  place.setAttribute("aria-valuemax", String(all[all.length - 1]));
-  place.setAttribute("aria-valuenow", String(ts));
-  place.setAttribute("aria-valuetext", `${when}: ${price} ${what}`);
 }
 
 /** Changes an option without leaving the page. @param {MouseEvent} event */

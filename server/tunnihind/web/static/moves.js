@@ -130,7 +130,7 @@ export class Moves {
     if (event.button !== 0) return;
     /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
     this.held.set(event.pointerId, this.left(event));
-    this.pointAt(this.left(event));
+    this.pointAt(event);
   }
 
   /** @param {PointerEvent} event */
@@ -138,7 +138,7 @@ export class Moves {
     const left = this.left(event);
     const before = this.held.get(event.pointerId);
     if (before === undefined) {
-      this.pointAt(left);
+      this.pointAt(event);
       return;
     }
     const other = [...this.held].find(([id]) => id !== event.pointerId)?.[1];
@@ -147,7 +147,7 @@ export class Moves {
     else if (Math.abs(left - other) > 8 && Math.abs(before - other) > 8) {
       this.zoom(Math.abs(left - other) / Math.abs(before - other), this.chart.instantAt(other));
     }
-    this.pointAt(left);
+    this.pointAt(event);
   }
 
   /** @param {WheelEvent} event */
@@ -212,9 +212,11 @@ export class Moves {
     if (move === "later") this.pan((max - min) / 2);
   }
 
-  /** @param {number} left */
-  pointAt(left) {
-    this.chart.point(floorTo(this.chart.instantAt(left), this.chart.scene.step));
+  /** @param {PointerEvent} event */
+  pointAt(event) {
+    const y = event.clientY - this.chart.plot.over.getBoundingClientRect().top;
+    const ts = floorTo(this.chart.instantAt(this.left(event)), this.chart.scene.step);
+    this.chart.point(ts, { y, isFinger: event.pointerType === "touch" });
   }
 
   /** @param {MouseEvent} event */

@@ -102,20 +102,21 @@ export class Wording {
   }
 
   /**
-   * What there is to say of a period.
+   * What there is to say of a period; of what kind its price is comes in one line or two.
    * @param {import("./periods.js").Period | undefined} period @param {import("./backdrop.js").Span} span
    */
   period(period, span) {
     const when = `${this.day(span.from)} ${this.span(span)}`;
-    if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: this.say("unknown") };
+    if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: [this.say("unknown")] };
     if (period.settled === null && period.forecast) {
-      const what = `${this.say("forecast")}, ${this.say("likely", { band: this.band(period.forecast) })}`;
-      return { when, price: `${this.price(period.forecast[1])} ${this.unitSymbol}`, what };
+      const what = [this.say("forecast"), this.say("likely", { band: this.band(period.forecast) })];
+      const price = this.say("about", { price: `${this.price(period.forecast[1])} ${this.unitSymbol}` });
+      return { when, price, what };
     }
     const price = `${this.price(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
-    if (!period.forecast) return { when, price, what: this.say("settled") };
+    if (!period.forecast) return { when, price, what: [this.say("settled")] };
     const then = this.say("forecastThen", { price: this.price(period.forecast[1]), band: this.band(period.forecast) });
-    return { when, price, what: `${this.say("settled")} · ${then}` };
+    return { when, price, what: [this.say("settled"), then] };
   }
 }
 

@@ -1,0 +1,110 @@
+"""What of the chart's scripts is pure: levels as the server tells them, the price axis, and where the tip stands."""
+
+import asyncio
+import json
+from operator import attrgetter
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tunnihind.web
+from tests.support.node import run_module
+from tests.support.shared_rules import LEVELS
+from tunnihind.market import HOUR_S
+from tunnihind.web.periods import PricedPeriod, levels
+
+STATIC = Path(tunnihind.web.__file__).parent / "static"
+MIDNIGHT = 1_763_589_600
+"""The start of 20 November 2025 by the Estonian clock."""
+
+LEVELS_OF_DAYS = """
+import {{ levelsOf }} from "{folder}/levels.js";
+const days = JSON.parse(process.argv[2]);
+const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
+console.log(JSON.stringify(days.map((prices) => {{
+  const periods = new Map(prices.map((price, i) => [{midnight} + i * 3600, {{
+    ts: {midnight} + i * 3600, settled: i % 2 ? null : price, forecast: i % 2 ? [price - 1, price, price + 1] : null,
+  }}]));
+  return [...levelsOf({{ periods, wording }}).values()];
+}})));
+"""
+
+
+async def levels_in_chart(days: list[list[float]]) -> list[list[str]]:
+    code = LEVELS_OF_DAYS.format(folder=STATIC.as_uri(), midnight=MIDNIGHT)
+    found: list[list[str]] = json.loads(await run_module(code, json.dumps(days)))
+    return found
+
+
+async def test_the_chart_sorts_the_hours_of_a_day_into_fifths_as_all_programs_do() -> None:
+    whole = {name: case for name, case in LEVELS.items() if len(case[0]) <= 24}
+    assert await levels_in_chart([prices for prices, _ in whole.values()]) == [
+        expected for _, expected in whole.values()
+    ]
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(st.integers(-4, 8).map(float), min_size=1, max_size=24), min_size=30, max_size=50))
+def test_the_chart_colours_an_hour_by_the_level_that_the_server_tells(days: list[list[float]]) -> None:
+    expected = [
+        list(
+            levels(
+                [PricedPeriod(MIDNIGHT + i * HOUR_S, price, None) for i, price in enumerate(prices)],
+                attrgetter("eur_mwh"),
+            ).values()
+        )
+        for prices in days
+    ]
+    assert asyncio.run(levels_in_chart(days)) == expected
+
+
+PLACED = """
+import {{ placed }} from "{folder}/readout.js";
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([tip, plot, spot]) => placed(tip, plot, spot))));
+"""
+
+
+type Pointed = tuple[dict[str, int], dict[str, int], dict[str, float | bool]]
+
+
+@st.composite
+def pointed(draw: st.DrawFn) -> Pointed:
+    """Return a tip, a plot of a phone or a desktop with room for it, and a pointed column with the pointer in it."""
+    tip = {"width": draw(st.integers(90, 230)), "height": draw(st.integers(40, 90))}
+    plot = {"width": draw(st.integers(240, 1200)), "height": draw(st.integers(260, 500))}
+    start = draw(st.floats(0, plot["width"] - 1))
+    end = min(plot["width"], start + draw(st.floats(0.5, 60)))
+    y = draw(st.floats(0, plot["height"]))
+    return tip, plot, {"from": start, "to": end, "y": y, "isFinger": draw(st.booleans())}
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(pointed(), min_size=100, max_size=200))
+def test_the_tip_never_leaves_the_plot_and_is_never_under_the_pointer(
+    asked: list[Pointed],
+) -> None:
+    code = PLACED.format(folder=STATIC.as_uri())
+    for (tip, plot, spot), at in zip(asked, json.loads(asyncio.run(run_module(code, json.dumps(asked)))), strict=True):
+        assert 0 <= at["left"] <= plot["width"] - tip["width"]
+        assert 0 <= at["top"] <= plot["height"] - tip["height"]
+        reach = 30 if spot["isFinger"] else 10
+        is_beside = at["left"] >= spot["to"] + reach or at["left"] + tip["width"] <= spot["from"] - reach
+        is_above_or_below = at["top"] >= spot["y"] + reach or at["top"] + tip["height"] <= spot["y"] - reach
+        assert is_beside or is_above_or_below
+
+
+SCALES = """
+import {{ priceScale }} from "{folder}/chart.js";
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([low, high]) => priceScale(low, high))));
+"""
+
+
+async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> None:
+    ranges = [(0.0, 31.0), (4.14, 11.25), (-15.3, 40.0), (-15.3, -2.0), (0.0, 0.0), (-0.004, 0.001), (100.0, 4000.0)]
+    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(ranges))
+    for (low, high), scale in zip(ranges, json.loads(answer), strict=True):
+        assert scale["bottom"] <= min(low, 0)
+        assert scale["top"] >= max(high, 0)
+        assert scale["bottom"] < scale["top"]
+        assert 2 <= (scale["top"] - scale["bottom"]) / scale["step"] <= 8
