@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import make_view
+from tests.support import sample_views
+from tests.support.api_server import Serve, make_view
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import HOUR_S, clock_midnight
 from tunnihind.settings import Settings
@@ -95,3 +96,17 @@ def test_market_prices_have_no_household() -> None:
 )
 def test_the_unit_says_what_the_prices_include(options: dict[str, str], said: str) -> None:
     assert summary_of(50.0, **options).display.unit_named == said
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/?package=vork_4", "They include the supplier&#39;s margin, the network fee"),
+        ("/", "Grid fees and excise duty are not included."),
+        ("/?package=vork_4&price=market", "Grid fees and excise duty are not included."),
+        ("/?package=vork_4&embed=1", "all fees, Võrk 4, 24%\N{NO-BREAK SPACE}VAT"),
+    ],
+)
+async def test_a_page_says_which_fees_its_prices_include(serve: Serve, address: str, said: str) -> None:
+    server = await serve(sample_views.ordinary())
+    assert said in (await server.ask(address)).body.decode()
