@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
@@ -145,6 +146,24 @@ async def test_the_dashboard_says_that_prices_are_simulated_or_of_which_past_day
     live = await html_of(await serve(), "/")
     assert "real" not in live
     assert "rehearsal" not in live
+
+
+async def test_weather_stands_under_the_chart_and_credits_who_forecast_it(serve: Serve) -> None:
+    html = await html_of(await serve(sample_views.ordinary()), "/")
+    chart, rest = html.split('data-start="', 1)
+    assert 'data-chart="' in chart
+    assert 'href="https://open-meteo.com/"' in rest
+    simulated = await html_of(await serve(sample_views.ordinary(), mode="demo"), "/")
+    assert 'data-start="' in simulated
+    assert "open-meteo" not in simulated
+
+
+@pytest.mark.parametrize("path", ["/", "/?embed=1"])
+async def test_nothing_stands_where_the_weather_is_unknown_or_has_no_room(serve: Serve, path: str) -> None:
+    known = sample_views.ordinary()
+    html = await html_of(await serve(known if "embed" in path else replace(known, weather=None)), path)
+    assert 'data-start="' not in html
+    assert "open-meteo" not in html
 
 
 async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: RunningServer) -> None:
