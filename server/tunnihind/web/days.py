@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import fmean
 from typing import Final, Literal
 
@@ -40,6 +40,12 @@ class DaySummary:
     mean_range: tuple[float, float] | None
     state: DayState
     kind: str
+
+    @property
+    def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
+        """Its periods, those together that follow each other and are all published or all forecast."""
+        by_kind = groupby(self.periods, key=lambda period: period.settled is None)
+        return tuple(tuple(run) for _, run in by_kind)
 
 
 def days_from(

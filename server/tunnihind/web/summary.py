@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
@@ -68,7 +68,6 @@ class Summary:
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
-    table: tuple[tuple[date, tuple[PricedPeriod, ...]], ...]
     score: AccuracyWindow | None
     caught: Mapping[int, float]
     drawing: Drawing | None
@@ -124,7 +123,6 @@ def summarise(
         ),
         freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
-        table=tuple((day, tuple(of_day)) for day, of_day in days.items() if day >= today),
         score=score,
         caught=_caught(score) if score else {},
         drawing=drawing,

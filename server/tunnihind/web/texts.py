@@ -1,6 +1,6 @@
 """The words of the pages in English and Estonian, and how each language formats numbers and dates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -22,6 +22,8 @@ _SHARED: Final = (
     "level.very_high",
     "chart.legend.now",
     "chart.legend.limit",
+    "shortDate",
+    "shorterDate",
 )
 """What scripts need of the texts that the server writes with, too."""
 
@@ -59,30 +61,27 @@ class Texts:
         """Write a fraction as a whole percentage."""
         return f"{self.number(share * 100, 0)}%"
 
-    def long_date(self, day: date) -> str:
-        """Write a day with its weekday and month in full."""
-        return self("longDate", weekday=self._table["weekdays"][day.weekday()], day=day.day, month=self._month(day))
-
     def full_date(self, day: date) -> str:
         """Write a day with its year."""
-        return self("fullDate", day=day.day, month=self._month(day), year=day.year)
+        return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month."""
-        weekday = self._table["weekdaysShort"][day.weekday()]
-        return self("shortDate", weekday=weekday, day=day.day, month=self._month(day)[:3], number=day.month)
+        """Write a day with its short weekday and month, as `Wording.day` in wording.js does."""
+        weekday = self.dates["weekdays"][day.weekday()]
+        return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
     def short_month(self, day: date) -> str:
         """Write a day's month in short, with its year."""
-        return self("shortMonth", month=self._month(day)[:3], number=day.month, year=day.year)
+        return self("shortMonth", month=self.dates["months"][day.month - 1], year=day.year)
+
+    @property
+    def dates(self) -> Mapping[str, Sequence[str]]:
+        """The short names of weekdays, from Monday on, and of months."""
+        return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
         """Write that something is on a day of the week, without the word that English begins this with."""
         name: str = self._table["onWeekdays"][day.weekday()]
-        return name
-
-    def _month(self, day: date) -> str:
-        name: str = self._table["months"][day.month - 1]
         return name
 
 

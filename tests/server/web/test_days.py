@@ -82,6 +82,12 @@ def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
     assert [day.state for day in days_of(ServedData("empty"))] == ["none", "none"]
 
 
+def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> None:
+    days = days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), make_run([5.0] * 12, start=HOUR + HOUR_S)))
+    assert [(run[0].settled, len(run)) for run in days[0].runs] == [(None, 1), (1.0, 3), (None, 7)]
+    assert [len(run) for run in days[1].runs] == [1]
+
+
 @pytest.mark.parametrize("day", [SPRING, AUTUMN])
 def test_a_day_of_another_length_is_whole_too(day: date) -> None:
     now = sample_views.noon_of(day)

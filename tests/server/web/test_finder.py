@@ -37,6 +37,7 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "unitSymbol": "c/kWh",
         "tz": "tallinn",
         "holidays": [],
+        "dates": texts_in(lang).dates,
         "texts": dict(texts_in(lang).script()),
     }
     source = f"""
@@ -233,7 +234,7 @@ return [wording.dayFrom(from, now), wording.spanOverDays({ from, to })];
 
 @pytest.mark.parametrize(
     ("lang", "days"),
-    [("en", ("Today", "Tomorrow", "Mon 26 Oct")), ("et", ("Täna", "Homme", "E, 26. okt"))],
+    [("en", ("Today", "Tomorrow", "Mon 26 Oct")), ("et", ("Täna", "Homme", "E 26.10"))],
 )
 async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Language, days: tuple[str, str, str]) -> None:
     today, tomorrow, monday = days

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 import tunnihind.web
 from tests.support.node import WEB, modules, node, run_module
 from tunnihind.market import consumer_price, market_price
+from tunnihind.web.display import Display
+from tunnihind.web.options import Language, PageOptions
+from tunnihind.web.vat import Vat
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
 HOUR_S = 3600
@@ -113,6 +116,29 @@ async def test_scripts_write_numbers_and_times_as_the_server_does(language: str)
     assert said["nights"] == [True, False, False, True]
     assert said["weekend"] is True
     assert said["wall"] == "2025-11-20T13:30"
+
+
+DAYS = """
+import {{ Wording }} from "{folder}/wording.js";
+const [data, instants] = JSON.parse(process.argv[2]);
+const wording = new Wording(data);
+console.log(JSON.stringify(instants.map((ts) => wording.dayInEveryWay(ts))));
+"""
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(["en", "et"]),
+    st.sampled_from(["tallinn", "utc"]),
+    st.lists(st.integers(1_700_000_000, 1_900_000_000), min_size=50, max_size=100),
+)
+def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, instants: list[int]) -> None:
+    display = Display(PageOptions.read({"lang": lang, "tz": tz}), Vat("none", ((0, 0.0),), {"none": 0.0}))
+    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": tz, "holidays": []}
+    data |= {"dates": display.texts.dates, "texts": display.texts.script()}
+    said = json.loads(asyncio.run(run_module(DAYS.format(folder=STATIC.as_uri()), json.dumps([data, instants]))))
+    assert [day for day, _, _ in said] == [display.texts.short_date(display.day(ts)) for ts in instants]
+    assert all(shorter in day and weekday in shorter for day, shorter, weekday in said)
 
 
 AMOUNTS = """

@@ -28,7 +28,7 @@ def warnings(summary: Summary) -> list[str]:
 
 def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
     summary = summary_of(make_view({HOUR + HOUR_S: 20.0}, make_run([50.0, 60.0])))
-    [(_, periods)] = summary.table
+    periods = summary.days[0].periods
     assert [(period.ts, period.eur_mwh, period.settled is not None) for period in periods] == [
         (HOUR + HOUR_S, 20.0, True),
         (HOUR + 2 * HOUR_S, 60.0, False),
@@ -39,7 +39,7 @@ def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> Non
     summary = summary_of(ServedData("empty"))
     assert summary.is_empty
     assert summary.notices == ()
-    assert (summary.current, summary.following, summary.table, summary.drawing) == (None, None, (), None)
+    assert (summary.current, summary.following, summary.grid, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()
 
 
@@ -143,7 +143,7 @@ def test_the_calendar_tells_the_mean_of_each_day_and_of_a_forecast_as_about_that
 def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
     view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
     ends = {
-        period: summarise(view, NOW, served_whole, PageOptions.read({"period": period})).table[-1][1][-1].ts
+        period: summarise(view, NOW, served_whole, PageOptions.read({"period": period})).days[-1].periods[-1].ts
         for period in ("hour", "quarter")
     }
     assert ends == {"hour": sample_views.LAST, "quarter": HOUR + 151 * HOUR_S - QUARTER_S}

@@ -51,7 +51,7 @@ def test_the_grid_fee_goes_by_package_and_clock(package: str, at: str, network: 
 
 
 def test_the_shown_price_is_all_of_it_with_vat() -> None:
-    [night, day] = [summary_of([50.0] * 24, package="vork_4", margin="0.5").table[0][1][i] for i in (3, 12)]
+    [night, day] = [summary_of([50.0] * 24, package="vork_4", margin="0.5").days[0].periods[i] for i in (3, 12)]
     display = summary_of([50.0] * 24, package="vork_4", margin="0.5").display
     state = 0.373 + 0.84 + 0.758 + 0.307
     assert round(display.shown(night), 2) == round((5 + 0.5 + 2.10 + state) * VAT, 2)

@@ -56,7 +56,7 @@ const feed = new Feed({
     const banner = find("[data-offline]");
     banner.hidden = since === null;
     if (since !== null) {
-      const time = new Date(since).toLocaleTimeString(scene.wording.texts.locale, { hour: "2-digit", minute: "2-digit" });
+      const time = scene.wording.clock(since / 1000);
       /** @type {HTMLElement} */ (banner.firstElementChild).textContent = scene.wording.say("offline", { time });
     }
   },

@@ -3,7 +3,7 @@
 import { amountsIn, EUROS_PER_KWH } from "./amounts.js";
 import { DAY_S, HOUR_S } from "./periods.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, surcharge?: import("./amounts.js").Surcharge, step: number, tz: string, address: string | null, holidays: string[], texts: Record<string, string>}} PageData */
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, surcharge?: import("./amounts.js").Surcharge, step: number, tz: string, address: string | null, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
@@ -13,12 +13,9 @@ export class Wording {
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
     this.texts = data.texts;
+    this.dates = data.dates;
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
-    const locale = data.texts.locale;
     const timeZone = this.zone;
-    /** @type {Intl.DateTimeFormatOptions[]} */
-    const ways = [{ weekday: "short", day: "numeric", month: "short" }, { weekday: "short", day: "numeric" }, { weekday: "short" }];
-    this.dayFormats = ways.map((way) => new Intl.DateTimeFormat(locale, { ...way, timeZone }));
     // The Swedish way of writing is ISO 8601's.
     this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
       year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
@@ -62,9 +59,9 @@ export class Wording {
     return time === this.wall(ts - HOUR_S).slice(11) ? `${time} EET` : time;
   }
 
-  /** @param {number} ts */
+  /** The day of an instant, as `Texts.short_date` in texts.py writes it. @param {number} ts */
   day(ts) {
-    return this.dayFormats[0].format(ts * 1000);
+    return this.dayInEveryWay(ts)[0];
   }
 
   /** The day of an instant, by name where it is the day of another one or the day after. @param {number} ts @param {number} now */
@@ -77,7 +74,10 @@ export class Wording {
 
   /** The ways to write a day, the longest first. @param {number} ts */
   dayInEveryWay(ts) {
-    return this.dayFormats.map((format) => format.format(ts * 1000));
+    const date = this.wall(ts).slice(0, 10);
+    const weekday = this.dates.weekdays[(new Date(date).getUTCDay() + 6) % 7];
+    const gaps = { weekday, day: String(Number(date.slice(8))), month: this.dates.months[Number(date.slice(5, 7)) - 1] };
+    return [this.say("shortDate", gaps), this.say("shorterDate", gaps), weekday];
   }
 
   /** @param {import("./backdrop.js").Span} span */
