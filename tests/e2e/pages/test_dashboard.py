@@ -230,6 +230,11 @@ async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_cha
         await asked.click()
         await page.get_by_label("How long").fill("2")
         await expect(page.locator("[data-asked]")).to_have_text("2 h at 2 kW, done by tomorrow 13:00")
+        await page.get_by_label("Energy").fill("7.5")
+        await expect(page.locator("[data-asked]")).to_have_text("7.5 kWh at 2 kW, done by tomorrow 13:00")
+        await expect(page.get_by_label("How long")).to_have_value("4")
+        await expect(page.locator("[data-found] .cheapest")).to_contain_text("7.5 kWh: ")
+        assert "kwh=7.5" in page.url
         await page.locator("[data-asked]").click()
         await expect(page.get_by_label("How long")).to_be_hidden()
         assert seen.console_errors == []

@@ -44,7 +44,7 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
 import {{ cheapestAndDearest }} from "{STATIC.as_uri()}/windows.js";
 import {{ costOf, partsOf }} from "{STATIC.as_uri()}/costs.js";
 import {{ deadlineOf, endsByDay, nextMorning, sameTime }} from "{STATIC.as_uri()}/deadlines.js";
-import {{ hoursFrom, kilowattsFrom }} from "{STATIC.as_uri()}/finder.js";
+import {{ askedFor }} from "{STATIC.as_uri()}/asked.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
 const wording = new Wording({json.dumps(data)});
 const wall = (ts) => wording.wall(ts);
@@ -252,15 +252,30 @@ async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Languag
     ]
 
 
-async def test_what_is_asked_for_is_a_time_of_whole_periods_and_a_power_that_there_is() -> None:
-    asked = ["0", "-3", "2.4", "99", "", "1e400", "none"]
-    found = await answers("return [hoursFrom(asked, 3600), hoursFrom(asked, 900), kilowattsFrom(asked)];", asked)
-    assert found == [
-        [1, 0.25, 0.1],
-        [1, 0.25, 0.1],
-        [2, 2.5, 2.4],
-        [24, 24, 99],
-        [3, 3, 2],
-        [3, 3, 2],
-        [3, 3, 2],
-    ]
+ASKED = """
+const [hours, kw, kwh, step] = asked;
+const found = askedFor({ hours, kw, kwh }, step);
+return [found.hours, found.kw, found.kwh, found.isByEnergy];
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "step", "understood"),
+    [
+        (("", "", ""), HOUR_S, [3, 2, 6, False]),
+        (("0", "0", ""), HOUR_S, [1, 0.1, 0.1, False]),
+        (("-3", "-1", "-5"), HOUR_S, [1, 0.1, 0.1, True]),
+        (("2.4", "2.34", ""), HOUR_S, [2, 2.3, 4.6, False]),
+        (("2.4", "2.34", ""), QUARTER_S, [2.5, 2.3, 5.75, False]),
+        (("99", "999", "9999"), HOUR_S, [24, 100, 2400, True]),
+        (("1e400", "none", " "), HOUR_S, [3, 2, 6, False]),
+        (("5", "11", "20"), HOUR_S, [2, 11, 20, True]),
+        (("5", "11", "20"), QUARTER_S, [2, 11, 20, True]),
+        (("5", "11", "22"), HOUR_S, [2, 11, 22, True]),
+        (("5", "0.1", "0.3"), HOUR_S, [3, 0.1, 0.3, True]),
+    ],
+)
+async def test_what_is_typed_is_a_time_of_whole_periods_or_the_time_that_an_energy_takes(
+    typed: tuple[str, str, str], step: int, understood: list[Any]
+) -> None:
+    assert await answers(ASKED, [(*typed, step)]) == [understood]

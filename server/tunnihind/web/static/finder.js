@@ -1,14 +1,12 @@
 // The form that finds the cheapest time, and the dearest one to stay out of.
 
 import { choose, chosen, remember } from "./address.js";
+import { askedFor } from "./asked.js";
 import { costOf, partsOf } from "./costs.js";
 import { deadlineOf, endsByDay, nextMorning, sameTime, USUAL } from "./deadlines.js";
 import { element, findings } from "./findings.js";
 import { floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
 import { cheapestAndDearest, pieces } from "./windows.js";
-
-const HOURS = { usual: 3, most: 24 };
-const KW = { usual: 2, least: 0.1, most: 100 };
 
 export class Finder {
   /**
@@ -28,8 +26,9 @@ export class Finder {
     this.deadline = chosen("by") || USUAL;
     /** @type {import("./deadlines.js").Day[]} */
     this.days = [];
-    this.fields.hours.value = String(hoursFrom(chosen("hours"), step));
-    this.fields.kw.value = String(kilowattsFrom(chosen("kw")));
+    /** What is typed; an energy is empty where the time is asked for. */
+    this.typed = { hours: chosen("hours"), kw: chosen("kw"), kwh: chosen("kwh") };
+    this.tidy();
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
@@ -37,35 +36,50 @@ export class Finder {
     form.addEventListener("change", () => this.tidy());
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
     // On a phone the question is one line until it is to be changed.
-    this.asked = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
-    this.asked.addEventListener("click", () => this.asked.setAttribute("aria-expanded", String(this.asked.ariaExpanded !== "true")));
+    this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
+    this.question.addEventListener("click", () => {
+      this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
+    });
     // What is found is read aloud to who is in the form, and not each time that a price arrives.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  tidy() {
-    this.fields.hours.value = String(hoursFrom(this.fields.hours.value, this.step));
-    this.fields.kw.value = String(kilowattsFrom(this.fields.kw.value));
+  /** What is asked for. */
+  asked() {
+    return askedFor(this.typed, this.step);
+  }
+
+  /** Writes what is asked for into the fields; the one that is being typed into is left alone. @param {HTMLInputElement} [typedInto] */
+  tidy(typedInto) {
+    const asked = this.asked();
+    for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
+      if (this.fields[name] !== typedInto) this.fields[name].value = String(asked[name]);
+    }
   }
 
   /** @param {HTMLInputElement} field the one that the reader has changed */
   change(field) {
-    const { hours, kw, day, time, split, predicted } = this.fields;
+    const { hours, kw, kwh, day, time, split, predicted } = this.fields;
     if (field === day) this.deadline = String(sameTime(this.days[day.selectedIndex], time.selectedOptions[0].text));
     if (field === time) this.deadline = time.value;
-    const wanted = { hours: hoursFrom(hours.value, this.step), kw: kilowattsFrom(kw.value) };
+    if (field === hours) this.typed = { ...this.typed, hours: hours.value, kwh: "" };
+    if (field === kw) this.typed.kw = kw.value;
+    if (field === kwh) this.typed.kwh = kwh.value;
+    const asked = this.asked();
     if (field === kw) {
-      choose({ kw: String(wanted.kw) });
-      remember("kw", String(wanted.kw));
+      choose({ kw: String(asked.kw) });
+      remember("kw", String(asked.kw));
     }
     choose({
-      hours: wanted.hours === HOURS.usual ? null : String(wanted.hours),
+      hours: asked.isByEnergy || asked.isUsualTime ? null : String(asked.hours),
+      kwh: asked.isByEnergy ? String(asked.kwh) : null,
       by: this.deadline === USUAL ? null : this.deadline,
       split: split.value === "0" ? null : split.value,
       predicted: predicted.checked ? null : "0",
     });
+    this.tidy(field);
     this.find();
   }
 
@@ -81,8 +95,7 @@ export class Finder {
     if (!this.scene?.periods.size) return;
     const { now, periods, step, wording } = this.scene;
     this.count(step);
-    const hours = hoursFrom(this.fields.hours.value, step);
-    const kwh = hours * kilowattsFrom(this.fields.kw.value);
+    const { hours, kwh } = this.asked();
     const length = (hours * HOUR_S) / step;
     const current = floorTo(now(), step);
     const priced = this.pricedAfter(current);
@@ -90,8 +103,8 @@ export class Finder {
     const ahead = {
       next: current + step, duration: length * step, ends: priced.map(({ ts }) => ts + step), wall: (ts) => wording.wall(ts),
     };
-    const asked = deadlineOf(this.deadline, ahead);
-    const deadline = asked ?? deadlineOf(USUAL, ahead) ?? ahead.next;
+    const wanted = deadlineOf(this.deadline, ahead);
+    const deadline = wanted ?? deadlineOf(USUAL, ahead) ?? ahead.next;
     this.offer(ahead, deadline);
     const inTime = priced.filter(({ ts }) => ts + step <= deadline);
     const { cheapest, dearest } = cheapestAndDearest(inTime, length, step, this.fields.split.value === "1");
@@ -106,7 +119,7 @@ export class Finder {
     const start = floorTo(now(), QUARTER_S);
     const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + length * step }]), dearest: finding(worst) };
     const said = document.createElement("output");
-    said.append(...(asked === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
+    said.append(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
     // What is said anew is read aloud anew.
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
@@ -138,8 +151,9 @@ export class Finder {
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
     fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
     const name = shown && wording.dayFrom(shown.ts, now());
-    this.asked.textContent = wording.say("finder.asked", {
-      hours: wording.brief(ahead.duration / HOUR_S), power: wording.brief(kilowattsFrom(this.fields.kw.value)),
+    const { hours, kw, kwh, isByEnergy } = this.asked();
+    this.question.textContent = wording.say("finder.asked", {
+      amount: isByEnergy ? `${wording.brief(kwh)}\u00a0kWh` : `${wording.brief(hours)}\u00a0h`, power: wording.brief(kw),
       // Today and tomorrow stand within a sentence here; days of the week keep their capital.
       day: name === wording.day(shown?.ts ?? 0) ? name : (name ?? "").toLowerCase(),
       time: shown?.ends.find(({ ts }) => ts === end?.ts)?.clock ?? "",
@@ -165,17 +179,4 @@ function fill(field, choices, chosen) {
     field.replaceChildren(...choices.map(({ value, text }) => new Option(text, value)));
   }
   if (chosen !== undefined) field.value = chosen;
-}
-
-/** Reads how many hours are wanted: of whole periods, and as many as can be asked for. @param {string} text @param {number} step */
-export function hoursFrom(text, step) {
-  const shortest = step / HOUR_S;
-  const wanted = Math.round(Number(text) / shortest) * shortest;
-  return text.trim() && Number.isFinite(wanted) ? Math.min(Math.max(wanted, shortest), HOURS.most) : HOURS.usual;
-}
-
-/** Reads a power: to a tenth of a kilowatt, and as much as can be asked for. @param {string} text */
-export function kilowattsFrom(text) {
-  const wanted = Math.round(Number(text) * 10) / 10;
-  return text.trim() && Number.isFinite(wanted) ? Math.min(Math.max(wanted, KW.least), KW.most) : KW.usual;
 }
