@@ -102,8 +102,8 @@ def test_the_unit_says_what_the_prices_include(options: dict[str, str], said: st
     ("address", "said"),
     [
         ("/?package=vork_4", "They include the supplier&#39;s margin, the network fee"),
-        ("/", "Grid fees and excise duty are not included."),
-        ("/?package=vork_4&price=market", "Grid fees and excise duty are not included."),
+        ("/", "Network fees and excise duty are not included."),
+        ("/?package=vork_4&price=market", "Network fees and excise duty are not included."),
         ("/?package=vork_4&embed=1", "all fees, Võrk 4, 24%\N{NO-BREAK SPACE}VAT"),
     ],
 )
