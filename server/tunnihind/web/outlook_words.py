@@ -95,9 +95,11 @@ class _Sentences:
         """Write the highest price within some hours in brackets, a forecast with its range."""
         if not spans:
             return ""
-        highest = max(self._within(day, spans), key=self._show.shown)
-        price = self._text("outlook.price", price=self._show.told(highest), unit=self._show.unit)
-        top = self._text("outlook.upTo", price=price)
+        periods = self._within(day, spans)
+        highest = max(periods, key=self._show.shown)
+        top = self._text("outlook.price", price=self._show.told(highest), unit=self._show.unit)
+        if len(periods) > 1:
+            top = self._text("outlook.upTo", price=top)
         if highest.settled is None:
             top = self._text("outlook.range", price=top, band=self._show.band(highest))
         return f" ({top})"

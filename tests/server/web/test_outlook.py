@@ -111,6 +111,11 @@ ORDINARY = {NIGHT: 40.0, EVENING: 180.0}
         ),
         pytest.param(view([{range(22, 24): 30.0}]), "Today electricity is cheap from 22:00 on.", id="the end of today"),
         pytest.param(
+            view([FLAT, {range(18, 19): 180.0}]),
+            "Tomorrow electricity is expensive from 18:00 to 19:00 (180.00 €/MWh).",
+            id="a single hour",
+        ),
+        pytest.param(
             view([FLAT, {range(7, 10): 180.0, EVENING: 190.0, NIGHT: 20.0}]),
             "Tomorrow electricity is cheap from 02:00 to 06:00, "
             "expensive from 07:00 to 10:00 and from 17:00 to 20:00 (up to 190.00 €/MWh).",
