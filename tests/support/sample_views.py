@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.support.api_server import HOUR
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.api.source_states import SourceState
 from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
@@ -135,7 +136,7 @@ def weather(hour: int) -> BalticWeather:
 
 
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
-    """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast for the days after it."""
+    """Return a fortnight of prices and past forecasts, tomorrow settled, a forecast after that, and three sources."""
     hour = now // HOUR_S * HOUR_S
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
     return in_quarters(
@@ -146,6 +147,11 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             run=run(now),
             weather=weather(hour),
             last_refresh=hour,
+            sources=(
+                SourceState("elering", hour, None, None),
+                SourceState("entsoe", hour - DAY_S, "token", 401),
+                SourceState("open-meteo", None, "unreachable", None),
+            ),
             accuracy=tuple(window(days) for days in (7, 30, 90)),
             months=Months(issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))),
         )
