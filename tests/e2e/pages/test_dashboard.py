@@ -135,6 +135,7 @@ async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watched_page: Watche
     await page.get_by_role("button", name="Week").click()
     await page.get_by_role("button", name="Zoom in").click()
     before = await shown_range(page)
+    await page.locator(".u-over").scroll_into_view_if_needed()
     box = await page.locator(".u-over").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + 50

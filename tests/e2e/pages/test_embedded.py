@@ -114,6 +114,35 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
         assert seen.console_errors == []
 
 
+LARGE_PX: Final = 24
+"""What text without a size of its own is to whoever needs it half as large again."""
+
+
+@pytest.mark.parametrize(
+    ("lang", "theme", "text_px", "make"),
+    [
+        ("en", "light", 16, sample_views.ordinary),
+        ("et", "dark", LARGE_PX, sample_views.ordinary),
+        ("et", "light", LARGE_PX, sample_views.stale),
+    ],
+)
+async def test_it_fits_at_every_size_and_with_large_text(
+    browser: Browser, serve: Serve, lang: str, theme: str, text_px: int, make: Callable[[], ServedData]
+) -> None:
+    async with open_page(browser, address_of(await serve(make()))) as seen:
+        devtools = await seen.page.context.new_cdp_session(seen.page)
+        await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": text_px}})
+        page = await seen.show(f"/?embed=1&lang={lang}&theme={theme}")
+        for width in (300, 450, 900):
+            for height in range(200, 601, 50):
+                await resize(page, width, height)
+                await assert_it_fits(page, height)
+                assert await page.evaluate(CUT) == []
+        # Where there is room, text is as large as its reader wants it.
+        assert await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == text_px
+        assert seen.console_errors == []
+
+
 @pytest.mark.parametrize("make", [sample_views.stale, sample_views.negative, sample_views.without_forecast])
 @pytest.mark.parametrize("lang", ["en", "et"])
 async def test_it_fits_with_bad_news_too(
