@@ -60,7 +60,7 @@ class Assets:
 
 def _representations(name: str, body: bytes) -> Callable[[Coding], Representation]:
     content_type = _CONTENT_TYPES[name.rpartition(".")[2]]
-    return unchanging(body, content_type=content_type, cache_control=_FOR_EVER)
+    return unchanging(body, content_type=content_type, cache_control=_FOR_EVER, of_api=False)
 
 
 @cache

@@ -92,7 +92,7 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
 
 @pytest.mark.parametrize(
     ("page", "prices", "limit"),
-    [("/", "api/series", 110_000), ("/?period=quarter", "api/v1/quarters?days=14", 150_000)],
+    [("/", "api/series", 110_000), ("/?period=quarter", "api/v1/quarters?days=14", 165_000)],
 )
 async def test_the_first_load_of_the_dashboard_stays_below_a_size_over_the_wire(
     serve: Serve, page: str, prices: str, limit: int
