@@ -54,7 +54,7 @@ class DayOutlook:
 
     `usual` compares the whole day with the fortnight before, and `negative` lies below zero. A forecast's median
     decides on these. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
-    percentile is, its median isn't. It is empty where some hours are `expensive` anyway, as their range tells it.
+    percentile is. It is empty where some hours are `expensive` anyway, as their range tells it.
     `weather` is what the forecast has of it that goes with the prices: wind or sun with low ones, calm with high ones.
     """
 
@@ -174,9 +174,9 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return when a price may be higher than any in the fortnight before, though the median is not."""
+    """Return when a price may be higher than any in the fortnight before, and far above the usual."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
-    return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None and hour.amount < level], level)
+    return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
 
 def _spans(hours: Sequence[tuple[int, float]], level: float, peak: float | None = None) -> tuple[Span, ...]:

@@ -69,7 +69,7 @@ class _Sentences:
         }
         if outlook.usual is None:
             some_are_split = any(len(found) > 1 for found in spans.values())
-            return ", ".join(told.values()) if some_are_split else self._joined([*told.values()])
+            return self._joined([*told.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
         alike = "expensive" if is_expensive else "cheap"
@@ -127,7 +127,7 @@ class _Sentences:
     def _within(self, day: date, spans: Sequence[Span]) -> list[PricedPeriod]:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
-    def _joined(self, items: Sequence[str]) -> str:
+    def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
         """Write a list as the language does: a, b and c."""
         *others, last = items
-        return self._text("outlook.and", others=", ".join(others), last=last) if others else last
+        return self._text(between, others=", ".join(others), last=last) if others else last

@@ -118,7 +118,7 @@ ORDINARY = {NIGHT: 40.0, EVENING: 180.0}
         pytest.param(
             view([FLAT, {range(7, 10): 180.0, EVENING: 190.0, NIGHT: 20.0}]),
             "Tomorrow electricity is cheap from 02:00 to 06:00, "
-            "expensive from 07:00 to 10:00 and from 17:00 to 20:00 (up to 190.00 €/MWh).",
+            "and expensive from 07:00 to 10:00 and from 17:00 to 20:00 (up to 190.00 €/MWh).",
             id="two peaks",
         ),
         pytest.param(
@@ -142,6 +142,12 @@ ORDINARY = {NIGHT: 40.0, EVENING: 180.0}
             "On Tuesday electricity may be very expensive from 07:00 to 09:00 "
             "(about 190.00 €/MWh, likely 130.00–310.00).",
             id="may be very expensive",
+        ),
+        pytest.param(
+            view([FLAT, FLAT, {range(7, 9): 400.0}], spread=60.0),
+            "On Tuesday electricity may be very expensive from 07:00 to 09:00 "
+            "(about 400.00 €/MWh, likely 340.00–520.00).",
+            id="very expensive by the median, too",
         ),
         pytest.param(
             view([{range(2, 5): 150.0}], today=AUTUMN, hour=1),
