@@ -215,8 +215,8 @@ class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
     paths: Annotated[
         list[list[float]],
         Meta(
-            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals: the price of each hour of `ts`. Their 10, "
-            "50 and 90 % percentiles are p10, p50 and p90 of the hour, within 0.01.",
+            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals: the price of each hour of `ts`. Their "
+            "10th, 50th and 90th percentiles are p10, p50 and p90 of the hour, within 0.01.",
             examples=[[[71.9, 64.31], [88.2, 90.07]]],
         ),
     ]

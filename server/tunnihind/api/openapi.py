@@ -295,9 +295,9 @@ def _price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "Twenty equally likely price paths",
             "For planners that reckon with uncertainty: 20 courses that prices may take over the hours of the forecast."
             " Which hours are off together follows the model's own past errors, so the costs of a plan on the 20 paths "
-            "show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10, 50 "
-            "and 90 % percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of quarters. It "
-            "takes no query string.",
+            "show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10th, "
+            "50th and 90th percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of "
+            "quarters. It takes no query string.",
             answers=_cached(_content("ScenariosResponse", scenarios)) | _problems(400, 405, 429, 500, 503),
             parameters=[_KNOWN_TAG],
         ),

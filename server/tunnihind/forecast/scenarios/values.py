@@ -22,9 +22,9 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
     The third is p10, the tenth and eleventh are p50, the eighteenth is p90; the second and the nineteenth lie a cent
-    outside. So two lie below p10 and two above p90, and the 10, 50 and 90 % percentiles of the 20 are p10, p50 and p90
-    within 0.01 by every usual definition. Between them the values run as a normal distribution's of two halves. The
-    first does not go below `lowest`, the lowest price lately, unless p10 is down there already.
+    outside. So two lie below p10 and two above p90, and the 10th, 50th and 90th percentiles of the 20 are p10, p50
+    and p90 within 0.01 by every usual definition. Between them the values run as a normal distribution's of two halves.
+    The first does not go below `lowest`, the lowest price lately, unless p10 is down there already.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]

@@ -1,0 +1,99 @@
+"""One term for one thing, in all that people read: page, reference, integration, app, blueprints and guides."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.support import documents
+from tests.support.documents import PROJECT
+
+PAGE: Final = PROJECT / "server/tunnihind/web/locales"
+INTEGRATION: Final = PROJECT / "custom_components/tunnihind/translations"
+APP: Final = PROJECT / "packaging/home-assistant-app/translations"
+BLUEPRINTS: Final = PROJECT / "blueprints/automation/tunnihind"
+
+# What is not written, and what is written instead; patterns of words, whatever their case.
+ESTONIAN: Final = {
+    r"töölau": "vaade, as Home Assistant says; our own page is avaleht",
+    r"käesolev": "praegune",
+    r"senti/kWh": "s/kWh",
+    r"(edasi|uuesti) ?avalda": "taasavaldama",
+    r"turvatunnus": "turvavõti",
+    r"järelkatse": "järeltestimine",
+    r"hinnare[ai]": "hindade pingerida",
+    r"automaatikareeg": "automatiseering",
+    r"südaöö": "kesköö",
+    r"(odavaim|kalleim|soodsaim) hind": "madalaim or kõrgeim hind; an hour is odav or kallis",
+    r"soodsaim": "odavaim",
+}
+ENGLISH: Final = {
+    r"\bdear(er|est)?\b": "expensive",
+    r"\bblank\b": "empty",
+    r"market's price": "market price",
+    r"\bsettled\b": "published, or market price",
+}
+# The reference tells of the API in the API's own words.
+REFERENCE: Final = "reference.et.json"
+
+
+def leaves(node: Any) -> Iterator[str]:  # noqa: ANN401  a JSON or YAML document
+    if isinstance(node, dict):
+        for value in node.values():
+            yield from leaves(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from leaves(value)
+    elif isinstance(node, str):
+        yield node
+
+
+def prose(document: str) -> str:
+    """Return a document without its code."""
+    for _, code in documents.fences(document):
+        document = document.replace(code, "")
+    return re.sub(r"`[^`]*`|\]\([^)]*\)", "", document)
+
+
+def texts(language: str) -> dict[str, str]:
+    """Return what is read in a language, by where it is."""
+    found = {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
+    catalogues = [PAGE / f"{language}.json", INTEGRATION / f"{language}.json"]
+    if language == "et":
+        catalogues.append(PAGE / REFERENCE)
+    for path in catalogues:
+        found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
+    app = APP / f"{language}.yaml"
+    found[app.relative_to(PROJECT).as_posix()] = "\n".join(leaves(yaml.safe_load(app.read_text())))
+    return found | {path.name: named(path) for path in BLUEPRINTS.glob("*.yaml")}
+
+
+def named(blueprint: Path) -> str:
+    """Return a blueprint's name and description and those of its inputs; its description is in both languages."""
+    head = blueprint.read_text().partition("\nvariables:")[0].partition("\ntriggers:")[0]
+    return "\n".join(leaves([head.partition("\n  domain:")[0], re.findall(r"(?:name|description): (.*)", head)]))
+
+
+@pytest.mark.parametrize(("language", "refused"), [("en", ENGLISH), ("et", ESTONIAN)])
+def test_one_term_is_used_for_one_thing(language: str, refused: dict[str, str]) -> None:
+    found = [
+        f"{place}: {hit[0]!r}, better: {better}"
+        for place, text in texts(language).items()
+        for pattern, better in refused.items()
+        for hit in re.finditer(pattern, text, re.IGNORECASE)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("language", documents.LANGUAGES)
+def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
+    found = [
+        f"{place}: {hit[0]!r}"
+        for place, text in texts(language).items()
+        for hit in re.finditer(r".{,20}[\d}][\s\u00a0\u202f]%.{,10}", text)
+    ]
+    assert found == []
