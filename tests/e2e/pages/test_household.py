@@ -55,7 +55,7 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     assert re.search(r"\?package=vork_4&price=all&margin=0\.5$", page.url)
     # The chart has the same price.
     chart = page.get_by_role("slider")
-    await expect(chart).to_have_attribute("aria-valuetext", re.compile(re.escape(written(0.5))))
+    await expect(chart).to_have_attribute("aria-valuetext", re.compile(f"{re.escape(written(0.5))} c/kWh, published"))
     await page.goto(f"{visitor.address}/")
     await shows(page, written(0.5))
     # One click to the market's price, and one back.
