@@ -13,8 +13,8 @@ from tunnihind.web.texts import Texts
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
-_ASKED_EVERY_S: Final = 6 * HOUR_S
-"""No source is asked less often than every three hours: after twice that, the pipeline stands still."""
+_ASKED_EVERY_S: Final = 12 * HOUR_S
+"""The weather is asked for least often, with each run of its model, every six hours: after twice that nobody asks."""
 
 
 @dataclass(frozen=True, slots=True)

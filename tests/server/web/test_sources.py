@@ -85,7 +85,7 @@ def test_every_fault_has_its_words_and_its_advice(fault: Fault, lang: str) -> No
         assert (str(STATUS[fault]) in line.state) if fault in STATUS else True
 
 
-@pytest.mark.parametrize(("hours", "is_asked"), [(6, True), (7, False)])
+@pytest.mark.parametrize(("hours", "is_asked"), [(12, True), (13, False)])
 def test_a_source_that_nobody_asks_any_more_is_not_shown_as_well(hours: int, *, is_asked: bool) -> None:
     [line] = empty_with(replace(WELL, answered_ts=HOUR + 612 - hours * HOUR_S)).sources
     assert line.is_failing is not is_asked
