@@ -2,17 +2,23 @@
 
 import asyncio
 import json
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tunnihind.web
+from tests.support.api_server import HOUR, make_view
 from tests.support.node import run_module
 from tests.support.shared_rules import LEVELS
 from tunnihind.market import HOUR_S
+from tunnihind.settings import Settings
+from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod, levels
+from tunnihind.web.summary import summarise
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
 MIDNIGHT = 1_763_589_600
@@ -100,10 +106,26 @@ console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([low, high]) => pric
 """
 
 
+RANGES = [(0.0, 31.0), (4.14, 11.25), (-15.3, 40.0), (-15.3, -2.0), (0.0, 0.0), (-0.04, 0.01), (100.0, 4000.0)]
+"""The least and the most that is shown, €/MWh."""
+
+
+async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
+    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(RANGES))
+    options = PageOptions.read({"unit": "mwh", "vat": "none"})
+    for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
+        view = make_view({HOUR: low, HOUR + HOUR_S: high})
+        drawing = summarise(view, HOUR + 600, Settings(), options).drawing
+        assert drawing is not None
+        reach = scale["top"] - scale["bottom"]
+        assert drawing.zero == pytest.approx(1000 * scale["top"] / reach, abs=0.1)
+        steps = [upper.at - lower.at for upper, lower in pairwise(drawing.prices)]
+        assert steps == pytest.approx([100 * scale["step"] / reach] * len(steps), abs=0.02)
+
+
 async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> None:
-    ranges = [(0.0, 31.0), (4.14, 11.25), (-15.3, 40.0), (-15.3, -2.0), (0.0, 0.0), (-0.004, 0.001), (100.0, 4000.0)]
-    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(ranges))
-    for (low, high), scale in zip(ranges, json.loads(answer), strict=True):
+    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(RANGES))
+    for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
         assert scale["bottom"] <= min(low, 0)
         assert scale["top"] >= max(high, 0)
         assert scale["bottom"] < scale["top"]

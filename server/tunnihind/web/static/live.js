@@ -1,5 +1,6 @@
 // The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
 
+import { levelsOf } from "./levels.js";
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /**
@@ -32,15 +33,15 @@ function isBeingEntered(part) {
  * @param {number} ts start of the period
  * @param {import("./backdrop.js").Scene} scene
  */
-export function showPeriod(ts, { periods, step, wording }) {
+export function showPeriod(ts, scene) {
+  const { periods, step, wording } = scene;
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
   const present = document.querySelectorAll(`[data-hour="${floorTo(ts, HOUR_S)}"], [data-period="${ts}"]`);
   for (const found of present) found.classList.add("current");
-  // Levels are the server's to tell; the small view has no table to look them up in.
-  const level = document.querySelector(`[data-period="${ts}"]`)?.getAttribute("data-level");
+  const level = levelsOf(scene).get(ts);
   card.classList.remove("very_low", "low", "normal", "high", "very_high");
   if (level) card.classList.add(level);
   const period = periods.get(ts);
