@@ -100,7 +100,7 @@ async def test_in_quarters_everything_is_the_quarters(visitor: WatchedPage, lowe
     await expect(page.locator("[data-now-price]")).to_have_text(written(now["eurMwh"], 0.24))
     await expect(page.locator("[data-now-span]")).to_have_text("12:00–12:15")
     await expect(page.locator(".now")).to_contain_text(f"Next quarter-hour {written(quarter(HOUR + QUARTER_S), 0.24)}")
-    await expect(page.locator("#hours-table tbody").first.locator("tr")).to_have_count(96)
+    await expect(page.locator("#hours-table table").first.locator("[data-period]")).to_have_count(96)
     # The keyboard walks by quarters, a day is 96 of them.
     chart = page.get_by_role("slider")
     await chart.focus()
