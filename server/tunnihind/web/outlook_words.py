@@ -36,7 +36,7 @@ class _Sentences:
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
         """Say what stands out on one day, or on several that have no times of their own."""
         outlook = alike[0]
-        is_forecast = any(period.settled is None for one in alike for period in self._ahead(one.day))
+        is_forecast = any(period.settled is None for one in alike for period in self._judged(one))
         gaps = {
             "day": self._names([one.day for one in alike]),
             "subject": self._text("outlook.first" if is_first else "outlook.next"),
@@ -123,6 +123,12 @@ class _Sentences:
     def _ahead(self, day: date) -> list[PricedPeriod]:
         """Return what there is of a day from the current hour on."""
         return [period for period in self._days[day] if period.ts >= floor_hour(self._now)]
+
+    def _judged(self, outlook: DayOutlook) -> list[PricedPeriod]:
+        """Return the periods that a day's sentence is about."""
+        if outlook.usual is not None:
+            return self._ahead(outlook.day)
+        return self._within(outlook.day, (*outlook.negative, *outlook.cheap, *outlook.expensive, *outlook.possible))
 
     def _within(self, day: date, spans: Sequence[Span]) -> list[PricedPeriod]:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
