@@ -236,6 +236,11 @@ async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_cha
         await expect(page.get_by_label("How long")).to_have_value("4")
         await expect(page.locator("[data-found] .cheapest")).to_contain_text("7.5 kWh: ")
         assert "kwh=7.5" in page.url
+        # A run over midnight is the longest to write: it stays within its card.
+        await page.get_by_label("How long").fill("20")
+        await expect(page.locator("[data-found] .at-once strong")).to_contain_text("12:00 – Tue 16 Dec 08:00")
+        cut = "[...document.querySelectorAll('.found div')].filter((it) => it.scrollWidth > it.clientWidth).length"
+        assert await page.evaluate(cut) == 0
         await page.locator("[data-asked]").click()
         await expect(page.get_by_label("How long")).to_be_hidden()
         assert seen.console_errors == []

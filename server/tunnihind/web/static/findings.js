@@ -34,7 +34,9 @@ function times({ pieces }, now, wording) {
   const days = new Map();
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
-    days.set(day, [...(days.get(day) ?? []), element("li", element("strong", wording.spanOverDays(piece)))]);
+    // A long one is broken before its last day, and nowhere else.
+    const halves = wording.spanOverDays(piece).split(/(?<=–) /).flatMap((half, i) => [i ? " " : "", element("span", half)]);
+    days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
   }
   return element("ul", ...[...days].map(([day, spans]) => element("li", day, element("ul", ...spans))));
 }
