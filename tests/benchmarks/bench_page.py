@@ -58,7 +58,8 @@ class Load:
 
 async def load(browser: Browser, address: str, *, like_a_phone: bool) -> Load:
     """Load a page with an empty cache."""
-    context = await browser.new_context(**PHONE if like_a_phone else {})
+    options: dict[str, Any] = dict(PHONE) if like_a_phone else {}
+    context = await browser.new_context(**options)
     page = await context.new_page()
     devtools = await context.new_cdp_session(page)
     measured = Load()
