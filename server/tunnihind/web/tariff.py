@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, Literal
@@ -39,9 +40,7 @@ class Tariff:
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return what each part costs at an instant, c/kWh without VAT; of a rate that isn't known, the nearest one."""
         wall = datetime.fromtimestamp(ts, ESTONIA.clock)
-        day = wall.date()
-        network = nearest_entry(NETWORK[self.package], day).rate
-        fees: dict[Part, float] = {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()}
+        network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
@@ -90,6 +89,15 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
     for amount, same in groupby(amounts, key=itemgetter(1)):
         since, _ = next(same)
         yield since, amount
+
+
+@lru_cache(maxsize=256)
+def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
+    """Return what the network and what state and system operator charge on a day; a page asks for each of its hours."""
+    return (
+        nearest_entry(NETWORK[package], day).rate,
+        {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()},
+    )
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:

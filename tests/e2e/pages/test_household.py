@@ -59,9 +59,9 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await page.goto(f"{visitor.address}/")
     await shows(page, written(0.5))
     # One click to the market's price, and one back.
-    await page.get_by_role("link", name="Market price", exact=True).click()
+    await page.get_by_role("link", name="Show market price").click()
     await shows(page, MARKET)
-    await page.get_by_role("link", name="All fees", exact=True).click()
+    await page.get_by_role("link", name="Show all fees").click()
     await shows(page, written(0.5))
     # Another household's view is that of its address alone.
     await page.goto(f"{visitor.address}/?package=vork_4")
