@@ -112,7 +112,7 @@ async def test_the_keyboard_walks_from_hour_to_hour(watched_page: WatchedPage, s
     await expect(chart).to_have_attribute("aria-valuenow", str(HOUR - 21 * HOUR_S))
     await expect(chart).not_to_have_attribute("aria-valuetext", re.compile(re.escape(price)))
     await page.keyboard.press("Home")
-    await expect(chart).to_have_attribute("aria-valuetext", re.compile("market price"))
+    await expect(chart).to_have_attribute("aria-valuetext", re.compile("published price"))
 
 
 async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(watched_page: WatchedPage) -> None:

@@ -277,5 +277,5 @@ async def test_the_laws_rate_is_that_of_the_day_and_each_hour_has_its_own(
             await page.keyboard.press(key)
             ts = int(await chart.get_attribute("aria-valuenow") or 0)
             lawful = written(sample_views.price(ts), 0.24 if ts >= MIDNIGHT else 0.22)
-            said = re.compile(rf": {re.escape(lawful)} c/kWh, market price")
+            said = re.compile(rf": {re.escape(lawful)} c/kWh, published price")
             await expect(chart).to_have_attribute("aria-valuetext", said)

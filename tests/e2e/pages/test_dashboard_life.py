@@ -212,8 +212,15 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
-        await expect(page.locator("[data-now-kind]")).to_have_text("market price")
-        await expect(page.locator("[data-now-level]")).to_be_hidden()
+        await expect(page.locator("[data-now-kind]")).to_have_text("published price")
+        # The level is the one that the server tells once it is back.
+        level = page.locator("[data-now-level]")
+        said = await level.inner_text()
+        server.clock.instant += HOUR_S + 120
+        await page.context.set_offline(False)
+        await expect(page.locator("[data-offline]")).to_be_hidden()
+        await expect(level).to_have_attribute("title", re.compile("fifth of the day"))
+        await expect(level).to_have_text(said)
 
 
 @pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25)])

@@ -102,7 +102,7 @@ function startChart(card) {
       sayWeather(ts, scene.wording);
     },
     moved: (range) => {
-      explain(card, scene, range);
+      explain(card, scene, range, Boolean(chart?.showsPast));
       readout?.float();
       showWeather(range);
     },

@@ -57,6 +57,7 @@ export function showPeriod(ts, scene) {
   write(card, "[data-next-band]", isForecast ? `(${wording.band(isForecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
   write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
+  card.querySelector("[data-now-level]")?.removeAttribute("title");
   write(card, "[data-now-kind]", wording.say(kind));
   // The quarters of the hour that has gone: only the server knows those of the next.
   write(card, "[data-now-quarters]", "");
