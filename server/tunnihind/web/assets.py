@@ -1,6 +1,7 @@
 """The files that pages refer to: served from memory, under a path that changes with their content."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import blake2b
@@ -25,6 +26,7 @@ _CONTENT_TYPES: Final[Mapping[str, str]] = {
 }
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
+_IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
 class Assets:
@@ -36,6 +38,7 @@ class Assets:
             digest.update(name.encode() + b"\0" + contents[name])
         self.digest = digest.hexdigest()
         self._representations = {name: _representations(name, body) for name, body in contents.items()}
+        self._imports = {name: [found.decode() for found in _IMPORTED.findall(body)] for name, body in contents.items()}
 
     def __contains__(self, name: str) -> bool:
         return name in self._representations
@@ -46,9 +49,15 @@ class Assets:
             raise KeyError(name)
         return f"static/{self.digest}/{name}"
 
-    def scripts(self) -> list[str]:
-        """Return the names of the pages' own modules."""
-        return sorted(name for name in self._representations if name.endswith(".js") and "/" not in name)
+    def modules(self, name: str) -> list[str]:
+        """Return the names of the modules that a page's script imports, directly or not."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = set(self._imports[waiting.pop()]) - found
+            found |= new
+            waiting += new
+        return sorted(found)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Handle `GET /static/{digest}/{name}`; another version's files are not found."""

@@ -13,7 +13,7 @@ from tunnihind.web.texts import Texts
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
-_ASKED_EVERY_S: Final = 12 * HOUR_S
+_UNASKED_AFTER_S: Final = 12 * HOUR_S
 """The weather is asked for least often, with each run of its model, every six hours: after twice that nobody asks."""
 
 
@@ -60,7 +60,7 @@ def _line(source: SourceState, now: int, display: Display) -> SourceLine:
     name = texts(f"source.{source.name}") if source.name in _NAMED else source.name
     moment = None if source.answered_ts is None else display.moment(source.answered_ts)
     if source.fault is None:
-        is_asked = now - (source.answered_ts or 0) <= _ASKED_EVERY_S
+        is_asked = now - (source.answered_ts or 0) <= _UNASKED_AFTER_S
         return SourceLine(
             name, texts("source.ok" if is_asked else "source.old", moment=moment), is_failing=not is_asked
         )

@@ -123,6 +123,24 @@ def test_the_path_of_the_files_changes_with_any_of_them() -> None:
     assert Assets(files).digest != Assets({"a.js": b"1", "c.css": b"2"}).digest
 
 
+def test_a_script_asks_ahead_for_all_that_it_imports_and_for_nothing_else() -> None:
+    files = {
+        "page.js": b'// Words.\n\nimport { a, b } from "./a.js";\n',
+        "a.js": b'import { c } from "./c.js";\n/** @param {import("./types.js").Type} it */\n',
+        "c.js": b'import { a } from "./a.js";\n',
+        "types.js": b"",
+    }
+    assert Assets(files).modules("page.js") == ["a.js", "c.js"]
+
+
+async def test_the_dashboard_asks_ahead_for_its_modules_and_not_for_those_of_other_pages(server: RunningServer) -> None:
+    html = await html_of(server, "/")
+    ahead = set(re.findall(r'rel="modulepreload" href="static/\w+/([\w-]+\.js)"', html))
+    static = resources.files("tunnihind.web") / "static"
+    imported = {name: re.findall(r'from "\./(.*?)"', (static / name).read_text()) for name in ahead | {"dashboard.js"}}
+    assert ahead == {name for names in imported.values() for name in names}
+
+
 def test_the_chart_library_comes_with_its_licence() -> None:
     if CHART_LIBRARY not in page_assets():
         pytest.skip("needs the chart library, which comes with the build: reinstall the package")

@@ -21,11 +21,12 @@ from tests.support.shared_rules import (
     STALE_FORECAST,
 )
 from tunnihind.api.health import judge
-from tunnihind.market import HOUR_S, day_end, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.tariff import Tariff, is_night
 from tunnihind.web.texts import texts_in
 
 STATIC = Path(tunnihind.web.__file__).parent / "static"
@@ -77,6 +78,12 @@ const texts = {{ locale: "en" }};
 const wording = new Wording({{ lang: "en", unit: "kwh", vat: [], unitSymbol: "", tz: "utc", holidays, texts }});
 console.log(JSON.stringify(hours.map((ts) => wording.isNightRate(ts))));
 """
+
+
+@pytest.mark.parametrize(("at", "is_at_night"), NIGHT_RATE.items())
+def test_the_server_draws_and_charges_the_night_rate_in_the_same_hours(at: str, *, is_at_night: bool) -> None:
+    assert is_night(datetime.fromtimestamp(instant(at), ESTONIA.clock)) is is_at_night
+    assert (Tariff("vork_4", 0.0).network_time(instant(at)) == "night") is is_at_night
 
 
 async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
