@@ -43,14 +43,14 @@ export class Feed {
     const turn = ++this.turn;
     const { url, step } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
-    const prices = await this.ask("prices", url, this.tags.prices ? "no-cache" : "reload");
+    const prices = await this.ask("prices", url, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
     // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
     if (turn !== this.turn) return;
-    if (prices?.news) this.listener.prices(this.read(JSON.parse(prices.news), step));
+    if (prices?.news) this.listener.prices(prices.news);
     this.tags.prices = prices?.tag ?? this.tags.prices;
-    const page = prices && (await this.ask("page", `./${location.search}`, "no-cache"));
+    const page = prices && (await this.ask("page", `./${location.search}`, "no-cache", pageFrom));
     if (turn !== this.turn) return;
-    if (page?.news) this.listener.page(new DOMParser().parseFromString(page.news, "text/html"));
+    if (page?.news) this.listener.page(page.news);
     this.tags.page = page?.tag ?? this.tags.page;
     if (page) this.lastHeard = Date.now();
     this.listener.reachable(page ? null : this.lastHeard);
@@ -59,25 +59,38 @@ export class Feed {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Throws where it is no such answer. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   read({ now, freeUntil, actuals, dayAhead, forecast }, step) {
+    if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer is never younger than its `now`: the greatest difference is the nearest to the truth.
     this.aheadMs = Math.max(this.aheadMs, now * 1000 - Date.now());
     return { now, freeUntil, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**
-   * Returns what is new, "" where nothing is, and its tag; null without an answer.
-   * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache
+   * Returns what is new, null where nothing is, and its tag; null without an answer that can be read: one of another
+   * server, like a guest network's page to sign in, is none.
+   * @template T
+   * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
+   * @returns {Promise<{tag: string, news: T | null} | null>}
    */
-  async ask(what, url, cache) {
+  async ask(what, url, cache, read) {
     try {
       const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) return null;
-      const tag = `${url} ${answer.headers.get("ETag")}`;
-      return { tag, news: tag === this.tags[what] ? "" : await answer.text() };
+      const etag = answer.headers.get("ETag");
+      // Some proxies take the tag out: then each answer may be new.
+      const tag = etag ? `${url} ${etag}` : "";
+      return { tag, news: tag && tag === this.tags[what] ? null : read(await answer.text()) };
     } catch {
       return null;
     }
   }
+}
+
+/** Throws where it is no page of ours. @param {string} text */
+function pageFrom(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  if (!page.getElementById("page-data")) throw new TypeError("no page of this server");
+  return page;
 }

@@ -1,0 +1,90 @@
+"""What keeps the page up to date, with answers that aren't what it asked for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunnihind.web
+from tests.support.node import run_module
+
+STATIC = Path(tunnihind.web.__file__).parent / "static"
+
+POLL = """
+const [answers] = JSON.parse(process.argv[2]);
+globalThis.location = { search: "" };
+globalThis.document = { hidden: false, addEventListener() {} };
+globalThis.window = { addEventListener() {} };
+globalThis.DOMParser = class {
+  parseFromString(text) { return { text, getElementById: (id) => (text.includes(`id="${id}"`) ? {} : null) }; }
+};
+let waiting = null;
+globalThis.setTimeout = (next) => { waiting = next; };
+globalThis.clearTimeout = () => { waiting = null; };
+globalThis.fetch = async (url) => {
+  const { body, etag } = answers[url.startsWith("api") ? "prices" : "page"].shift();
+  return { ok: true, headers: { get: () => etag ?? null }, text: async () => body };
+};
+const { Feed } = await import("FOLDER/feed.js");
+const told = [];
+const feed = new Feed({
+  prices: ({ settled }) => told.push(["prices", settled.length]),
+  page: ({ text }) => told.push(["page", text]),
+  reachable: (since) => told.push(["reachable", since === null]),
+  period: () => {},
+});
+await feed.poll();
+while (answers.prices.length) {
+  if (!waiting) throw new Error("asks no more");
+  await waiting();
+}
+console.log(JSON.stringify(told));
+""".replace("FOLDER", STATIC.as_uri())
+
+PAGE = '<script type="application/json" id="page-data">{}</script>'
+
+
+def prices(n: int) -> str:
+    return json.dumps({"now": 1_765_792_800, "freeUntil": 1_766_000_000, "actuals": [{}] * n, "forecast": []})
+
+
+async def told_by(asked: dict[str, list[dict[str, str]]]) -> list[Any]:
+    """Ask as often as there are answers, and return what the page is told."""
+    told: list[Any] = json.loads(await run_module(POLL, json.dumps([asked])))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("strange_prices", "strange_page"),
+    [
+        ("<html>Sign in to the guest network</html>", PAGE),
+        ('{"error": "no"}', PAGE),
+        ("null", PAGE),
+        (prices(2), "<p>"),
+    ],
+)
+async def test_an_answer_of_another_server_is_none_and_the_next_one_counts(
+    strange_prices: str, strange_page: str
+) -> None:
+    told = await told_by(
+        {
+            "prices": [{"body": strange_prices, "etag": "strange"}, {"body": prices(3), "etag": "ours"}],
+            "page": [{"body": strange_page, "etag": "strange"}, {"body": PAGE, "etag": "ours"}]
+            if strange_page != PAGE
+            else [{"body": PAGE, "etag": "ours"}],
+        }
+    )
+    assert ["reachable", False] in told
+    assert told[-3:] == [["prices", 3], ["page", PAGE], ["reachable", True]]
+
+
+async def test_an_answer_without_a_tag_may_always_be_news() -> None:
+    told = await told_by({"prices": [{"body": prices(1)}, {"body": prices(2)}], "page": [{"body": PAGE}] * 2})
+    assert [one for one in told if one[0] == "prices"] == [["prices", 1], ["prices", 2]]
+
+
+async def test_an_answer_with_the_same_tag_is_no_news() -> None:
+    same = {"etag": "same"}
+    told = await told_by({"prices": [{"body": prices(1)} | same] * 2, "page": [{"body": PAGE} | same] * 2})
+    assert told == [["prices", 1], ["page", PAGE], ["reachable", True], ["reachable", True]]
