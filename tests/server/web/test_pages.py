@@ -48,6 +48,32 @@ class Outline(HTMLParser):
             self.inline.append(tag)
 
 
+class RenewedControls(HTMLParser):
+    """Where the keyboard can stand in the parts of a page that a fresh one replaces: their tags and identifiers."""
+
+    VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta"})
+    CONTROLS = frozenset({"a", "button", "input", "select", "summary"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str | None]] = []
+        self._open: list[bool] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        # What is for browsers without scripts is never replaced.
+        is_renewed = tag != "noscript" and ("data-live" in given or any(self._open[-1:]))
+        if tag in self.CONTROLS and given.get("type") != "hidden" and is_renewed:
+            self.found.append((tag, given.get("id")))
+        if tag not in self.VOID:
+            self._open.append(is_renewed)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            self._open.pop()
+
+
 async def html_of(server: RunningServer, path: str, *headers: str) -> str:
     answer = await server.ask(path, *headers)
     assert answer.status == 200
@@ -61,6 +87,14 @@ async def test_a_page_has_nothing_inline_and_a_policy_that_forbids_it(server: Ru
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
     assert "unsafe" not in policy
     assert Outline(answer.body.decode()).inline == []
+
+
+@pytest.mark.parametrize("path", ["/", "/?package=vork_4", "/?package=vork_4&price=market&lang=et", "/?embed=1"])
+async def test_what_a_fresh_page_replaces_can_give_the_keyboard_its_place_back(serve: Serve, path: str) -> None:
+    server = await serve(sample_views.ordinary())
+    controls = RenewedControls(await html_of(server, path)).found
+    assert bool(controls) is ("embed" not in path)
+    assert [tag for tag, identifier in controls if not identifier] == []
 
 
 @pytest.mark.parametrize("path", EVERY_PAGE)
