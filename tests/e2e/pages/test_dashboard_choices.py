@@ -182,6 +182,16 @@ async def test_a_browser_that_remembers_nothing_shows_a_first_visit_and_keeps_th
     await expect(page.locator("[data-now-span]")).to_have_text("12:00–13:00")
 
 
+async def test_what_a_browser_remembers_by_mistake_does_no_harm(visitor: WatchedPage) -> None:
+    await visitor.page.add_init_script(
+        "Object.assign(localStorage, {'tunnihind.margin': '9'.repeat(20000), 'tunnihind.period': '<b>'});"
+        "localStorage['tunnihind.kw'] = 'NaN';"
+    )
+    page = await visitor.show()
+    await expect(page.locator("[data-now-span]")).to_have_text("12:00–13:00")
+    await expect(page.get_by_label("Power")).to_have_value("2")
+
+
 @pytest.mark.parametrize("lang", ["en", "et"])
 async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
     browser: Browser, lower: RunningServer, lang: str

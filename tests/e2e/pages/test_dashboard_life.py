@@ -98,6 +98,11 @@ async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_work
         await expect(page.locator("[data-found]")).to_contain_text("on average")
         await choose(page, "UTC")
         await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
+        # The drawn chart and the links of the page's head follow, too.
+        await expect(page.locator(".drawn .days")).to_contain_text("Mon 15 Dec")
+        await choose(page, "€/MWh")
+        await expect(page.locator(".drawn .unit")).to_have_text("€/MWh")
+        await expect(page.get_by_role("link", name="Accuracy")).to_have_attribute("href", re.compile("unit=mwh"))
         assert [complaint for complaint in seen.console_errors if "ERR_FAILED" not in complaint] == []
 
 
@@ -262,8 +267,13 @@ async def test_without_a_forecast_the_page_shows_prices_only(browser: Browser, s
 
 
 async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browser: Browser, serve: Serve) -> None:
-    async with open_page(browser, address_of(await serve(sample_views.forgotten()))) as seen:
+    async with open_page(browser, address_of(await serve(sample_views.forgotten())), **PHONE) as seen:
         page = await seen.show()
+        # Nothing can be found, and the finder's question names no deadline.
+        await expect(page.locator("[data-asked]")).to_have_text("3 h at 2 kW")
+        nothing = await page.get_by_text("Not enough hours with a price").bounding_box()
+        assert nothing is not None
+        assert nothing["x"] + nothing["width"] <= 390
         await expect(page.locator("#notices")).to_contain_text("refreshed 48 hours ago")
         await expect(page.get_by_role("slider")).to_be_visible()
         assert await page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate"

@@ -49,6 +49,8 @@ const feed = new Feed({
   page: (fresh) => {
     nameServer(fresh, data.address);
     takeOver(fresh);
+    // Without the chart's library the server's drawing is the chart.
+    if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     scene.wording = new Wording(pageData(fresh));
     showPrices();
   },

@@ -152,11 +152,11 @@ export class Finder {
     fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
     const name = shown && wording.dayFrom(shown.ts, now());
     const { hours, kw, kwh, isByEnergy } = this.asked();
-    this.question.textContent = wording.say("finder.asked", {
+    this.question.textContent = wording.say(end ? "finder.asked" : "finder.asked.noEnd", {
       amount: isByEnergy ? `${wording.brief(kwh)}\u00a0kWh` : `${wording.brief(hours)}\u00a0h`, power: wording.brief(kw),
       // Today and tomorrow stand within a sentence here; days of the week keep their capital.
       day: name === wording.day(shown?.ts ?? 0) ? name : (name ?? "").toLowerCase(),
-      time: shown?.ends.find(({ ts }) => ts === end?.ts)?.clock ?? "",
+      time: end?.clock ?? "",
     });
     fill(time, (shown?.ends ?? []).map(({ ts, clock }) => ({ value: String(ts), text: clock })), String(end?.ts));
     for (const button of this.form.querySelectorAll("[data-by]")) {

@@ -9,7 +9,9 @@
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(prefix))) {
       const name = key.slice(prefix.length);
-      if (!query.has(name) && !others.includes(name)) query.set(name, localStorage[key]);
+      const value = localStorage[key];
+      // No choice is long, and servers refuse long addresses.
+      if (value.length <= 40 && !query.has(name) && !others.includes(name)) query.set(name, value);
     }
   } catch {
     // A browser may keep nothing: then the page is that of a first visit.
