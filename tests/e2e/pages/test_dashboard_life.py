@@ -61,13 +61,15 @@ async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_whe
     await expect(menu.locator("summary")).to_be_focused()
 
 
-async def test_on_the_narrowest_phone_no_figure_of_the_calendar_is_cut(browser: Browser, serve: Serve) -> None:
-    server = await serve(sample_views.negative())
+async def test_on_the_narrowest_phone_no_figure_of_the_calendar_and_no_choice_in_force_is_cut(
+    browser: Browser, serve: Serve
+) -> None:
+    server = await serve(sample_views.negative(), mode="demo")
     async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?vat=law", "/?unit=mwh"):
+        for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1"):
             page = await seen.show(path)
             wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
-            assert await page.locator("#grid span").evaluate_all(wide) == []
+            assert await page.locator("#grid span, #chosen").evaluate_all(wide) == []
 
 
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
