@@ -42,6 +42,14 @@ class DaySummary:
     kind: str
 
     @property
+    def is_only_an_hour(self) -> bool:
+        """Whether no more of it is known than an hour, which says little of a day.
+
+        On most mornings the forecast ends so: the last hour of the market's day is the first of the reader's.
+        """
+        return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
+
+    @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
         """Its periods, those together that follow each other and are all published or all forecast."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)

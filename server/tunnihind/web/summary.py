@@ -119,7 +119,11 @@ def summarise(
         holidays=tuple(_holidays(now)),
         notices=(
             *_unreal(now, display, mode),
-            *(_notices(data, now, display, pipeline_expected=pipeline_expected) if periods else ()),
+            *(
+                _notices(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
+                if periods
+                else ()
+            ),
         ),
         freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
@@ -170,12 +174,16 @@ def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
         yield Notice(display.texts("notice.rehearsal", day=day), is_warning=True)
 
 
-def _notices(data: ServedData, now: int, display: Display, *, pipeline_expected: bool) -> Iterator[Notice]:
+def _notices(
+    data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
+) -> Iterator[Notice]:
     """Say plainly what is missing or old, by the same measure as `/readyz`."""
     texts = display.texts
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     if floor_hour(now) not in data.settled:
-        yield Notice(texts("notice.unsettled"), is_warning=True)
+        # Where nothing is shown instead, the place of the price says that it isn't known.
+        if price_is_shown:
+            yield Notice(texts("notice.unsettled"), is_warning=True)
     elif awaits_tomorrow(data, now) and is_late(now):
         yield Notice(texts("notice.late"), is_warning=True)
     if readiness.forecast_age_s is None:

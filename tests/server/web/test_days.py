@@ -82,6 +82,14 @@ def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
     assert [day.state for day in days_of(ServedData("empty"))] == ["none", "none"]
 
 
+@pytest.mark.parametrize("period", ["hour", "quarter"])
+def test_a_day_of_which_one_hour_is_forecast_is_told_from_one_of_which_more_is(period: str) -> None:
+    forecast = make_run([5.0] * 100, start=HOUR + HOUR_S)
+    for published, is_only_an_hour in ((25, True), (26, False)):
+        last = days_of(make_view(hours(MIDNIGHT, published), forecast), period=period)[-1]
+        assert (last.day.day, last.is_only_an_hour) == (18, is_only_an_hour)
+
+
 def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> None:
     days = days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), make_run([5.0] * 12, start=HOUR + HOUR_S)))
     assert [(run[0].settled, len(run)) for run in days[0].runs] == [(None, 1), (1.0, 3), (None, 7)]

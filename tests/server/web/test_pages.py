@@ -377,10 +377,24 @@ async def test_a_rate_of_the_apis_that_is_the_laws_or_none_is_no_choice_of_its_o
 
 async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> None:
     server = await serve()
-    for vat in ("none", "api", "law"):
-        assert "By law, VAT is 24%. This server&#39;s API uses 22%." in await html_of(server, f"/?vat={vat}")
-    assert "Seadusjärgne käibemaks on 24%" in await html_of(server, "/?lang=et")
+    for vat, told in (
+        ("none", "Prices are without VAT. By law, VAT is 24%. This server&#39;s API uses 22%. Network fees"),
+        ("api", "Prices include 22% VAT, as in this server&#39;s API. By law, VAT is 24%. Network fees"),
+        ("law", "the law sets for their day, 24% today. This server&#39;s API uses 22%. Network fees"),
+    ):
+        assert told in " ".join((await html_of(server, f"/?vat={vat}")).split())
+    assert "Selle serveri API kasutab määra 22%." in await html_of(server, "/?lang=et")
+    assert "Seadusjärgne käibemaks on 24%." in await html_of(server, "/?lang=et&vat=api")
     assert "By law" not in await html_of(await serve(settings=Settings(vat_rate=0.24)), "/")
+
+
+async def test_the_first_hour_of_a_day_is_in_the_table_of_hours_and_no_day_of_its_own(serve: Serve) -> None:
+    ends_at_one = replace(sample_views.ordinary(), settled=sample_views.settled(HOUR - 24 * HOUR_S, HOUR + 12 * HOUR_S))
+    _, after = (await html_of(await serve(ends_at_one), "/")).split('<div id="days"')
+    by_day, hours = after.split('<div class="all-hours"')
+    assert "<caption>Thu 18 Dec</caption>" in hours
+    assert by_day.count('<th scope="row">Wed 17 Dec <small') == 1
+    assert '<th scope="row">Thu 18 Dec <small' not in by_day
 
 
 MIDNIGHT = int(datetime(2025, 7, 1, tzinfo=ESTONIA.clock).timestamp())

@@ -45,9 +45,18 @@ def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> Non
 
 def test_old_data_is_said_plainly_with_its_age() -> None:
     texts = " ".join(warnings(summary_of(sample_views.stale())))
-    assert "market price is missing" in texts
     assert "forecast is 9 hours old" in texts
     assert "refreshed 9 hours ago" in texts
+
+
+def test_a_missing_price_is_said_once() -> None:
+    view = sample_views.stale()
+    hour = HOUR // HOUR_S * HOUR_S
+    assert summary_of(view).current is None  # the page says so in the price's place
+    assert "market price is missing" not in " ".join(warnings(summary_of(view)))
+    forecast = summary_of(replace(view, issued={hour: sample_views.percentiles(hour)}))
+    assert forecast.current is not None
+    assert "market price is missing" in " ".join(warnings(forecast))
 
 
 def test_fresh_data_warns_of_nothing() -> None:
