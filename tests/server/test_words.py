@@ -2,15 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import yaml
 
 from tests.support import documents
-from tests.support.documents import PROJECT
+from tests.support.documents import PROJECT, leaves
 
 PAGE: Final = PROJECT / "server/tunnihind/web/locales"
 INTEGRATION: Final = PROJECT / "custom_components/tunnihind/translations"
@@ -39,17 +38,6 @@ ENGLISH: Final = {
 }
 # The reference tells of the API in the API's own words.
 REFERENCE: Final = "reference.et.json"
-
-
-def leaves(node: Any) -> Iterator[str]:  # noqa: ANN401  a JSON or YAML document
-    if isinstance(node, dict):
-        for value in node.values():
-            yield from leaves(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from leaves(value)
-    elif isinstance(node, str):
-        yield node
 
 
 def prose(document: str) -> str:

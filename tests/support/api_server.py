@@ -134,5 +134,12 @@ class RunningServer:
         return Answer.parse(first)
 
 
+async def html_of(server: RunningServer, path: str, *headers: str) -> str:
+    """Return a page, which must be there."""
+    answer = await server.ask(path, *headers)
+    assert answer.status == 200
+    return answer.body.decode()
+
+
 type Serve = Callable[..., Awaitable[RunningServer]]
 """What the fixture `serve` gives."""

@@ -1,9 +1,10 @@
 """The documents, taken apart: tests hold them against the code and run what they show."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 PROJECT: Final = Path(__file__).parents[2]
 GUIDES: Final = ("README", "docs/home-assistant", "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
@@ -85,3 +86,15 @@ def links(document: str) -> list[str]:
 def anchors(document: str) -> set[str]:
     """Return the names of a document's headings in links, as GitHub makes them."""
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for _, title in headings(document)}
+
+
+def leaves(node: Any) -> Iterator[str]:  # noqa: ANN401  a JSON or YAML document
+    """Yield all strings of a JSON or YAML document that are no names."""
+    if isinstance(node, dict):
+        for value in node.values():
+            yield from leaves(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from leaves(value)
+    elif isinstance(node, str):
+        yield node

@@ -11,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
+STATIC = ROOT / "server/tunnihind/web/static"
+"""The pages' own scripts."""
 
 
 def node() -> str:

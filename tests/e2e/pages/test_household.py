@@ -1,13 +1,11 @@
 """What a household pays, in a real browser: kept for the next visit and in the address, with and without a script."""
 
 import re
-from collections.abc import AsyncIterator
 
-import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.api_server import HOUR, RunningServer
 from tests.support.browser import WatchedPage, address_of, open_page
 from tunnihind.market import consumer_price
 from tunnihind.web.tariff import Tariff
@@ -24,25 +22,14 @@ def written(margin: float) -> str:
 MARKET = f"{100 * consumer_price(sample_views.price(HOUR), VAT):.2f}"
 
 
-@pytest.fixture
-async def server(serve: Serve) -> RunningServer:
-    return await serve(sample_views.ordinary())
-
-
-@pytest.fixture
-async def visitor(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
-    async with open_page(browser, address_of(server)) as seen:
-        yield seen
-        assert seen.console_errors == []
-        assert seen.foreign_requests == []
-
-
 async def shows(page: Page, price: str) -> None:
     await expect(page.locator("[data-now-price]")).to_have_text(price)
 
 
-async def test_everything_follows_the_package_and_the_margin_and_so_does_the_next_visit(visitor: WatchedPage) -> None:
-    page = await visitor.show()
+async def test_everything_follows_the_package_and_the_margin_and_so_does_the_next_visit(
+    watched_page: WatchedPage,
+) -> None:
+    page = await watched_page.show()
     await shows(page, MARKET)
     await page.locator("#household summary").click()
     await page.get_by_label("Network package").select_option("vork_4")
@@ -56,7 +43,7 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     # The chart has the same price.
     chart = page.get_by_role("slider")
     await expect(chart).to_have_attribute("aria-valuetext", re.compile(f"{re.escape(written(0.5))} c/kWh, published"))
-    await page.goto(f"{visitor.address}/")
+    await page.goto(f"{watched_page.address}/")
     await shows(page, written(0.5))
     # One click to the market's price, and one back.
     await page.get_by_role("link", name="Show market price").click()
@@ -64,12 +51,12 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await page.get_by_role("link", name="Show all fees").click()
     await shows(page, written(0.5))
     # Another household's view is that of its address alone.
-    await page.goto(f"{visitor.address}/?package=vork_4")
+    await page.goto(f"{watched_page.address}/?package=vork_4")
     await shows(page, written(0))
 
 
-async def test_what_is_being_entered_outlasts_a_renewal_of_the_page(visitor: WatchedPage) -> None:
-    page = await visitor.show("/?package=vork_4")
+async def test_what_is_being_entered_outlasts_a_renewal_of_the_page(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?package=vork_4")
     await page.locator("#household summary").click()
     margin = page.get_by_label("Supplier's margin")
     await margin.press_sequentially("0.7")

@@ -1,11 +1,11 @@
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
 from tests.support.api_server import RunningServer
+from tests.support.documents import leaves
 from tunnihind.api.openapi import openapi_document, vat_text
 from tunnihind.settings import Settings
 
@@ -30,17 +30,6 @@ def document() -> dict[str, Any]:
 
 def schema_of(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "components": document["components"]}
-
-
-def texts(node: object) -> Iterator[str]:
-    if isinstance(node, dict):
-        for value in node.values():
-            yield from texts(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from texts(value)
-    elif isinstance(node, str):
-        yield node
 
 
 @pytest.mark.parametrize("name", REQUIRED)
@@ -102,7 +91,7 @@ def test_every_path_but_the_pages_and_metrics_is_described(server: RunningServer
 
 
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
-    for text in texts(document):
+    for text in leaves(document):
         if text.startswith("#/"):
             node: Any = document
             for step in text[2:].split("/"):
@@ -116,7 +105,7 @@ def test_the_vat_rate_is_the_servers_own_everywhere() -> None:
     assert "× 1.24" in whole
     assert "22%" not in whole
     assert "1.22" not in whole
-    assert not [text for text in texts(document) if "$vat" in text]
+    assert not [text for text in leaves(document) if "$vat" in text]
     assert document["components"]["schemas"]["DayAheadHour"]["properties"]["eurKwh"]["examples"] == [0.1046]
 
 

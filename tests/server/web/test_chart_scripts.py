@@ -4,15 +4,13 @@ import asyncio
 import json
 from itertools import pairwise
 from operator import attrgetter
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tunnihind.web
 from tests.support.api_server import HOUR, make_view
-from tests.support.node import run_module
+from tests.support.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
@@ -20,7 +18,6 @@ from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import summarise
 
-STATIC = Path(tunnihind.web.__file__).parent / "static"
 MIDNIGHT = 1_763_589_600
 """The start of 20 November 2025 by the Estonian clock."""
 

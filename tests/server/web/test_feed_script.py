@@ -1,15 +1,11 @@
 """What keeps the page up to date, with answers that aren't what it asked for."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tunnihind.web
-from tests.support.node import run_module
-
-STATIC = Path(tunnihind.web.__file__).parent / "static"
+from tests.support.node import STATIC, run_module
 
 POLL = """
 const [answers] = JSON.parse(process.argv[2]);

@@ -4,7 +4,6 @@ import asyncio
 import json
 from datetime import datetime, timedelta
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,13 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tunnihind.web
-from tests.support.node import run_module
+from tests.support.node import STATIC, run_module
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.web.options import Language
 from tunnihind.web.texts import texts_in
 
-STATIC = Path(tunnihind.web.__file__).parent / "static"
 ESTONIA = ZoneInfo("Europe/Tallinn")
 few = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """Each example starts Node.js, and holds dozens of cases."""

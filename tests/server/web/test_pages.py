@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.api_server import HOUR, RunningServer, Serve, html_of, make_view
 from tests.support.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import Mode
@@ -72,12 +72,6 @@ class RenewedControls(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.VOID:
             self._open.pop()
-
-
-async def html_of(server: RunningServer, path: str, *headers: str) -> str:
-    answer = await server.ask(path, *headers)
-    assert answer.status == 200
-    return answer.body.decode()
 
 
 @pytest.mark.parametrize("path", EVERY_PAGE)

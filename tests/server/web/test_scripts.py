@@ -3,20 +3,17 @@
 import asyncio
 import json
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tunnihind.web
-from tests.support.node import WEB, modules, node, run_module
+from tests.support.node import STATIC, WEB, modules, node, run_module
 from tunnihind.market import consumer_price, market_price
 from tunnihind.web.display import Display
 from tunnihind.web.options import Language, PageOptions
 from tunnihind.web.vat import Vat
 
-STATIC = Path(tunnihind.web.__file__).parent / "static"
 HOUR_S = 3600
 QUARTER_S = 900
 DAY_S = 24 * HOUR_S

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import tunnihind.web
 from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.card_page import MODULE as CARD
-from tests.support.node import run_module
+from tests.support.node import STATIC, run_module
 from tests.support.shared_rules import (
     LATE_PRICES,
     LEVELS,
@@ -29,7 +28,6 @@ from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import Tariff, is_night
 from tunnihind.web.texts import texts_in
 
-STATIC = Path(tunnihind.web.__file__).parent / "static"
 NOW = HOUR + 600
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import tunnihind.web
 from tests.support import sample_views
-from tests.support.api_server import Serve
+from tests.support.api_server import Serve, html_of
 
 PACKAGE = Path(tunnihind.web.__file__).parent
 SHEETS = sorted((PACKAGE / "static").glob("*.css"))
@@ -37,6 +37,5 @@ def test_every_class_that_a_sheet_styles_is_written_somewhere(sheet: Path) -> No
     ],
 )
 async def test_a_page_has_the_shared_sheet_and_then_its_own(serve: Serve, page: str, sheets: list[str]) -> None:
-    server = await serve(sample_views.ordinary())
-    html = (await server.ask(page)).body.decode()
+    html = await html_of(await serve(sample_views.ordinary()), page)
     assert re.findall(r'rel="stylesheet" href="static/\w+/(\w+\.css)"', html) == sheets

@@ -6,9 +6,8 @@ from typing import get_args
 
 import pytest
 
-from tests.server.web.test_pages import html_of
 from tests.support import sample_views
-from tests.support.api_server import HOUR, Serve
+from tests.support.api_server import HOUR, Serve, html_of
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server_models import Mode
 from tunnihind.api.source_states import Fault, SourceState

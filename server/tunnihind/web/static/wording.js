@@ -12,8 +12,7 @@ export class Wording {
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
-    // A published price with fees is not the market's any more.
-    this.texts = data.surcharge?.length ? { ...data.texts, settled: data.texts.settledWithFees } : data.texts;
+    this.texts = data.texts;
     this.dates = data.dates;
     this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
     const timeZone = this.zone;
