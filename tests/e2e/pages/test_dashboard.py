@@ -302,6 +302,20 @@ async def test_colours_are_the_devices_or_the_readers(
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
 
 
+async def test_a_devices_own_colours_leave_choices_and_price_colours_told_apart(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server), forced_colors="active") as seen:
+        page = await seen.show()
+        colours = "parts => new Set(parts.map(part => getComputedStyle(part).backgroundColor)).size"
+        await open_options(page)
+        assert await page.locator(".menu [aria-labelledby='unit-label'] a").evaluate_all(colours) == 2
+        assert await page.locator(".tools [data-span]").evaluate_all(colours) == 2
+        assert await page.locator(".quick button").evaluate_all(colours) == 2
+        assert await page.locator(".calendar .legend i:not(.predicted)").evaluate_all(colours) == 7
+        assert await page.locator("#grid .today span").evaluate_all(colours) > 2
+
+
 async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_reader(watched_page: WatchedPage) -> None:
     page = await watched_page.show()
     snippet = page.locator(".share code")
