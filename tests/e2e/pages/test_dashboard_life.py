@@ -203,10 +203,16 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
         await expect(page.locator("[data-next-start]")).to_have_text(re.compile(r"starts in (4|5)\d min"))
         await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
-        server.clock.instant += HOUR_S + 120
+        # On the next day, what was said of today isn't true any more.
+        await expect(page.locator("#outlook")).to_contain_text("Today")
+        await page.clock.fast_forward(12 * 3_600_000)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-now-span]")).to_have_text("01:00–02:00")
+        await expect(page.locator("#outlook")).to_have_text("")
+        server.clock.instant += 13 * HOUR_S + 180
         await page.context.set_offline(False)
         await expect(page.locator("[data-offline]")).to_be_hidden()
-        await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+        await expect(page.locator("#outlook")).to_contain_text("Today")
 
 
 async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone(

@@ -8,7 +8,10 @@ import pytest
 from tests.support.node import STATIC, run_module
 
 POLL = """
-const [answers] = JSON.parse(process.argv[2]);
+const [answers, jumps] = JSON.parse(process.argv[2]);
+let [deviceMs, steadyMs] = [0, 0];
+Date.now = () => deviceMs;
+performance.now = () => steadyMs;
 globalThis.location = { search: "" };
 globalThis.document = { hidden: false, addEventListener() {} };
 globalThis.window = { addEventListener() {} };
@@ -18,12 +21,14 @@ globalThis.DOMParser = class {
 let waiting = null;
 globalThis.setTimeout = (next) => { waiting = next; };
 globalThis.clearTimeout = () => { waiting = null; };
-globalThis.fetch = async (url) => {
+globalThis.fetch = async (url, { cache }) => {
   const { body, etag } = answers[url.startsWith("api") ? "prices" : "page"].shift();
+  asked.push(cache);
   return { ok: true, headers: { get: () => etag ?? null }, text: async () => body };
 };
 const { Feed } = await import("FOLDER/feed.js");
 const told = [];
+const asked = [];
 const feed = new Feed({
   prices: ({ settled }) => told.push(["prices", settled.length]),
   page: ({ text }) => told.push(["page", text]),
@@ -32,22 +37,35 @@ const feed = new Feed({
 });
 await feed.poll();
 while (answers.prices.length) {
+  deviceMs += 60_000 + (jumps.shift() ?? 0) * 1000;
+  steadyMs += 60_000;
   if (!waiting) throw new Error("asks no more");
   await waiting();
 }
-console.log(JSON.stringify(told));
+console.log(JSON.stringify({ told, now: feed.now(), caches: asked.filter((_, n) => n % 2 === 0) }));
 """.replace("FOLDER", STATIC.as_uri())
+
+SERVER_NOW = 1_765_792_800
+"""What each of the answers says."""
 
 PAGE = '<script type="application/json" id="page-data">{}</script>'
 
 
 def prices(n: int) -> str:
-    return json.dumps({"now": 1_765_792_800, "freeUntil": 1_766_000_000, "actuals": [{}] * n, "forecast": []})
+    return json.dumps({"now": SERVER_NOW, "freeUntil": 1_766_000_000, "actuals": [{}] * n, "forecast": []})
+
+
+async def after(asked: dict[str, list[dict[str, str]]], jumps: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Ask each minute, as often as there are answers; return what the page is told, and what it takes for the time.
+
+    The device's clock is set forward by `jumps` seconds before the second question and those after it.
+    """
+    outcome: dict[str, Any] = json.loads(await run_module(POLL, json.dumps([asked, jumps])))
+    return outcome
 
 
 async def told_by(asked: dict[str, list[dict[str, str]]]) -> list[Any]:
-    """Ask as often as there are answers, and return what the page is told."""
-    told: list[Any] = json.loads(await run_module(POLL, json.dumps([asked])))
+    told: list[Any] = (await after(asked))["told"]
     return told
 
 
@@ -84,3 +102,17 @@ async def test_an_answer_with_the_same_tag_is_no_news() -> None:
     same = {"etag": "same"}
     told = await told_by({"prices": [{"body": prices(1)} | same] * 2, "page": [{"body": PAGE} | same] * 2})
     assert told == [["prices", 1], ["page", PAGE], ["reachable", True], ["reachable", True]]
+
+
+async def test_the_time_is_the_servers_after_the_devices_clock_has_been_set_right() -> None:
+    answers = [{"body": prices(1), "etag": "same"}] * 2
+    outcome = await after({"prices": [*answers], "page": [{"body": PAGE, "etag": "same"}] * 2}, (1_765_792_800,))
+    assert outcome["now"] == SERVER_NOW
+    assert outcome["caches"] == ["reload", "reload"]
+
+
+async def test_an_answer_that_waited_in_a_cache_does_not_turn_the_time_back() -> None:
+    answers = [{"body": prices(n), "etag": str(n)} for n in (1, 2, 3)]
+    outcome = await after({"prices": answers, "page": [{"body": PAGE, "etag": "same"}] * 3})
+    assert outcome["now"] == SERVER_NOW + 120
+    assert outcome["caches"] == ["reload", "no-cache", "no-cache"]

@@ -63,6 +63,8 @@ const feed = new Feed({
     }
   },
   period: () => {
+    // Without prices, what the server has written knows more.
+    if (!prices) return;
     showPeriod(floorTo(feed.now(), scene.step), scene);
     countDown(scene);
     chart?.plot.redraw(false, false);

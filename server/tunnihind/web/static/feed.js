@@ -6,6 +6,7 @@ import { HOUR_S } from "./periods.js";
 const POLL_S = 60;
 const AFTER_THE_PERIOD_S = 2;
 const PATIENCE_MS = 10_000;
+const CLOCK_SET_MS = 60_000;
 
 const HOURS = { url: "api/series", step: HOUR_S };
 const QUARTERS = { url: "api/v1/quarters?days=14", step: HOUR_S / 4 };
@@ -25,7 +26,8 @@ export class Feed {
     this.listener = listener;
     this.tags = { prices: "", page: "" };
     this.lastHeard = Date.now();
-    this.aheadMs = -Infinity;
+    this.aheadMs = 0;
+    this.steadyMs = fromSteadyClock();
     this.timer = 0;
     this.turn = 0;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
@@ -34,13 +36,18 @@ export class Feed {
 
   /** The server's time, unix seconds: its clock may be another one than this device's, or rehearse another day. */
   now() {
-    return (Date.now() + (Number.isFinite(this.aheadMs) ? this.aheadMs : 0)) / 1000;
+    return (Date.now() + this.aheadMs) / 1000;
   }
 
   /** Asks for what is new, and again in a minute. */
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
+    if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
+      // The device has slept, or its clock has been set: what was known of it holds no more.
+      this.steadyMs = fromSteadyClock();
+      this.tags.prices = "";
+    }
     const { url, step } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
     const prices = await this.ask("prices", url, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
@@ -63,7 +70,8 @@ export class Feed {
   read({ now, freeUntil, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer is never younger than its `now`: the greatest difference is the nearest to the truth.
-    this.aheadMs = Math.max(this.aheadMs, now * 1000 - Date.now());
+    const aheadMs = now * 1000 - Date.now();
+    this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
     return { now, freeUntil, step, settled: actuals ?? dayAhead, forecast };
   }
 
@@ -86,6 +94,11 @@ export class Feed {
       return null;
     }
   }
+}
+
+/** How far this device's clock, which can be set, is from the one that counts since the page was opened; in ms. */
+function fromSteadyClock() {
+  return Date.now() - performance.now();
 }
 
 /** Throws where it is no page of ours. @param {string} text */

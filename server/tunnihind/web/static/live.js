@@ -37,6 +37,9 @@ export function showPeriod(ts, scene) {
   const { periods, step, wording } = scene;
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
+  // What was said of today is not true of the next day.
+  const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
+  if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
   const present = document.querySelectorAll(`[data-hour="${floorTo(ts, HOUR_S)}"], [data-period="${ts}"]`);
