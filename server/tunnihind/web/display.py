@@ -79,7 +79,7 @@ class Display:
         return {"unit": self.unit, "vat": vat_text(self.vat.today), "package": package}
 
     def amount(self, eur_mwh: float, ts: int) -> float:
-        """Return what a market price is to the reader: in his unit, with his fees and VAT, rounded as the API does."""
+        """Return a market price as it is shown: in the reader's unit, with fees and VAT, rounded as the API does."""
         rate = self.vat.rate(ts)
         eur_mwh += self.surcharge.at(ts)
         if self.options.unit == "kwh":
@@ -100,15 +100,14 @@ class Display:
 
     def told(self, period: PricedPeriod) -> str:
         """Write a period's price, a forecast as what it is: about that."""
-        return self._told(self.shown(period), is_forecast=period.settled is None)
+        return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods, as about that where one of them is a forecast."""
-        return self._told(self._mean(periods), is_forecast=any(period.settled is None for period in periods))
+        return self._told(self.texts.number(self._mean(periods), 2), periods)
 
-    def _told(self, amount: float, *, is_forecast: bool) -> str:
-        written = self.texts.number(amount, 2)
-        return self.texts("about", price=written) if is_forecast else written
+    def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
+        return self.texts("about", price=written) if any(period.settled is None for period in periods) else written
 
     def brief_mean_price(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell."""
@@ -116,8 +115,7 @@ class Display:
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
-        mean = self.brief_mean_price(periods)
-        return self.texts("about", price=mean) if any(period.settled is None for period in periods) else mean
+        return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the prices of some periods for a small place."""

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from tunnihind.api.http import weighted_members
 from tunnihind.market import HOUR_S, QUARTER_S
-from tunnihind.web.rates import Package
+from tunnihind.web.rates import NETWORK, Package
 from tunnihind.web.tariff import Tariff
 
 type Language = Literal["en", "et"]
@@ -22,7 +22,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "unit": ("kwh", "mwh"),
     "period": ("", "hour", "quarter"),
     "vat": ("", "none", "api", "law"),
-    "package": ("", "vork_1", "vork_2", "vork_4", "vork_5"),
+    "package": ("", *NETWORK),
     "price": ("", "all", "market"),
     "tz": ("tallinn", "utc"),
     "theme": ("auto", "light", "dark"),

@@ -1,4 +1,4 @@
-// What a market price is to the page's reader: in the unit, with the fees and with the VAT of his choice, rounded as the API does.
+// A market price as it is shown: in the reader's unit, with fees and VAT, rounded as the API does. `Display.amount` does the same.
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each from an instant on, the oldest first */
 /** @typedef {[since: number, eurMwh: number][]} Surcharge  what a household pays on top, without VAT; the first counts before, too */

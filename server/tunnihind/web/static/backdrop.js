@@ -84,8 +84,8 @@ function nameMarks({ ctx, bbox }, wording, font, marks) {
 /** @type {WeakMap<object, Span[]>} what has been worked out for a set of periods */
 const known = new WeakMap();
 
-/** Returns the nights and weekends; calendars are slow, and this is drawn with every move of the mouse. @param {Scene} scene */
-function nightsOf(scene) {
+/** Returns the nights and weekends; calendars are slow, and this is asked for with every move of the mouse. @param {Scene} scene */
+export function nightsOf(scene) {
   const nights = known.get(scene.periods) ?? [...findNights(scene)];
   known.set(scene.periods, nights);
   return nights;

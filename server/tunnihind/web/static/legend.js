@@ -1,5 +1,7 @@
 // The legend: explains what is in view, and nothing else.
 
+import { nightsOf } from "./backdrop.js";
+
 /**
  * Shows an item of the legend where what it explains is in view.
  * @param {HTMLElement} card the section of the chart @param {import("./backdrop.js").Scene} scene
@@ -14,7 +16,7 @@ export function explain(card, scene, { min, max }, showsPast) {
     forecast: () => inView.some(({ settled, forecast }) => (showsPast || settled === null) && forecast !== null),
     found: () => scene.found.some(isInView),
     dearest: () => scene.dearest.some(isInView),
-    night: () => inView.some(({ ts }) => scene.wording.isNightRate(ts)),
+    night: () => nightsOf(scene).some(isInView),
   };
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll("[data-shows]"))) {
     const shows = isSeen[item.dataset.shows ?? ""];
