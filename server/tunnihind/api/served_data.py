@@ -36,14 +36,14 @@ class ServedData:
     forecast made before that hour, exactly as issued, and `issued_quarters` the same for each quarter. `run` is the
     newest forecast run, `quarter_run` the run of quarters that goes with it. Where there is none, the percentiles of
     an hour count for its four quarters. `scenarios` are the price paths that go with `run`, None where it has none.
-    `weather` is the newest forecast of wind and sun, None where none is fresh.
 
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
     last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
     source has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
     any of them does, and so does `change_id`, which no other change ever had: a restored backup counts versions again.
 
-    `sources` tells how the sources last answered. No answer of the API shows it, so `version` does not change with it.
+    `weather` is the newest forecast of wind and sun, None where none is fresh, and `sources` tells how the sources last
+    answered. Only pages show these two, so `version` does not change with them.
     """
 
     version: str
