@@ -253,4 +253,4 @@ async def test_the_strip_of_weather_shows_the_hours_that_the_chart_shows() -> No
     shown = await run_module(
         STRIP.format(folder=STATIC.as_uri()), json.dumps([start, start - 2 * HOUR_S, start + 5 * HOUR_S + QUARTER_S])
     )
-    assert json.loads(shown) == [-2, 0, 7.25, 200]
+    assert json.loads(shown) == [-2, 0, 7.25, 400]

@@ -6,11 +6,12 @@ import { floorTo, HOUR_S } from "./periods.js";
 const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
- * The part of a drawing that a range of time is in; a step to the right is an hour there.
+ * The part of a drawing that a range of time is in; a step to the right is an hour there. Both bands are 100 high, with
+ * as much room above each for its words.
  * @param {number} start the drawing's first instant @param {{min: number, max: number}} range unix seconds
  */
 export function viewBox(start, { min, max }) {
-  return `${(min - start) / HOUR_S} 0 ${(max - min) / HOUR_S} 200`;
+  return `${(min - start) / HOUR_S} 0 ${(max - min) / HOUR_S} 400`;
 }
 
 /** The strip, and what of it the server has drawn; null where no weather is known. */
