@@ -297,6 +297,11 @@ async def test_an_empty_page_fills_itself_when_prices_come(browser: Browser, ser
         server.snapshot.show(sample_views.ordinary())
         await page.clock.run_for(61_000)
         await expect(page.get_by_role("slider")).to_be_visible()
+        # No old chart stays where the server has lost its prices.
+        server.snapshot.show(ServedData("empty again"))
+        await page.clock.run_for(61_000)
+        await expect(page.locator("#now")).to_contain_text("No prices yet")
+        await expect(page.locator(".chart")).to_have_count(0)
         assert seen.console_errors == []
 
 

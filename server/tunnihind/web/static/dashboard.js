@@ -47,6 +47,11 @@ const feed = new Feed({
     showPrices();
   },
   page: (fresh) => {
+    // A page with prices has other parts than one without.
+    if (!fresh.querySelector(".chart") !== !card) {
+      location.reload();
+      return;
+    }
     nameServer(fresh, data.address);
     takeOver(fresh);
     // Without the chart's library the server's drawing is the chart.
@@ -74,13 +79,14 @@ const feed = new Feed({
 
 function showPrices() {
   if (!prices) return;
-  scene.periods = periodsOf(prices, scene.wording.amount);
+  const periods = periodsOf(prices, scene.wording.amount);
+  if (!periods.size) return;
+  scene.periods = periods;
   scene.step = prices.step;
   const isAhead = [...scene.periods.values()].some(({ settled, forecast }) => settled === null && forecast);
   scene.limit = isAhead ? floorTo(prices.freeUntil, HOUR_S) + HOUR_S : Infinity;
   if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
-  if (scene.periods.size && !card) location.reload();
-  if (scene.periods.size && card && !chart) startChart(card);
+  if (card && !chart) startChart(card);
   if (chart) {
     moves?.apply();
     chart.draw();
