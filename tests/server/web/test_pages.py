@@ -372,9 +372,9 @@ async def test_a_rate_of_the_apis_that_is_the_laws_or_none_is_no_choice_of_its_o
 async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> None:
     server = await serve()
     for vat, told in (
-        ("none", "Prices are without VAT. By law, VAT is 24%. This server&#39;s API uses 22%. Network fees"),
-        ("api", "Prices include 22% VAT, as in this server&#39;s API. By law, VAT is 24%. Network fees"),
-        ("law", "the law sets for their day, 24% today. This server&#39;s API uses 22%. Network fees"),
+        ("none", "are not included. By law, VAT is 24%. This server&#39;s API uses 22%. </p>"),
+        ("api", "are not included. By law, VAT is 24%. </p>"),
+        ("law", "are not included. This server&#39;s API uses 22%. </p>"),
     ):
         assert told in " ".join((await html_of(server, f"/?vat={vat}")).split())
     assert "Selle serveri API kasutab määra 22%." in await html_of(server, "/?lang=et")
