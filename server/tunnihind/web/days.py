@@ -126,6 +126,9 @@ def _mean_range(
 
     The forecast's price paths tell it: hours don't all turn out dear or cheap together, so the mean is more certain
     than each of them. Where there are no paths, its bounds are the means of the hours' bounds, rather too wide.
+
+    The mean that is told is that of the medians. Where hours may turn out much dearer but hardly cheaper, nearly all
+    paths can lie above it: the range is widened to hold it.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -140,7 +143,8 @@ def _mean_range(
         of_hour = scenarios.eur_mwh[:, (hour - scenarios.start_ts) // HOUR_S]
         total += [count * display.amount(market_price(price), hour) for price in of_hour.tolist()]
     low_mean, high_mean = np.quantile(total / len(periods), _LIKELY).tolist()
-    return low_mean, high_mean
+    told = fmean(map(display.shown, periods))
+    return min(low_mean, told), max(high_mean, told)
 
 
 def _on_paths(hour: int, scenarios: Scenarios) -> bool:
