@@ -41,14 +41,14 @@ _ZSTD_LEVEL: Final = 9
 """Takes as long as gzip and makes prices and pages a tenth smaller than the library's own level does."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of everything that isn't a page."""
+"""The Content-Security-Policy of what isn't a page; scripts and style sheets can't be opened as one and need none."""
 
 
 def headers(
     cache_control: str,
     *,
     content_type: str | None = None,
-    content_security_policy: str = NOTHING_ALLOWED,
+    content_security_policy: str | None = NOTHING_ALLOWED,
     of_api: bool = True,
 ) -> CIMultiDict[str]:
     """Return the fields of an answer; without a content type it has no content."""
@@ -56,7 +56,8 @@ def headers(
     fields["Cache-Control"] = cache_control
     if content_type is not None:
         fields["Content-Type"] = content_type
-        fields["Content-Security-Policy"] = content_security_policy
+        if content_security_policy is not None:
+            fields["Content-Security-Policy"] = content_security_policy
     return fields
 
 
@@ -196,7 +197,7 @@ def represent(
     tag: str,
     cache_control: str,
     content_type: str = JSON,
-    content_security_policy: str = NOTHING_ALLOWED,
+    content_security_policy: str | None = NOTHING_ALLOWED,
     vary: str = hdrs.ACCEPT_ENCODING,
     date: str | None = None,
     of_api: bool = True,
@@ -241,7 +242,12 @@ def opaque_tag(*parts: object) -> str:
 
 
 def unchanging(
-    body: bytes, *, content_type: str = JSON, cache_control: str = _FIVE_MINUTES, of_api: bool = True
+    body: bytes,
+    *,
+    content_type: str = JSON,
+    content_security_policy: str | None = NOTHING_ALLOWED,
+    cache_control: str = _FIVE_MINUTES,
+    of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
     """Return the representations of a body that stays the same while the server runs."""
 
@@ -253,6 +259,7 @@ def unchanging(
             tag=opaque_tag(body),
             cache_control=cache_control,
             content_type=content_type,
+            content_security_policy=content_security_policy,
             of_api=of_api,
         )
 

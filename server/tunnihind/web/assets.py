@@ -11,7 +11,7 @@ from typing import Final
 
 from aiohttp import web
 
-from tunnihind.api.http import Coding, Representation, accepted_coding, reply, unchanging
+from tunnihind.api.http import NOTHING_ALLOWED, Coding, Representation, accepted_coding, reply, unchanging
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -68,8 +68,15 @@ class Assets:
 
 
 def _representations(name: str, body: bytes) -> Callable[[Coding], Representation]:
-    content_type = _CONTENT_TYPES[name.rpartition(".")[2]]
-    return unchanging(body, content_type=content_type, cache_control=_FOR_EVER, of_api=False)
+    extension = name.rpartition(".")[2]
+    return unchanging(
+        body,
+        content_type=_CONTENT_TYPES[extension],
+        # Of a page's thirty files only its picture can be opened as a document, and do harm as one.
+        content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
+        cache_control=_FOR_EVER,
+        of_api=False,
+    )
 
 
 @cache
