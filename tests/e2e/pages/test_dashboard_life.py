@@ -10,11 +10,11 @@ from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
+from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
 from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.processes import Launch
-from tunnihind.api.served_data import ServedData
+from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import HOUR_S
 
 
@@ -70,6 +70,18 @@ async def test_on_the_narrowest_phone_no_figure_of_the_calendar_and_no_choice_in
             page = await seen.show(path)
             wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
             assert await page.locator("#grid span, #chosen").evaluate_all(wide) == []
+
+
+async def test_on_the_narrowest_phone_the_longest_price_fits(browser: Browser, serve: Serve) -> None:
+    # The highest price that can be, as a forecast and with all fees.
+    highest = Percentiles(3900.0, 4000.0, 4400.0)
+    hours = range(HOUR - 24 * HOUR_S, HOUR, HOUR_S)
+    server = await serve(make_view(dict.fromkeys(hours, 4000.0), issued={HOUR: highest}))
+    async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
+        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?package=vork_4"):
+            page = await seen.show(path)
+            await expect(page.locator("[data-now-about]")).not_to_be_empty()
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
 
 
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
