@@ -66,7 +66,7 @@ Hourly electricity prices of the Estonian (EE) day-ahead zone: settled market pr
 forecast with three percentiles. Free, read-only JSON over HTTP, without a key or a registration.
 
 **Units.** `eurMwh`, `p10`, `p50` and `p90` are EUR/MWh excluding VAT. `eurKwh`, `p10Kwh`, `p50Kwh` and `p90Kwh` are \
-EUR/kWh including $vat Estonian VAT: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Network fees \
+EUR/kWh including $vat Estonian VAT: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
 and excise are never included.
 
 **Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
