@@ -43,7 +43,7 @@ function times({ pieces }, now, wording) {
 
 /** @param {import("./costs.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
 function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
-  const about = (/** @type {number} */ amount) => (range ? wording.say("about", { price: wording.price(amount) }) : wording.price(amount));
+  const about = (/** @type {number} */ amount) => wording.told(amount, range !== null);
   const price = wording.say("found", { price: about(mean), unit: wording.unitSymbol });
   // A range is not broken at its dash.
   const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
@@ -56,8 +56,7 @@ function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
  * @param {import("./costs.js").Cost} best @param {import("./costs.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function saving(best, atOnce, wording) {
-  const isForecast = best.range || atOnce.range;
-  const written = (/** @type {number} */ amount) => (isForecast ? wording.say("about", { price: wording.price(amount) }) : wording.price(amount));
+  const written = (/** @type {number} */ amount) => wording.told(amount, best.range !== null || atOnce.range !== null);
   const euros = atOnce.euros - best.euros;
   if (euros >= 0.005) return wording.say("finder.saving", { euros: written(euros) });
   if (euros <= -0.005) return wording.say("finder.startNow", { euros: written(-euros) });

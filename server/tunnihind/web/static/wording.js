@@ -37,6 +37,11 @@ export class Wording {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
+  /** A price in two decimals, a forecast as what it is: about that. @param {number} value @param {boolean} isForecast */
+  told(value, isForecast) {
+    return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
+  }
+
   /** A number without the zeros at its end. @param {number} value */
   brief(value) {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
