@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from tunnihind.market import ESTONIA
 from tunnihind.web.display import Display
 from tunnihind.web.periods import PricedPeriod
 from tunnihind.web.rates import FEES, PRICE_LIST, READ_ON, nearest_entry
-from tunnihind.web.tariff import Tariff
-
-_CENTS_KWH_PER_EUR_MWH: Final = 0.1
+from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, Tariff
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ def explain(
 
 def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
     texts = display.texts
-    market = period.eur_mwh * _CENTS_KWH_PER_EUR_MWH
+    market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
     fees = tariff.parts(period.ts)
     yield texts("part.market"), _amount(market, display)
     for part, cents in fees.items():
@@ -59,7 +56,7 @@ def _amount(cents: float, display: Display) -> str:
     """Write an amount with one decimal more than prices have, so that the parts add up."""
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
-    return display.texts.number(cents / _CENTS_KWH_PER_EUR_MWH, 3)
+    return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)
 
 
 def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tunnihind.web.rates import FEES, NETWORK, Fee, NetworkRates, Package, neare
 type Part = Literal["margin", "network"] | Fee
 type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
 
-_EUR_MWH_PER_CENT_KWH: Final = 10
+EUR_MWH_PER_CENT_KWH: Final = 10
 _DECIMALS: Final = 4
 """Margins have three decimals in c/kWh, and so have all rates: more can only be an error of binary fractions."""
 
@@ -85,7 +85,7 @@ def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
 
 
 def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
-    amounts = ((hour, round(sum(tariff.parts(hour).values()) * _EUR_MWH_PER_CENT_KWH, _DECIMALS)) for hour in hours)
+    amounts = ((hour, round(sum(tariff.parts(hour).values()) * EUR_MWH_PER_CENT_KWH, _DECIMALS)) for hour in hours)
     for amount, same in groupby(amounts, key=itemgetter(1)):
         since, _ = next(same)
         yield since, amount
