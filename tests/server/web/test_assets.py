@@ -1,0 +1,91 @@
+"""The files of the pages: their addresses, how long they are kept, and how much they weigh."""
+
+import re
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from tests.support import sample_views
+from tests.support.api_server import HOUR, RunningServer, Serve, html_of
+from tests.support.outline import Outline
+from tunnihind.market import HOUR_S
+from tunnihind.settings import Settings
+from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets
+
+
+async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(server: RunningServer) -> None:
+    address = page_assets().address("style.css")
+    answer = await server.ask(f"/{address}")
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["Content-Type"] == "text/css; charset=utf-8"
+    again = await server.ask(f"/{address}", f"If-None-Match: {answer.headers['ETag']}")
+    assert (again.status, again.body) == (304, b"")
+    for missing in ("/static/0123/style.css", f"/{address}x", "/static/x/../../pages.py", "/static/"):
+        gone = await server.ask(missing)
+        assert gone.status == 404
+        assert gone.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("page", "prices", "limit"),
+    [
+        # Of 110 kB; past forecasts of a real market, rougher than these, take up the rest.
+        ("/?lang=et&package=vork_5&margin=0.5", "api/series", 108_000),
+        ("/?lang=et&package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=14", 165_000),
+    ],
+)
+async def test_the_first_load_of_the_dashboard_stays_below_a_size_over_the_wire(
+    serve: Serve, page: str, prices: str, limit: int
+) -> None:
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    # Prices that don't follow each other smoothly, as on the market: those take up more.
+    rough = np.random.default_rng(1).normal(90, 40, 373).round(2).tolist()
+    of_market = dict(zip(range(HOUR - 336 * HOUR_S, HOUR + 37 * HOUR_S, HOUR_S), rough, strict=True))
+    server = await serve(sample_views.ordinary(prices=of_market))
+    addresses = {address for address in Outline(await html_of(server, page)).addresses if address.startswith("static/")}
+    asked = (page, f"/{prices}", *(f"/{path}" for path in addresses))
+    answers = [await server.ask(path, "Accept-Encoding: gzip") for path in asked]
+    assert {answer.status for answer in answers} == {200}
+    fields = sum(len(f"{name}: {value}") + 2 for answer in answers for name, value in answer.headers.items())
+    assert 40_000 < sum(len(answer.body) for answer in answers) + fields < limit
+
+
+async def test_a_limit_on_requests_leaves_a_page_its_files(serve: Serve) -> None:
+    server = await serve(settings=Settings(rate_limit=2.0))
+    addresses = Outline(await html_of(server, "/")).addresses
+    files = [address for address in addresses if address.startswith("static/")]
+    assert len(files) > 4
+    assert {(await server.ask(f"/{address}")).status for address in files} == {200}
+
+
+def test_the_path_of_the_files_changes_with_any_of_them() -> None:
+    files = {"a.js": b"1", "b.css": b"2"}
+    assert Assets(files).digest == Assets(dict(reversed(files.items()))).digest
+    assert Assets(files).digest != Assets(files | {"b.css": b"3"}).digest
+    assert Assets(files).digest != Assets({"a.js": b"1", "c.css": b"2"}).digest
+
+
+def test_a_script_asks_ahead_for_all_that_it_imports_and_for_nothing_else() -> None:
+    files = {
+        "page.js": b'// Words.\n\nimport { a, b } from "./a.js";\n',
+        "a.js": b'import { c } from "./c.js";\n/** @param {import("./types.js").Type} it */\n',
+        "c.js": b'import { a } from "./a.js";\n',
+        "types.js": b"",
+    }
+    assert Assets(files).modules("page.js") == ["a.js", "c.js"]
+
+
+async def test_the_dashboard_asks_ahead_for_its_modules_and_not_for_those_of_other_pages(server: RunningServer) -> None:
+    html = await html_of(server, "/")
+    ahead = set(re.findall(r'rel="modulepreload" href="static/\w+/([\w-]+\.js)"', html))
+    static = resources.files("tunnihind.web") / "static"
+    imported = {name: re.findall(r'from "\./(.*?)"', (static / name).read_text()) for name in ahead | {"dashboard.js"}}
+    assert ahead == {name for names in imported.values() for name in names}
+
+
+def test_the_chart_library_comes_with_its_licence() -> None:
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    assert "vendor/uPlot.LICENSE.txt" in page_assets()
