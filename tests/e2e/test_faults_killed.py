@@ -1,6 +1,8 @@
 """Ends without warning and with: nothing is lost, nothing is doubled, nobody is left behind."""
 
 import asyncio
+import os
+import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -32,11 +34,21 @@ def history_start() -> str:
     return str(datetime.now(UTC).year - YEARS + 1)
 
 
-async def long_write(database: Path) -> bool:
-    """Return whether somebody is in the middle of writing much."""
-    before = is_being_written(database)
-    await asyncio.sleep(0.1)
-    return before and is_being_written(database)
+async def stopped_in_a_write(pid: int, database: Path) -> bool:
+    """Stop a child process (SIGSTOP) in the middle of a write; return whether one was met within a moment.
+
+    A write may last some milliseconds only: what is to happen in its middle happens while the process is stopped.
+    """
+    for _ in range(100):
+        if is_being_written(database):
+            os.kill(pid, signal.SIGSTOP)
+            # Returns once all threads of the process have stopped; an end is left for others to notice.
+            await asyncio.to_thread(os.waitid, os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if is_being_written(database):
+                return True
+            os.kill(pid, signal.SIGCONT)
+        await asyncio.sleep(0.002)
+    return False
 
 
 def is_being_written(database: Path) -> bool:
@@ -68,7 +80,7 @@ async def test_kills_during_a_back_fill_cost_nothing_but_time(
     # The first server is killed in the middle of a write.
     in_a_write = launch(*arguments)
     await in_a_write.until_ready()
-    assert await until(lambda: long_write(database))
+    assert await until(lambda: stopped_in_a_write(in_a_write.pid, database))
     await in_a_write.kill()
     assert await in_a_write.until_alone(), in_a_write.family()
 
@@ -96,7 +108,7 @@ async def test_an_import_that_is_killed_while_it_writes_can_be_done_again(
     quotes = flat_quotes(today - timedelta(days=700), today + timedelta(days=1), HOUR_S)
     file = str(write_prices(tmp_path / "prices.csv", quotes))
     process = await asyncio.create_subprocess_exec(COMMAND, "import", "prices", file, env=environment)
-    assert await until(lambda: long_write(database))
+    assert await until(lambda: stopped_in_a_write(process.pid, database))
     process.kill()
     assert await process.wait() < 0
     assert (await tunnihind("import", "prices", file)).status == 0
@@ -109,6 +121,8 @@ async def test_a_server_in_the_middle_of_its_work_ends_at_a_word(
     server = launch("--elering-url", elering.url, "--history-start", history_start())
     await server.until_ready()
     async with server.connected(b""), server.connected(b"GET /api/v1/fore"), server.connected(KEPT_ALIVE):
-        assert await until(lambda: long_write(database))
-        assert await server.terminate(within=5) == 0
+        assert await until(lambda: stopped_in_a_write(server.pid, database))
+        server.ask_to_end()
+        os.kill(server.pid, signal.SIGCONT)
+        assert await server.ended(within=5) == 0
         assert await server.until_alone(), server.family()

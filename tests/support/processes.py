@@ -139,9 +139,13 @@ class Process:
         assert self._process.returncode is not None
         return self._process.returncode
 
-    async def terminate(self, *, within: float = PATIENCE_S) -> int:
-        """Ask the process to end, as service managers do, and return its exit status."""
+    def ask_to_end(self) -> None:
+        """Ask the process to end, as service managers do."""
         self._process.send_signal(signal.SIGTERM)
+
+    async def terminate(self, *, within: float = PATIENCE_S) -> int:
+        """Ask the process to end and return its exit status."""
+        self.ask_to_end()
         return await self.ended(within=within)
 
     async def kill(self) -> None:
