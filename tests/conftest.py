@@ -15,10 +15,10 @@ from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_pr
 from tests.support.clocks import StillClock
 from tests.support.postgresql import PostgresqlServer, is_installed, postgresql_server
 from tunnihind.api.history import AreConfirmed, ReadPrices
+from tunnihind.api.models.service import Mode
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
-from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings

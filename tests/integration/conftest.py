@@ -11,7 +11,7 @@ from tests.support.api_server import Serve, no_prices
 from tests.support.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
 from tests.support.recording_proxy import RecordingProxy
 from tunnihind.api.history import ReadPrices
-from tunnihind.api.server_models import Mode
+from tunnihind.api.models.service import Mode
 from tunnihind.settings import Settings
 
 # Home Assistant's own web server still does so, and would not start with warnings as errors.

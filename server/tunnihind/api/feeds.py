@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.api.models import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.models.feeds import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import NoPriceAhead

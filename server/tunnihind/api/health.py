@@ -7,8 +7,8 @@ from typing import Final
 from msgspec.structs import asdict
 
 from tunnihind.api.http import Problems
+from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server_models import NotReady, Readiness
 from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
 
 STALE_AFTER_S: Final = 3 * HOUR_S

@@ -10,7 +10,7 @@ from typing import Final, Self
 import msgspec
 
 from tunnihind.api.http import Coding, Representation, opaque_tag, represent
-from tunnihind.api.models import HistoryPrice, HistoryResponse
+from tunnihind.api.models.history import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, shown
 from tunnihind.api.served_data import served_quarters
 from tunnihind.api.snapshot import cache_control

@@ -15,7 +15,7 @@ from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 
 from tunnihind.api import request_id
-from tunnihind.api.server_models import Problem
+from tunnihind.api.models.service import Problem
 
 JSON: Final = "application/json"
 HTML: Final = "text/html; charset=utf-8"

@@ -26,9 +26,9 @@ from tunnihind.api.http import (
     reply,
 )
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.models.service import Health
 from tunnihind.api.parameters import RESOLUTIONS, choice, optional, require_known, required, shown
 from tunnihind.api.score_table import FORMATS, ScoreTable
-from tunnihind.api.server_models import Health
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from tunnihind.api.openapi import openapi_document
+from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF, SERVER, STORE, option, with_settings
 from tunnihind.cli.status import describe, read_status
 from tunnihind.settings import Settings

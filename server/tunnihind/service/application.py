@@ -14,11 +14,11 @@ from tunnihind.api.feeds import READERS
 from tunnihind.api.history import AreConfirmed, History, ReadPrices
 from tunnihind.api.http import Problems, unchanging
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.openapi import openapi_document
+from tunnihind.api.models.service import About, Mode
+from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.rate_limit import limit_rate
 from tunnihind.api.score_table import ReadScores, ScoreTable
 from tunnihind.api.server import METRICS, PROBLEMS, STOPPING
-from tunnihind.api.server_models import About, Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings

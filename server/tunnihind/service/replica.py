@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.server_models import Mode
+from tunnihind.api.models.service import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import SchemaError, StoreError

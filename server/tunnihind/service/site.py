@@ -13,9 +13,9 @@ from aiohttp import web
 
 from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.models.service import Mode
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
-from tunnihind.api.server_models import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError

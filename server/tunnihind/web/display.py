@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
 from typing import Final
 
-from tunnihind.api.openapi import vat_text
+from tunnihind.api.openapi.words import vat_text
 from tunnihind.market import ESTONIA, consumer_price, market_price
 from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod

@@ -10,8 +10,8 @@ from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tunnihind.api.http import HTML, Coding, Representation, accepted_coding, opaque_tag, reply, represent
-from tunnihind.api.openapi import vat_text
-from tunnihind.api.server_models import Mode
+from tunnihind.api.models.service import Mode
+from tunnihind.api.openapi.words import vat_text
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings

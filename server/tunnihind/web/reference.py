@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import msgspec
 from markupsafe import Markup, escape
 
-from tunnihind.api.openapi import description_words
+from tunnihind.api.openapi.words import description_words
 from tunnihind.settings import Settings
 from tunnihind.web.options import Language
 from tunnihind.web.texts import texts_in

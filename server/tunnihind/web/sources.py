@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tunnihind.api.server_models import Mode
+from tunnihind.api.models.service import Mode
 from tunnihind.api.source_states import SourceState
 from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display

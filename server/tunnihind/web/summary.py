@@ -7,10 +7,10 @@ from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
 from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
-from tunnihind.api.models import AccuracyWindow
+from tunnihind.api.models.accuracy import AccuracyWindow
+from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server_models import Mode
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
 from tunnihind.settings import Settings

@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.api_server import RunningServer
 from tests.support.documents import leaves
-from tunnihind.api.openapi import openapi_document, vat_text
+from tunnihind.api.openapi.document import openapi_document
+from tunnihind.api.openapi.words import vat_text
 from tunnihind.settings import Settings
 
 REQUIRED = {

@@ -12,8 +12,8 @@ from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer, Serve, html_of, make_view
 from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.outline import Outline
+from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server_models import Mode
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web import pages

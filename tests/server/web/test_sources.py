@@ -8,8 +8,8 @@ import pytest
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, Serve, html_of
+from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server_models import Mode
 from tunnihind.api.source_states import Fault, SourceState
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings

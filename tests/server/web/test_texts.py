@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tunnihind.web
-from tunnihind.api.openapi import openapi_document
+from tunnihind.api.openapi.document import openapi_document
 from tunnihind.settings import Settings
 from tunnihind.web.recipes import RECIPES, recipe
 from tunnihind.web.reference import Reference, inline, translation

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tunnihind.api.models import Now
+from tunnihind.api.models.fields import Now
 
 type Mode = Literal["live", "demo", "rehearsal"]
 """What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""

@@ -1,0 +1,142 @@
+"""What `/api/v1/accuracy` answers."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from tunnihind.api.models.fields import MadeAt, Now
+
+
+def _error(description: str, example: float) -> Meta:
+    return Meta(description=f"{description}, EUR/MWh. Null without hours to score.", examples=[example])
+
+
+def _share(description: str, example: float) -> Meta:
+    return Meta(description=f"{description}, a fraction. Null without hours to score.", examples=[example])
+
+
+class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
+    """How forecasts did over a number of hours."""
+
+    n: Annotated[int, Meta(description="Hours scored.", examples=[720], ge=0)]
+    mae: Annotated[float | None, _error("Mean absolute error of p50", 31.4)]
+    baseline_mae: Annotated[float | None, _error("MAE of the price one week earlier", 52.3)]
+    skill: Annotated[float | None, _share("1 - mae/baselineMae", 0.3996)]
+    coverage80: Annotated[float | None, _share("Hours whose price lay between p10 and p90; 0.8 is right", 0.802)]
+    below10: Annotated[float | None, _share("Hours whose price lay below p10; 0.1 is right", 0.096)]
+    above90: Annotated[float | None, _share("Hours whose price lay above p90; 0.1 is right", 0.102)]
+    pinball: Annotated[float | None, _error("Mean pinball loss of p10, p50 and p90", 10.4)]
+    winkler80: Annotated[float | None, _error("Mean Winkler score of the interval from p10 to p90", 154.3)]
+    width: Annotated[float | None, _error("Mean width of the interval from p10 to p90", 101.7)]
+
+
+class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
+    """How forecasts did that were made a number of days ahead."""
+
+    days_ahead: Annotated[
+        int,
+        Meta(
+            description="Delivery days from the morning on which the forecast was made to the hour.",
+            examples=[1],
+            ge=1,
+            le=7,
+        ),
+    ]
+
+
+def _saving(description: str, example: float) -> Meta:
+    return Meta(description=f"{description}, EUR/MWh without VAT. Null without plans to score.", examples=[example])
+
+
+class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
+    """What plans saved that took the cheapest hours by a forecast, wherever they lay; of equal hours the earliest.
+
+    A plan saves the mean price of its days less the mean price of the hours that it takes. Shares are of sums over all
+    plans. Days with an unknown price are left out.
+    """
+
+    hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]
+    n: Annotated[int, Meta(description="Plans scored: days, or weeks of seven days.", examples=[30], ge=0)]
+    share: Annotated[
+        float | None,
+        Meta(
+            description="Share of the ideal saving that plans by p50 caught, a fraction: 1 is perfect, 0 no better "
+            "than any hours. Null where nothing could be saved.",
+            examples=[0.8385],
+        ),
+    ]
+    baseline_share: Annotated[
+        float | None, Meta(description="The same for plans by the price one week earlier.", examples=[0.7112])
+    ]
+    seven_day_mean_share: Annotated[
+        float | None,
+        Meta(
+            description="The same for plans by the mean of the seven delivery days up to the day of issue.",
+            examples=[0.7571],
+        ),
+    ]
+    saving: Annotated[float | None, _saving("Mean saving of plans by p50", 44.2)]
+    baseline_saving: Annotated[float | None, _saving("Mean saving of plans by the price one week earlier", 37.49)]
+    ideal_saving: Annotated[float | None, _saving("Mean saving with perfect foresight, the ideal", 52.71)]
+
+
+class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
+    """What plans within one delivery day saved that were made a number of days ahead."""
+
+    days_ahead: Annotated[int, Meta(description="As in AccuracyAhead.", examples=[1], ge=1, le=7)]
+    plans: Annotated[list[AccuracyPlans], Meta(description="Plans of 1, 3, 4 and 6 hours.")]
+    boiler_eur_a_year: Annotated[
+        float | None,
+        Meta(
+            description="EUR without VAT that a boiler of 3 kW saves in 365 such days if it runs in the 3 cheapest "
+            "hours of each by p50, against the day's mean price. Null without plans to score.",
+            examples=[152.6],
+        ),
+    ]
+    baseline_boiler_eur_a_year: Annotated[
+        float | None, Meta(description="The same by the price one week earlier.", examples=[128.2])
+    ]
+    ideal_boiler_eur_a_year: Annotated[
+        float | None, Meta(description="The same with perfect foresight.", examples=[182.6])
+    ]
+
+
+class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
+    """What the forecasts were worth to those who planned by them."""
+
+    by_days_ahead: Annotated[
+        list[AccuracyDecisionsAhead], Meta(description="Plans within one delivery day, by days ahead, ascending.")
+    ]
+    week: Annotated[
+        AccuracyPlans,
+        Meta(description="Plans of 4 hours within the seven delivery days that follow the day of issue."),
+    ]
+
+
+class AccuracyWindow(Struct, frozen=True, rename="camel", kw_only=True):
+    """The scores over the delivery days up to the newest settled one."""
+
+    days: Annotated[int, Meta(description="Delivery days in the window.", examples=[30])]
+    overall: Annotated[AccuracyScores, Meta(description="Over all days ahead.")]
+    by_days_ahead: Annotated[list[AccuracyAhead], Meta(description="By days ahead, ascending.")]
+    decisions: Annotated[
+        AccuracyDecisions, Meta(description="What plans by these forecasts saved of what could be saved.")
+    ]
+
+
+class AccuracyResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Forecasts exactly as they were issued, against the prices that came."""
+
+    now: Now
+    made_at: MadeAt
+    tier: Annotated[
+        str | None,
+        Meta(
+            description="What the served forecast rests on, from the richest inputs to the poorest. Null without one.",
+            examples=["weather"],
+        ),
+    ]
+    windows: Annotated[
+        list[AccuracyWindow],
+        Meta(description="Windows of 7, 30 and 90 delivery days; empty until forecasts have been scored."),
+    ]

@@ -1,0 +1,93 @@
+"""Fields that several answers have."""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from tunnihind.market import HOUR_S
+
+HOUR_EXAMPLE: Final = 1_765_792_800
+_INSTANT_EXAMPLE: Final = 1_765_793_412
+
+
+def iso_time(description: str, example: str = "2025-12-15T10:00:00Z") -> Meta:
+    """Describe a field that holds an instant as ISO 8601."""
+    return Meta(description=description, examples=[example], extra_json_schema={"format": "date-time"})
+
+
+ZoneCode = Annotated[
+    Literal["EE"],
+    Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
+]
+Currency = Annotated[
+    Literal["EUR"],
+    Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
+]
+Docs = Annotated[
+    str,
+    Meta(
+        description="URL of the human-readable API description.",
+        examples=["https://tunnihind.example/docs"],
+        extra_json_schema={"format": "uri"},
+    ),
+]
+HourStart = Annotated[
+    int,
+    Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[HOUR_EXAMPLE]),
+]
+HourStartIso = Annotated[str, iso_time("Hour start, ISO 8601 UTC; the same instant as `ts`.")]
+SettledPrice = Annotated[
+    float, Meta(description="Settled day-ahead price, EUR/MWh, excluding VAT, 2 decimals.", examples=[84.37])
+]
+SettledConsumerPrice = Annotated[
+    float,
+    Meta(
+        description="The same price in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.",
+        examples=[0.1029],
+    ),
+]
+P10 = Annotated[
+    float,
+    Meta(
+        description="10th percentile, EUR/MWh, excluding VAT, 2 decimals. p10 and p90 bound an 80% interval.",
+        examples=[52.1],
+    ),
+]
+P50 = Annotated[float, Meta(description="Median, EUR/MWh, excluding VAT, 2 decimals.", examples=[81.4])]
+P90 = Annotated[float, Meta(description="90th percentile, EUR/MWh, excluding VAT, 2 decimals.", examples=[128.95])]
+P10Consumer = Annotated[
+    float,
+    Meta(description="p10 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.0636]),
+]
+P50Consumer = Annotated[
+    float,
+    Meta(description="p50 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.0993]),
+]
+P90Consumer = Annotated[
+    float,
+    Meta(description="p90 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.1573]),
+]
+Now = Annotated[int, Meta(description="When the response was computed, unix seconds UTC.", examples=[_INSTANT_EXAMPLE])]
+MadeAt = Annotated[
+    int | None,
+    Meta(
+        description="When the served forecast run was produced, unix seconds UTC. Null when no forecast exists yet.",
+        examples=[HOUR_EXAMPLE + 300],
+    ),
+]
+LastRefresh = Annotated[
+    int | None,
+    Meta(
+        description="When the data pipeline last ingested, unix seconds UTC. Null before its first time.",
+        examples=[HOUR_EXAMPLE + 240],
+    ),
+]
+FreeUntil = Annotated[
+    int,
+    Meta(
+        description="Last instant whose forecast is served publicly, unix seconds UTC: the newest settled hour + 48 h, "
+        "capped at 72 h after `now`.",
+        examples=[HOUR_EXAMPLE + 60 * HOUR_S],
+    ),
+]
+Gated = Annotated[bool, Meta(description="True when the model holds forecast hours past `freeUntil`.", examples=[True])]

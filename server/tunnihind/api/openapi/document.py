@@ -1,0 +1,81 @@
+"""The OpenAPI document as a whole, and what it says of the API in general."""
+
+from string import Template
+from typing import Final
+
+from tunnihind.api.openapi.feeds import feed_operations
+from tunnihind.api.openapi.prices import price_operations
+from tunnihind.api.openapi.responses import Document, header_components, response_components
+from tunnihind.api.openapi.schemas import schema_components
+from tunnihind.api.openapi.service import service_operations
+from tunnihind.api.openapi.words import description_words
+from tunnihind.settings import Settings
+
+API_VERSION: Final = "1.0.0"
+
+_DESCRIPTION: Final = Template("""\
+Hourly electricity prices of the Estonian (EE) day-ahead zone: settled market prices and a probabilistic model \
+forecast with three percentiles. Free, read-only JSON over HTTP, without a key or a registration.
+
+**Units.** `eurMwh`, `p10`, `p50` and `p90` are EUR/MWh excluding VAT. `eurKwh`, `p10Kwh`, `p50Kwh` and `p90Kwh` are \
+EUR/kWh including $vat Estonian VAT: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
+and excise are never included.
+
+**Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
+`startsAt` the same instant in ISO 8601. Estonian local time is UTC+2 or UTC+3.
+
+**Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80% interval that widens with the \
+horizon. Where a settled price and a forecast both cover an hour, the settled price is authoritative.
+
+**Public window.** Forecast hours are served up to `freeUntil`, the newest settled hour + 48 h, at most 72 h after \
+`now`. `gated` is true when the model holds more; the operator supplies it on request.
+
+**Polling.** Settled prices move once a day, at about 14:00 Estonian time; the forecast is refreshed hourly. Answers \
+are cached for about 60 seconds, so polling more often than once a minute returns nothing fresher; stay well under 10 \
+requests per second. Send `If-None-Match` with the last `ETag`: a poll with nothing new costs a 304 without a body. \
+Every resource answers HEAD and OPTIONS too, and every answer, errors included, may be read from any origin (CORS).
+
+**Attribution.** Anyone republishing the data must give this credit: $attribution. All data is informational and \
+unofficial.
+""")
+
+_TAGS: Final = [
+    {"name": "Prices", "description": "Settled prices and forecast."},
+    {"name": "Feeds", "description": "Prices in the form that other programs read."},
+    {"name": "Service", "description": "About this server and its state."},
+]
+
+
+def openapi_document(settings: Settings) -> Document:
+    """Return the OpenAPI 3.1 document, with this server's address, attribution and VAT rate in it."""
+    words = description_words(settings)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Tunnihind: hourly electricity prices with a forecast",
+            "version": API_VERSION,
+            "summary": "Hourly day-ahead electricity prices of the Estonian zone, with a probabilistic forecast.",
+            "description": _DESCRIPTION.substitute(words),
+        },
+        "externalDocs": {"description": "Human-readable description", "url": f"{settings.base_url}/docs"},
+        "servers": [{"url": settings.base_url}],
+        "security": [],
+        "tags": _TAGS,
+        "paths": _paths(settings),
+        "components": {
+            "schemas": schema_components(settings.vat_rate, words),
+            "responses": response_components(settings),
+            "headers": header_components(),
+        },
+    }
+
+
+def _paths(settings: Settings) -> Document:
+    return {
+        path: {"get": operation}
+        for path, operation in (
+            *price_operations(settings),
+            *feed_operations(settings),
+            *service_operations(settings),
+        )
+    }

@@ -1,0 +1,92 @@
+"""How answers are written down, and what they share: header fields, and the answers to errors."""
+
+from typing import Any, Final
+
+import msgspec
+
+from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
+from tunnihind.settings import Settings
+
+type Document = dict[str, Any]
+
+_PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
+
+def cached(body: Document) -> Document:
+    """Return the answers of a resource that may be kept for a while: `body` as `content` gives it, and 304."""
+    return {
+        "200": {"description": "The answer.", "headers": _fields("ETag", "Cache-Control", "Vary"), "content": body},
+        "304": {"$ref": "#/components/responses/304"},
+    }
+
+
+def fresh(description: str, body: Document) -> Document:
+    """Return an answer that is made anew for each request."""
+    return {"description": description, "headers": _fields("Cache-Control"), "content": body}
+
+
+def problems(*statuses: int) -> Document:
+    """Return the shared answers to errors that a resource may give."""
+    return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
+
+
+def response_components(settings: Settings) -> Document:
+    """Return the answers that resources share. A path that isn't described here answers 404."""
+    texts = Problems(settings.base_url)
+    not_modified = {
+        "description": "Nothing has changed since the answer with the given `ETag`.",
+        "headers": _fields("ETag", "Cache-Control", "Vary"),
+    }
+    return {"304": not_modified} | {
+        str(status): {
+            "description": detail,
+            "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
+            "content": content("Problem", texts.describe(status), PROBLEM_JSON),
+        }
+        for status, detail in DETAILS.items()
+    }
+
+
+def content(schema: str, example: msgspec.Struct, media_type: str = JSON) -> Document:
+    """Return the content of an answer: its schema by name, and an example."""
+    return {media_type: {"schema": reference(schema), "example": msgspec.to_builtins(example)}}
+
+
+def reference(schema: str) -> Document:
+    """Return a reference to a schema of the document."""
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _fields(*names: str) -> Document:
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in ("Access-Control-Allow-Origin", "X-Request-Id", *names)
+    }
+
+
+def header_components() -> Document:
+    """Return the header fields that answers carry."""
+    return {
+        "ETag": _field(
+            "Weak validator of the data and the UTC hour (of quarters: the quarter); send it back in `If-None-Match`.",
+            {"pattern": '^W/"[0-9a-f]+"$'},
+        ),
+        "Cache-Control": _field(
+            "How long the answer may be reused. Of prices: a minute fresh, then stale while revalidating, both ending "
+            "at the full UTC hour, those of quarters at the full quarter. Of errors: not at all."
+        ),
+        "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
+        "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
+        "X-Request-Id": _field(
+            "Names this request in the server's log. It is the request's own `X-Request-Id` if that has up to 128 "
+            "letters, digits and `._:/+=@-`.",
+            example="7f9c2ba4e88f827d",
+        ),
+        "Allow": _field("The methods that this resource takes.", example=METHODS),
+        "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
+    }
+
+
+def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
+    field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
+    return field | ({} if example is None else {"example": example})
