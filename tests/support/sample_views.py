@@ -39,9 +39,9 @@ def run(now: int, hours: int = 150) -> Run:
     )
 
 
-def scores(mae: float, coverage: float) -> Scores:
+def scores(days: int, mae: float, coverage: float) -> Scores:
     return Scores(
-        n=720,
+        n=24 * days,
         mae=mae,
         baseline_mae=52.3,
         skill=1 - mae / 52.3,
@@ -66,8 +66,8 @@ def window(days: int, month: int = 3) -> WindowScores:
     }
     return WindowScores(
         days=days,
-        by_days_ahead={lead: scores((24 + 2 * lead) * harder, 0.82 - lead / 100) for lead in range(1, 8)},
-        overall=scores(31, 0.79),
+        by_days_ahead={lead: scores(days, (24 + 2 * lead) * harder, 0.82 - lead / 100) for lead in range(1, 8)},
+        overall=scores(7 * days, 31, 0.79),
         seven_day_mean_mae={lead: (38.0 + lead) * harder for lead in range(1, 8)},
         decisions=Decisions(plans, PlanScores(days - 6, 63.6, 44.6, 58.1, 77.3)),
     )

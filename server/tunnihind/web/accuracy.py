@@ -14,6 +14,7 @@ from tunnihind.forecast.scoring.decisions import (
     boiler_eur_a_year,
 )
 from tunnihind.forecast.scoring.live_scores import MonthScores, WindowScores
+from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.drawing import Tick
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import Texts
@@ -45,7 +46,7 @@ class Trio:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How forecasts of one number of days ahead did over `days` delivery days.
+    """How forecasts of one number of days ahead did over the `days` delivery days that could be scored.
 
     Errors are in EUR/MWh, shares are fractions, the boiler's savings EUR a year without VAT.
     """
@@ -65,7 +66,7 @@ class Figures:
         boiler = plans.get(BOILER_HOURS, NO_PLANS)
         saved = (boiler_eur_a_year(one) for one in (boiler.forecast, boiler.seven_day_mean, boiler.baseline))
         return cls(
-            days=scores.days,
+            days=days_scored(hourly.n),
             error=Trio(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
             share=_shares(plans.get(DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
@@ -127,6 +128,14 @@ class AccuracySummary:
     week: Trio | None
     charts: tuple[BarChart, ...]
     years: tuple[int, ...]
+
+
+def days_scored(hours: int) -> int:
+    """Return the delivery days that so many scored hours make, of 23, 24 or 25 each.
+
+    While a server is young, these are fewer than the days of the window that they lie in.
+    """
+    return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:

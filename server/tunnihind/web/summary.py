@@ -14,7 +14,7 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
 from tunnihind.settings import Settings
-from tunnihind.web.accuracy import DAY_PLAN_HOURS
+from tunnihind.web.accuracy import DAY_PLAN_HOURS, days_scored
 from tunnihind.web.days import DaySummary, days_from
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
@@ -69,6 +69,7 @@ class Summary:
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
     score: AccuracyWindow | None
+    days_scored: int
     caught: Mapping[int, float]
     drawing: Drawing | None
     weather: WeatherStrip | None
@@ -128,6 +129,7 @@ def summarise(
         freshness=tuple(_freshness(data, display)),
         grid=grid(days, today, display),
         score=score,
+        days_scored=days_scored(max(ahead.n for ahead in score.by_days_ahead)) if score else 0,
         caught=_caught(score) if score else {},
         drawing=drawing,
         weather=weather_strip(data.weather, drawing, display),

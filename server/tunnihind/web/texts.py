@@ -42,6 +42,10 @@ class Texts:
         text: str = self._table[key]
         return text.format(**gaps) if gaps else text
 
+    def counted(self, key: str, n: int) -> str:
+        """Return a text about `n` things; one thing has a text of its own."""
+        return self(f"{key}.one") if n == 1 else self(key, n=n)
+
     def script(self) -> Mapping[str, Any]:
         """Return the texts that the pages' scripts need."""
         shared = {key: text for key, text in self._table.items() if key in _SHARED}

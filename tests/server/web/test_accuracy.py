@@ -13,7 +13,7 @@ from tests.support import sample_views
 from tests.support.api_server import Serve
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScores, WindowScores, windows
-from tunnihind.web.accuracy import AccuracySummary, summarise_accuracy
+from tunnihind.web.accuracy import AccuracySummary, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import texts_in
 
@@ -42,6 +42,34 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
     assert summary.years == (2025,)
     assert summary.window is not None
     assert summary.window.days == 30
+
+
+@pytest.mark.parametrize(
+    ("lang", "heading", "caption"),
+    [("en", "The last 3 days", "for the last 3 days with known prices"),
+     ("et", "Viimased 3 päeva", "viimased 3 teadaolevate hindadega päeva")],
+)  # fmt: skip
+async def test_a_young_server_tells_of_the_days_it_has_scored(
+    serve: Serve, lang: str, heading: str, caption: str
+) -> None:
+    """Not of all days of the window that they lie in."""
+    young = replace(sample_views.window(3), days=90)
+    server = await serve(replace(sample_views.ordinary(), accuracy=(young,)))
+    assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
+    assert caption in (await server.ask(f"/?lang={lang}")).body.decode()
+
+
+async def test_a_single_scored_day_is_not_told_of_as_days(serve: Serve) -> None:
+    server = await serve(replace(sample_views.ordinary(), accuracy=(replace(sample_views.window(1), days=7),)))
+    assert ">The last day</h2>" in (await server.ask("/accuracy?lang=en")).body.decode()
+    assert "for the last day with known prices" in (await server.ask("/?lang=en")).body.decode()
+
+
+@pytest.mark.parametrize(
+    ("hours", "days"), [(0, 0), (5, 1), (23, 1), (25, 1), (29 * 24 + 23, 30), (6 * 24 + 25, 7), (90 * 24, 90)]
+)
+def test_short_and_long_days_count_as_one_scored_day(hours: int, days: int) -> None:
+    assert days_scored(hours) == days
 
 
 @pytest.mark.parametrize("count", [1, 5, 24])
