@@ -127,3 +127,25 @@ async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> No
         assert scale["top"] >= max(high, 0)
         assert scale["bottom"] < scale["top"]
         assert 2 <= (scale["top"] - scale["bottom"]) / scale["step"] <= 8
+
+
+TIMES = """
+import {{ Chart }} from "{folder}/chart.js";
+Object.assign(globalThis, {{ devicePixelRatio: 1, document: {{}}, getComputedStyle: () => ({{ fontSize: "16px" }}) }});
+const chart = {{
+  range: {{ min: 0, max: 4 * 86400 }}, isLow: () => false,
+  scene: {{ wording: {{ wall: (ts) => new Date(ts * 1000).toISOString().slice(0, 16) }} }},
+}};
+const plot = {{ bbox: {{ left: 40, width: 400 }}, width: 448 }};
+console.log(JSON.stringify([43200, 86400, 2 * 86400].map((apart) => {{
+  const splits = Array.from({{ length: 4 * 86400 / apart }}, (_, i) => i * apart);
+  return Chart.prototype.timeLabels.call(chart, plot, splits, apart);
+}})));
+"""
+
+
+async def test_times_are_written_where_they_tell_more_than_that_a_day_begins() -> None:
+    by_half_day, by_day, by_two_days = json.loads(await run_module(TIMES.format(folder=STATIC.as_uri())))
+    assert by_half_day == ["00:00", "12:00"] * 4
+    assert by_day == [""] * 4
+    assert by_two_days == [""] * 2

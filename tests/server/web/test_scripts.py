@@ -201,7 +201,7 @@ DAY_NAMES = """
 import {{ dayNames }} from "{folder}/days.js";
 const [days, view, pxPerDay] = JSON.parse(process.argv[2]);
 const written = (ts) => [`day number ${{ts / 86400}}`, `day ${{ts / 86400}}`, `d`];
-const names = dayNames(days, view, pxPerDay / 86400, written, (text) => 10 * text.length);
+const {{ names }} = dayNames(days, view, pxPerDay / 86400, written, (text) => 10 * text.length);
 console.log(JSON.stringify(names.map(({{ at, text }}) => [at / 86400, text])));
 """
 
@@ -226,7 +226,7 @@ async def test_what_is_left_of_a_day_at_the_edge_is_named_as_far_as_there_is_roo
 
 
 async def test_where_days_are_too_narrow_every_nth_is_named_wherever_the_view_begins() -> None:
-    every_eighth = [(0.5, "day number 0"), (8.5, "day number 8")]
+    every_eighth = [(0, "day number 0"), (8, "day number 8")]
     assert await day_names(-9, 19, 17) == every_eighth
     assert await day_names(0.2, 19, 17) == every_eighth[1:]
 

@@ -2,6 +2,7 @@
 
 import { colour, drawBefore, drawBehind } from "./backdrop.js";
 import { dayNames, daysOf } from "./days.js";
+import { DAY_S } from "./periods.js";
 import { drawSettled } from "./steps.js";
 
 /** The room around the plot, as in the style sheet; in pixels at the usual size of text, 16 px. */
@@ -79,8 +80,12 @@ export class Chart {
     const stroke = () => colour("soft");
     const grid = { stroke: () => colour("grid"), width: 1 };
     const font = `${scaled(ROOM.font)}px ${getComputedStyle(this.place).fontFamily}`;
-    /** @type {{at: number, text: string}[]} */
-    let days = [];
+    /** @type {ReturnType<typeof dayNames>} */
+    let days = { every: 1, names: [] };
+    // A line belongs to what is written at it: to a time, or to the start of a day where not every day is named.
+    const lines = (/** @type {boolean} */ ofDays) => ({
+      ...grid, filter: (/** @type {any} */ _, /** @type {number[]} */ splits) => (ofDays === days.every > 1 ? splits : []),
+    });
     let prices = priceScale(null, null);
     return new uPlot(
       {
@@ -100,14 +105,15 @@ export class Chart {
         },
         axes: [
           {
-            stroke, grid, ticks: { ...grid, size: scaled(4) }, space: scaled(44), font, gap: scaled(2),
+            stroke, grid: lines(false), ticks: { ...lines(false), size: scaled(4) }, space: scaled(38), font, gap: scaled(2),
             size: () => scaled(this.isLow() ? LOW.times : ROOM.times),
-            values: (/** @type {any} */ plot, /** @type {number[]} */ splits) => this.timeLabels(plot, splits),
+            values: (/** @type {any} */ plot, /** @type {number[]} */ splits, /** @type {number} */ __, /** @type {number} */ ___, /** @type {number} */ apart) =>
+              this.timeLabels(plot, splits, apart),
           },
           {
-            scale: "x", side: 2, stroke, grid: { show: false }, ticks: { show: false }, font, gap: scaled(3), size: () => scaled(ROOM.days),
-            splits: (/** @type {any} */ plot) => (days = this.dayLabels(plot, font)).map(({ at }) => at),
-            values: () => days.map(({ text }) => text),
+            scale: "x", side: 2, stroke, grid: lines(true), ticks: { show: false }, font, gap: scaled(3), size: () => scaled(ROOM.days),
+            splits: (/** @type {any} */ plot) => (days = this.dayLabels(plot, font)).names.map(({ at }) => at),
+            values: () => days.names.map(({ text }) => text),
           },
           {
             stroke, grid, ticks: { show: false }, size: () => scaled(ROOM.axis), font, gap: scaled(4),
@@ -184,12 +190,16 @@ export class Chart {
     return found;
   }
 
-  /** The times below the plot; one that would reach over the chart's edge is left out. @param {any} plot @param {number[]} splits */
-  timeLabels({ bbox, width }, splits) {
+  /**
+   * The times below the plot. One that would reach over the chart's edge is left out; where days or more lie between
+   * them all are, since each would be midnight.
+   * @param {any} plot @param {number[]} splits @param {number} apart seconds from one to the next
+   */
+  timeLabels({ bbox, width }, splits, apart) {
     const pxPerSecond = bbox.width / devicePixelRatio / (this.range.max - this.range.min);
     const room = scaled(ROOM.font * 1.75);
     const isWhole = (/** @type {number} */ ts) => (ts - this.range.min) * pxPerSecond + bbox.left / devicePixelRatio + room <= width;
-    return splits.map((ts) => (this.isLow() || !isWhole(ts) ? "" : this.scene.wording.wall(ts).slice(11)));
+    return splits.map((ts) => (this.isLow() || apart >= DAY_S || !isWhole(ts) ? "" : this.scene.wording.wall(ts).slice(11)));
   }
 
   /** @param {any} plot @param {string} font */

@@ -36,32 +36,32 @@ function findDays(periods, wording) {
 /**
  * Returns the names of the days in view and where their middles stand. A name never leaves the part of its day that is
  * in view. Where days are too narrow even for the shortest way to write them, every so many are named, the same ones
- * wherever the view begins, so that names don't flicker while it is moved.
+ * wherever the view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
  * @param {Day[]} days
  * @param {{min: number, max: number}} view
  * @param {number} pxPerSecond
  * @param {(ts: number) => string[]} written the ways to write a day, the longest first
  * @param {(text: string) => number} widthOf how wide a text is drawn, in CSS pixels
- * @returns {{at: number, text: string}[]}
+ * @returns {{every: number, names: {at: number, text: string}[]}} `every` is how many days there are to a name
  */
 export function dayNames(days, view, pxPerSecond, written, widthOf) {
   const inView = days
     .map((day) => ({ ...day, from: Math.max(day.start, view.min), to: Math.min(day.end, view.max) }))
     .filter(({ from, to }) => from < to)
     .map((day) => ({ ...day, texts: written(day.start) }));
-  if (!inView.length) return [];
+  if (!inView.length) return { every: 1, names: [] };
   const room = (/** @type {string} */ text) => (widthOf(text) + GAP_PX) / pxPerSecond;
   const widest = inView[0].texts.map((_, way) => Math.max(...inView.map(({ texts }) => room(texts[way]))));
   const way = widest.findIndex((seconds) => seconds <= DAY_S);
   const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
-  return inView.flatMap(({ number, start, end, from, to, texts }) => {
+  const names = inView.flatMap(({ number, start, from, to, texts }) => {
     if (every === 1) {
       const text = texts.slice(way).find((candidate) => room(candidate) <= to - from);
       return text ? [{ at: (from + to) / 2, text }] : [];
     }
-    const at = (start + end) / 2;
     const half = room(texts[0]) / 2;
-    const fits = number % every === 0 && at - half >= view.min && at + half <= view.max;
-    return fits ? [{ at, text: texts[0] }] : [];
+    const fits = number % every === 0 && start - half >= view.min && start + half <= view.max;
+    return fits ? [{ at: start, text: texts[0] }] : [];
   });
+  return { every, names };
 }
