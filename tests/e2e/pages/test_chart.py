@@ -63,10 +63,14 @@ async def test_the_legend_is_a_line_of_what_is_in_view(browser: Browser, server:
         page = await seen.show("/")
         legend = page.locator(".chart .legend")
         await expect(legend.get_by_text("Forecast")).to_be_visible()
+        await expect(legend.get_by_text("Night rate")).to_be_visible()
         height = await legend.evaluate(
             "legend => legend.clientHeight / parseFloat(getComputedStyle(legend).lineHeight)"
         )
         assert height == 1
+        # What the finder has found is explained where it is told.
+        background = "mark => getComputedStyle(mark, '::before').backgroundColor"
+        assert await page.locator(".found .cheapest dt").evaluate(background) != "rgba(0, 0, 0, 0)"
         # A view of the past has no forecast to explain.
         await page.get_by_role("button", name="Week").tap()
         for _ in range(4):
