@@ -61,7 +61,7 @@ async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_whe
     await expect(menu.locator("summary")).to_be_focused()
 
 
-async def test_on_the_narrowest_phone_no_figure_of_the_calendar_and_no_choice_in_force_is_cut(
+async def test_on_the_narrowest_phone_no_figure_of_a_table_and_no_choice_in_force_is_cut(
     browser: Browser, serve: Serve
 ) -> None:
     server = await serve(sample_views.negative(), mode="demo")
@@ -69,7 +69,10 @@ async def test_on_the_narrowest_phone_no_figure_of_the_calendar_and_no_choice_in
         for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1"):
             page = await seen.show(path)
             wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
-            assert await page.locator("#grid span, #chosen").evaluate_all(wide) == []
+            assert await page.locator("#grid :is(span, th, .mean), #chosen").evaluate_all(wide) == []
+        for path in ("/accuracy", "/accuracy?lang=et"):
+            page = await seen.show(path)
+            assert await page.locator(".scroll").evaluate_all(wide) == [], path
 
 
 async def test_on_the_narrowest_phone_the_longest_price_fits(browser: Browser, serve: Serve) -> None:
