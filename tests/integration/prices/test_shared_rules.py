@@ -1,10 +1,12 @@
 """Levels, late prices, stale forecasts, night rate and VAT: the integration, by the cases all programs share."""
 
 from datetime import date
+from itertools import pairwise
 
 import pytest
 
 from custom_components.tunnihind.answers import Band, ForecastAnswer
+from custom_components.tunnihind.plans.saving import average_band
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.levels import level
 from custom_components.tunnihind.prices.rates import Package
@@ -15,7 +17,16 @@ from custom_components.tunnihind.prices_now import PricesNow
 from custom_components.tunnihind.problems import Contact, Problem, problems
 from custom_components.tunnihind.timelines import timeline_of
 from tests.support.home import instant
-from tests.support.shared_rules import HOUR_S, LATE_PRICES, LEVELS, NIGHT_RATE, STALE_FORECAST, VAT_RATE
+from tests.support.shared_rules import (
+    AVERAGE_BAND,
+    HOUR_S,
+    LATE_PRICES,
+    LEVELS,
+    NIGHT_RATE,
+    STALE_FORECAST,
+    VAT_RATE,
+)
+from tests.support.shared_rules import Band as Percentiles
 
 MORNING = instant("2026-01-14T10:00:00+02:00")
 
@@ -74,3 +85,15 @@ def test_the_night_rate_of_a_package_holds_in_the_same_hours(start: str, *, is_n
 @pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
 def test_vat_is_the_laws_by_date(day: str, rate: float) -> None:
     assert legal_vat_rate(date.fromisoformat(day)) == rate
+
+
+@pytest.mark.parametrize(("prices", "band"), AVERAGE_BAND.values(), ids=AVERAGE_BAND)
+def test_the_band_of_an_average(prices: dict[int, float | Percentiles], band: Percentiles) -> None:
+    step_s = min((later - earlier for earlier, later in pairwise(prices)), default=HOUR_S)
+    periods = [
+        Period(start, start + min(step_s, HOUR_S), price, price, price, settled=True)
+        if isinstance(price, float)
+        else Period(start, start + min(step_s, HOUR_S), price[1], price[0], price[2], settled=False)
+        for start, price in prices.items()
+    ]
+    assert average_band(periods) == pytest.approx(band, abs=1e-4)

@@ -11,6 +11,7 @@ from tests.support.api_server import HOUR, make_run, make_view
 from tests.support.card_page import MODULE as CARD
 from tests.support.node import STATIC, run_module
 from tests.support.shared_rules import (
+    AVERAGE_BAND,
     LATE_PRICES,
     LEVELS,
     NIGHT_RATE,
@@ -137,3 +138,18 @@ async def test_the_page_knows_private_addresses_as_the_settings_do() -> None:
     console.log(JSON.stringify(urls.map((url) => isPrivate(new URL(url).hostname))));
     """
     assert json.loads(await run_module(asked)) == list(PRIVATE_ADDRESSES.values())
+
+
+async def test_the_finder_tells_the_band_of_an_average_as_the_integration_does() -> None:
+    runs = [[[ts, price] for ts, price in prices.items()] for prices, _ in AVERAGE_BAND.values()]
+    asked = f"""
+    import {{ costOf }} from "{STATIC}/costs.js";
+    const part = ([ts, price]) => {{
+      const settled = Array.isArray(price) ? null : price;
+      return {{ period: {{ ts, settled, forecast: settled === null ? price : null }}, seconds: 900 }};
+    }};
+    const band = ({{ mean, range }}) => [range?.[0] ?? mean, mean, range?.[1] ?? mean];
+    console.log(JSON.stringify({json.dumps(runs)}.map((run) => band(costOf(run.map(part), 1, 1)))));
+    """
+    found = json.loads(await run_module(asked))
+    assert found == [pytest.approx(band, abs=1e-4) for _, band in AVERAGE_BAND.values()]
