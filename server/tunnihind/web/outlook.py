@@ -2,6 +2,19 @@
 
 All amounts are what the page shows, in the reader's unit. A day's mean decides what is cheap or expensive on it, and
 nothing is called so that isn't on its side of the usual price, too: the mean of the fortnight before.
+
+How often it came true, on 362 mornings of 2025 with the model's forecasts as of 09:00 UTC, prices with 24% VAT:
+
+| What was said of a forecast | of the next day | of the day after |
+|---|---|---|
+| cheap, expensive: on average these hours were on that side of the day's mean | all of 238, of 309 | |
+| the same, and by half of what makes an hour stand out | .94, .96 | |
+| cheaper, more expensive than usual: the day was | .96, 1.00 of 176 | .89, .92 of 156 |
+| close to zero: below 1.24 cents on average | .93 of 80 | .89 of 55 |
+| maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .72 of 54 |
+
+Where the median lies below zero, the price came below it in only 3 of 10 hours. Hours called cheap cost .43 of the
+usual price in the median, and .89 at most in 99 of 100; expensive ones 1.7 times as much, and 1.1 times at least.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,12 +44,19 @@ _USUAL_DAYS: Final = 3
 """With fewer days before today, nobody can say what is usual."""
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer hours known, nothing is said of a day's mean."""
+_NEAR_ZERO: Final = 0.25
+"""A forecast below this part of a notable difference, half a cent per kWh, says that the price is close to zero."""
+_BEYOND_USUAL: Final = 0.5
+"""What is cheap or expensive is beyond the usual price, too: some hour of it by this part of a notable difference."""
 _MOST_SPANS: Final = 2
+_SHORTEST_LOW: Final = 2 * HOUR_S
+"""A single low hour is hardly worth waiting for; most are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean winds the Baltic wind farms give three quarters and a fifth of their power."""
+"""At these mean winds the Baltic wind farms give three quarters and a fifth of their power: .77 and .20 on 169 days of
+January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's forecast for the three states."""
 _SUNNY_W_M2: Final = 400.0
-"""More sunlight than half of what a cloudless noon in June has."""
+"""More sunlight than half of what a cloudless noon in June has: no day of January had it, 7 in 10 of April to June."""
 _WORTH_NAMING: Final = 0.5
 """A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
 
@@ -52,8 +72,9 @@ class Span(NamedTuple):
 class DayOutlook:
     """What stands out on a day of the reader's calendar, from `now` on; nothing where all is empty.
 
-    `usual` compares the whole day with the fortnight before, and `negative` lies below zero. A forecast's median
-    decides on these. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
+    `usual` compares the whole day with the fortnight before; a forecast's median decides. The published prices of
+    `negative` hours lie below zero. A forecast can't tell on which side of zero a price will be: its lowest hours are
+    `near_zero`. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
     percentile is. It is empty where some hours are `expensive` anyway, as their range tells it.
     `weather` is what the forecast has of it that goes with the prices: wind or sun with low ones, calm with high ones.
     """
@@ -61,13 +82,24 @@ class DayOutlook:
     day: date
     usual: UsualPrice | None = None
     negative: tuple[Span, ...] = ()
+    near_zero: tuple[Span, ...] = ()
     cheap: tuple[Span, ...] = ()
     expensive: tuple[Span, ...] = ()
     possible: tuple[Span, ...] = ()
     weather: Weather | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.usual or self.negative or self.cheap or self.expensive or self.possible)
+        return bool(self.usual or self.spans)
+
+    @property
+    def low(self) -> tuple[Span, ...]:
+        """The hours of low prices."""
+        return (*self.negative, *self.near_zero, *self.cheap)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All hours that stand out."""
+        return (*self.low, *self.expensive, *self.possible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +147,13 @@ def _weather(of_day: DayOutlook, weather: BalticWeather | None, hours: Sequence[
     if weather is None:
         return None
     wind, _ = weather.at(hours)
-    is_low = of_day.usual in ("cheap", "veryCheap") or bool(of_day.negative or of_day.cheap)
+    is_low = of_day.usual in ("cheap", "veryCheap") or bool(of_day.low)
     is_high = of_day.usual in ("expensive", "veryExpensive") or bool(of_day.expensive or of_day.possible)
     if is_high and not is_low and wind.mean() <= _CALM_M_S:
         return "calm"
     if is_low and not is_high and wind.mean() >= _WINDY_M_S:
         return "windy"
-    low = [ts for ts in hours if any(span.start <= ts < span.end for span in (*of_day.negative, *of_day.cheap))]
+    low = [ts for ts in hours if any(span.start <= ts < span.end for span in of_day.low)]
     if low and weather.at(low)[1].max() >= _SUNNY_W_M2:
         return "sunny"
     return None
@@ -145,19 +177,21 @@ def _day_outlook(
     """Tell what stands out of a day from an hour on; when it is cheap or expensive only where it `is_near`."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
-    margin = max(notable, _NOTABLE * abs(mean))
+    margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
     ahead = [hour for hour in hours if hour.ts >= since]
     is_whole = len(ahead) == len(hours) >= _WHOLE_DAY_HOURS
+    is_forecast = any(hour.high is not None for hour in ahead)
     below = [(hour.ts, -hour.amount) for hour in ahead]
     above = [(hour.ts, hour.amount) for hour in ahead]
-    negative = _spans(below, 0.0)
-    cheap = _spans(below, -min(mean - margin / 2, centre), -min(mean - margin, centre))
-    expensive = _spans(above, max(mean + margin / 2, centre), max(mean + margin, centre)) if is_near else ()
+    lowest = _spans(below, -_NEAR_ZERO * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW)
+    cheap = _spans(below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW)
+    expensive = _spans(above, max(mean + margin / 2, centre), max(mean + margin, centre + beyond)) if is_near else ()
     return DayOutlook(
         day,
         usual=_against_usual(mean, usual.mean, notable) if usual and is_whole else None,
-        negative=negative,
-        cheap=cheap if is_near and not negative else (),
+        negative=() if is_forecast else lowest,
+        near_zero=lowest if is_forecast else (),
+        cheap=cheap if is_near and not lowest else (),
         expensive=expensive,
         possible=_possible(ahead, usual, notable) if usual and not expensive else (),
     )
@@ -179,10 +213,12 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
 
-def _spans(hours: Sequence[tuple[int, float]], level: float, peak: float | None = None) -> tuple[Span, ...]:
+def _spans(
+    hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
+) -> tuple[Span, ...]:
     """Return the runs of hours whose values lie above a level and reach a peak, the largest ones in order of time.
 
-    `hours` are their starts and values.
+    `hours` are their starts and values. A run lasts as long as the `shortest` at least, seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -193,5 +229,6 @@ def _spans(hours: Sequence[tuple[int, float]], level: float, peak: float | None 
             found.append((size + value - level, max(top, value), Span(span.start, ts + HOUR_S)))
         else:
             found.append((value - level, value, Span(ts, ts + HOUR_S)))
-    high = sorted((one for one in found if peak is None or one[1] > peak), reverse=True)[:_MOST_SPANS]
+    long = [one for one in found if one[-1].end - one[-1].start >= shortest]
+    high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MOST_SPANS]
     return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))

@@ -16,7 +16,8 @@ def sentences(
 ) -> tuple[str, ...]:
     """Say what stands out, in the reader's language; `days` are those that the outlooks were made from."""
     written = _Sentences(days, now, display)
-    alike = groupby(outlooks, key=lambda one: (one.day if written.has_times(one) else None, replace(one, day=date.min)))
+    # A sentence that names times of its day can't be of another day as well.
+    alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
@@ -28,10 +29,6 @@ class _Sentences:
         self._now = now
         self._show = display
         self._text = display.texts
-
-    def has_times(self, outlook: DayOutlook) -> bool:
-        """Return whether a sentence names times of its day, so that it can't be of another day as well."""
-        return bool(outlook.negative or outlook.cheap or outlook.expensive or outlook.possible)
 
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
         """Say what stands out on one day, or on several that have no times of their own."""
@@ -60,7 +57,12 @@ class _Sentences:
 
     def _what(self, outlook: DayOutlook) -> str:
         """Say what the day's prices are like, by the forecast's median where they aren't known."""
-        kinds = {"negative": outlook.negative, "cheap": outlook.cheap, "expensive": outlook.expensive}
+        kinds = {
+            "negative": outlook.negative,
+            "nearZero": outlook.near_zero,
+            "cheap": outlook.cheap,
+            "expensive": outlook.expensive,
+        }
         spans = dict(sorted(((kind, found) for kind, found in kinds.items() if found), key=lambda item: item[1]))
         top = self._top(outlook.day, outlook.expensive)
         told = {
@@ -73,12 +75,12 @@ class _Sentences:
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
         alike = "expensive" if is_expensive else "cheap"
-        others = ("negative", "cheap") if is_expensive else ("expensive",)
+        others = ("negative", "nearZero", "cheap") if is_expensive else ("expensive",)
         if alike in told:
             when = self._when(outlook.day, spans[alike])
             whole = self._text("outlook.especially", what=whole, when=when, top=top if alike == "expensive" else "")
-        elif alike == "cheap" and "negative" in told:
-            whole = self._joined([whole, told["negative"]])
+        elif alike == "cheap":
+            whole = self._joined([whole, *(told[kind] for kind in ("negative", "nearZero") if kind in told)])
         but = [told[kind] for kind in others if kind in told]
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
@@ -108,17 +110,19 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
+        """Say from when to when; where nothing is known of what follows, that it may go on."""
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day
+        is_to_last = span.end > ahead[-1].ts and not is_to_midnight
         start, end = self._show.clock(span.start), self._show.clock(span.end)
         if is_from_first and is_to_midnight:
             return self._text("outlook.allDay" if len(ahead) == len(self._days[day]) else "outlook.untilMidnight")
         if is_from_first:
-            return self._text("outlook.until", end=end)
+            return self._text("outlook.untilAtLeast" if is_to_last else "outlook.until", end=end)
         if is_to_midnight:
             return self._text("outlook.from", start=start)
-        return self._text("outlook.between", start=start, end=end)
+        return self._text("outlook.betweenAtLeast" if is_to_last else "outlook.between", start=start, end=end)
 
     def _ahead(self, day: date) -> list[PricedPeriod]:
         """Return what there is of a day from the current hour on."""
@@ -128,7 +132,7 @@ class _Sentences:
         """Return the periods that a day's sentence is about."""
         if outlook.usual is not None:
             return self._ahead(outlook.day)
-        return self._within(outlook.day, (*outlook.negative, *outlook.cheap, *outlook.expensive, *outlook.possible))
+        return self._within(outlook.day, outlook.spans)
 
     def _within(self, day: date, spans: Sequence[Span]) -> list[PricedPeriod]:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]

@@ -47,7 +47,7 @@ def midnight(day: date) -> int:
 
 
 def view(
-    ahead: Sequence[Sequence[float] | Mapping[range, float]],
+    ahead: Sequence[Sequence[float] | Mapping[range, float | None]],
     *,
     past: Sequence[float] = (100.0,) * 14,
     today: date = SUNDAY,
@@ -59,7 +59,8 @@ def view(
 ) -> View:
     """Return a view of days with given prices by the hour of the clock, EUR/MWh, 100 where none is given.
 
-    `past` are the prices of the days before; from `known_days` on the prices are forecasts.
+    None stands for hours of which nothing is known. `past` are the prices of the days before; from `known_days` on the
+    prices are forecasts.
     """
     now = midnight(today) + hour * HOUR_S + 600
     period = "hour" if step_s == HOUR_S else "quarter"
@@ -71,19 +72,21 @@ def view(
         for ts in range(midnight(day), midnight(day + timedelta(days=1)), step_s):
             at = datetime.fromtimestamp(ts, ESTONIA.clock).hour
             price = _at(of_day, at)
+            if price is None:
+                continue
             forecast = Percentiles(price - spread, price, price + 2 * spread)
             prices[ts] = PricedPeriod(ts, price if offset < known_days else None, forecast)
     return View(by_day(prices, {ts: display.day(ts) for ts in prices}), now, display)
 
 
-def _at(of_day: Sequence[float] | Mapping[range, float], hour: int) -> float:
+def _at(of_day: Sequence[float] | Mapping[range, float | None], hour: int) -> float | None:
     if isinstance(of_day, Mapping):
         return next((price for hours, price in of_day.items() if hour in hours), 100.0)
     return of_day[hour % len(of_day)]
 
 
-FLAT: Mapping[range, float] = {}
-ORDINARY = {NIGHT: 40.0, EVENING: 180.0}
+FLAT: Mapping[range, float | None] = {}
+ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,39 @@ ORDINARY = {NIGHT: 40.0, EVENING: 180.0}
             view([FLAT, {range(12, 15): -5.0}]),
             "Tomorrow electricity is priced below zero from 12:00 to 15:00.",
             id="below zero",
+        ),
+        pytest.param(
+            view([FLAT, {range(12, 15): -5.0}], known_days=1),
+            "Tomorrow electricity is likely to be priced close to zero from 12:00 to 15:00.",
+            id="below zero by a forecast",
+        ),
+        pytest.param(
+            view([FLAT, {range(12, 15): 4.0}], known_days=1),
+            "Tomorrow electricity is likely to be priced close to zero from 12:00 to 15:00.",
+            id="close to zero by a forecast",
+        ),
+        pytest.param(
+            view([FLAT, {range(9, 17): 40.0, range(12, 13): -5.0}]),
+            "Tomorrow electricity is cheap from 09:00 to 17:00.",
+            id="a single hour below zero",
+        ),
+        pytest.param(view([FLAT, {range(1): 20.0}]), "", id="a single cheap hour"),
+        pytest.param(
+            view([FLAT, {range(25): 200.0, NIGHT: 95.0}]),
+            "Tomorrow electricity is more expensive than usual.",
+            id="hardly below the usual on an expensive day",
+        ),
+        pytest.param(
+            view([FLAT, FLAT, {range(4): 100.0, range(4, 14): 190.0, range(14, 24): None}], spread=60.0),
+            "On Tuesday electricity may be very expensive from 04:00 until at least 14:00 "
+            "(about 190.00 €/MWh, likely 130.00–310.00).",
+            id="the forecast ends before the day does",
+        ),
+        pytest.param(
+            view([FLAT, FLAT, {range(14): 190.0, range(14, 24): None}], spread=60.0),
+            "On Tuesday electricity may be very expensive until at least 14:00 "
+            "(about 190.00 €/MWh, likely 130.00–310.00).",
+            id="the forecast ends early",
         ),
         pytest.param(
             view([FLAT, [150.0], [20.0], [20.0]]),
@@ -178,6 +214,12 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
             "Homme on hind tavalisest kõrgem, eriti alates kell 20:00 (kõrgeim 290,00 €/MWh), "
             "kuid alla nulli kell 12:00–15:00.",
         ),
+        pytest.param(
+            view([FLAT, {range(12, 15): -5.0}, {range(4, 14): 190.0, range(14, 24): None}], known_days=1, lang="et"),
+            "Homme on hind tõenäoliselt nulli lähedal kell 12:00–15:00. "
+            "Teisipäeval võib hind olla väga kõrge alates kell 04:00 vähemalt kuni kell 14:00 "
+            "(umbes 190,00 €/MWh, tõenäoliselt 170,00–230,00).",
+        ),
     ],
 )
 def test_the_sentences_are_estonian_for_who_reads_that(shown: View, told: str) -> None:
@@ -226,7 +268,7 @@ def weather(wind: float, sun: float) -> BalticWeather:
     ],
 )
 def test_weather_is_named_where_it_goes_with_the_prices(
-    tomorrow: Sequence[float] | Mapping[range, float], wind: float, sun: float, told: str
+    tomorrow: Sequence[float] | Mapping[range, float | None], wind: float, sun: float, told: str
 ) -> None:
     shown = replace(view([FLAT, tomorrow]), weather=weather(wind, sun))
     assert " ".join(shown.sentences) == told
@@ -295,11 +337,10 @@ def test_a_forecast_is_never_told_as_certain(shown: View) -> None:
     for one, sentence in zip(shown.outlook, shown.sentences, strict=False):
         if len(shown.sentences) != len(shown.outlook):
             break  # days that are alike share one
-        spans = (*one.negative, *one.cheap, *one.expensive, *one.possible)
         has_forecast = any(
             period.settled is None
             for period in shown.days[one.day]
-            if one.usual or any(span.start <= period.ts < span.end for span in spans)
+            if one.usual or any(span.start <= period.ts < span.end for span in one.spans)
         )
         assert ("likely to be" in sentence or "may be" in sentence) is has_forecast
 
@@ -317,5 +358,7 @@ def test_what_is_called_cheap_or_expensive_stands_out_of_its_day(shown: View) ->
     for one in shown.outlook:
         mean = fmean(shown.display.shown(period) for period in shown.days[one.day])
         assert all(max(amounts(one.day, span)) < 0 for span in one.negative)
+        assert all(span.end - span.start >= 2 * HOUR_S for span in one.low)
+        assert not (one.negative and one.near_zero)
         assert all(max(amounts(one.day, span)) < mean for span in one.cheap)
         assert all(min(amounts(one.day, span)) > mean for span in one.expensive)
