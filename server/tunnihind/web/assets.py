@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from aiohttp import web
+from rjsmin import jsmin
 
 from tunnihind.api.http import NOTHING_ALLOWED, Coding, Representation, accepted_coding, reply, unchanging
 
@@ -24,20 +25,24 @@ _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
 }
+_VENDOR: Final = "vendor/"
+"""Where the files of others are: those come short, and keep what their licence asks for."""
+
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
 _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
 class Assets:
-    """All files of a folder by their path in it."""
+    """All files of a folder by their path in it; our scripts without comments and white space."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
+        served = {name: _served(name, body) for name, body in contents.items()}
         digest = blake2b(digest_size=_DIGEST_BYTES)
-        for name in sorted(contents):
-            digest.update(name.encode() + b"\0" + contents[name])
+        for name in sorted(served):
+            digest.update(name.encode() + b"\0" + served[name])
         self.digest = digest.hexdigest()
-        self._representations = {name: _representations(name, body) for name, body in contents.items()}
+        self._representations = {name: _representations(name, body) for name, body in served.items()}
         self._imports = {name: [found.decode() for found in _IMPORTED.findall(body)] for name, body in contents.items()}
 
     def __contains__(self, name: str) -> bool:
@@ -67,8 +72,21 @@ class Assets:
         return reply(request, representations(accepted_coding(request)))
 
 
+def _served(name: str, body: bytes) -> bytes:
+    """Take comments and white space out of a script of ours: a first load of the dashboard is an eighth lighter then.
+
+    Style sheets stay as they are: they would gain 1 kB, and rjsmin's sister joins selectors within `@container`.
+    """
+    is_our_script = _extension(name) == "js" and not name.startswith(_VENDOR)
+    return jsmin(body.decode()).encode() if is_our_script else body
+
+
+def _extension(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
 def _representations(name: str, body: bytes) -> Callable[[Coding], Representation]:
-    extension = name.rpartition(".")[2]
+    extension = _extension(name)
     return unchanging(
         body,
         content_type=_CONTENT_TYPES[extension],
@@ -96,6 +114,6 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     for entry in folder.iterdir():
         if entry.is_dir():
             found += _read(entry, f"{prefix}{entry.name}/")
-        elif entry.name.rpartition(".")[2] in _CONTENT_TYPES:
+        elif _extension(entry.name) in _CONTENT_TYPES:
             found.append((prefix + entry.name, entry.read_bytes()))
     return found

@@ -3,13 +3,16 @@
 import asyncio
 import json
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.api_server import RunningServer
 from tests.support.node import STATIC, WEB, modules, node, run_module
 from tunnihind.market import consumer_price, market_price
+from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display
 from tunnihind.web.options import Language, PageOptions
 from tunnihind.web.vat import Vat
@@ -25,6 +28,39 @@ async def test_the_types_of_the_scripts_hold() -> None:
     process = await asyncio.create_subprocess_exec(node(), checker, "-p", WEB, stdout=asyncio.subprocess.PIPE)
     complaints, _ = await process.communicate()
     assert process.returncode == 0, complaints.decode()
+
+
+SYNTAX = """
+import {{ readFileSync }} from "node:fs";
+import {{ createRequire }} from "node:module";
+const ts = createRequire("{folder}/")("typescript");
+function tree(node, file) {{
+  const children = [];
+  ts.forEachChild(node, (child) => {{ children.push(tree(child, file)); }});
+  const text = node === file ? "" : (node.text ?? (ts.isToken(node) ? node.getText(file) : ""));
+  return [node.kind, text, node.operator ?? "", node.flags & ts.NodeFlags.BlockScoped, ...children];
+}}
+const syntax = (source) => {{
+  const file = ts.createSourceFile("script.js", source, ts.ScriptTarget.Latest, false, ts.ScriptKind.JS);
+  return JSON.stringify([file.parseDiagnostics.length, tree(file, file)]);
+}};
+const pairs = JSON.parse(readFileSync(process.argv[2], "utf8"));
+console.log(JSON.stringify(Object.keys(pairs).filter((name) => syntax(pairs[name][0]) !== syntax(pairs[name][1]))));
+"""
+
+
+async def test_browsers_get_scripts_that_mean_what_ours_do_without_their_comments(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    pairs = {}
+    for path in STATIC.glob("*.js"):
+        served = (await server.ask(f"/{page_assets().address(path.name)}")).body.decode()
+        pairs[path.name] = (path.read_text(), served)
+    assert sum(len(served) for _, served in pairs.values()) < 0.7 * sum(len(own) for own, _ in pairs.values())
+    sources = tmp_path / "scripts.json"
+    sources.write_text(json.dumps(pairs))
+    changed = await run_module(SYNTAX.format(folder=modules().as_uri()), str(sources))
+    assert json.loads(changed) == []
 
 
 def test_no_script_is_large() -> None:
