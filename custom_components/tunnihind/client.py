@@ -76,7 +76,7 @@ class Client:
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
         self._url = URL(url)
-        self._shown_url = without_password(url)
+        self.shown_url = without_password(url)
         self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
@@ -135,7 +135,7 @@ class Client:
             _, body = await self._get("api/v1/history", query=query)
             return self._read(past_prices_from, body)
         except NotTunnihind as error:
-            raise NoPastPrices(url=self._shown_url) from error
+            raise NoPastPrices(url=self.shown_url) from error
 
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
@@ -146,11 +146,11 @@ class Client:
                 self._judge(response)
                 body = await self._body(response)
         except TimeoutError as error:
-            raise CannotConnect(url=self._shown_url, reason="no answer within 10 seconds") from error
+            raise CannotConnect(url=self.shown_url, reason="no answer within 10 seconds") from error
         except aiohttp.TooManyRedirects as error:
-            raise RedirectLoop(url=self._shown_url, reason=f"{len(error.history)} redirects") from error
+            raise RedirectLoop(url=self.shown_url, reason=f"{len(error.history)} redirects") from error
         except aiohttp.ClientError as error:
-            raise CannotConnect(url=self._shown_url, reason=_in_plain_words(error)) from error
+            raise CannotConnect(url=self.shown_url, reason=_in_plain_words(error)) from error
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
@@ -159,7 +159,7 @@ class Client:
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
             if len(body) > _MOST_BYTES:
-                raise InvalidResponse(url=self._shown_url, reason="the answer is longer than 1 MB")
+                raise InvalidResponse(url=self.shown_url, reason="the answer is longer than 1 MB")
         return bytes(body)
 
     def _judge(self, response: aiohttp.ClientResponse) -> None:
@@ -168,21 +168,21 @@ class Client:
             return
         reason = f"HTTP {status}"
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise RateLimited(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
+            raise RateLimited(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
         # Some servers say "not implemented" of an address that they don't have.
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
-            raise CannotConnect(url=self._shown_url, reason=reason, retry_after=_retry_after(response))
-        raise NotTunnihind(url=self._shown_url, reason=reason)
+            raise CannotConnect(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
+        raise NotTunnihind(url=self.shown_url, reason=reason)
 
     def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
         try:
             return read(json_loads(body or b""))
         except ForeignDocument as error:
-            raise NotTunnihind(url=self._shown_url, reason=str(error)) from error
+            raise NotTunnihind(url=self.shown_url, reason=str(error)) from error
         except Malformed as error:
-            raise InvalidResponse(url=self._shown_url, reason=str(error)) from error
+            raise InvalidResponse(url=self.shown_url, reason=str(error)) from error
         except ValueError as error:
-            raise NotTunnihind(url=self._shown_url, reason="the answer is not JSON") from error
+            raise NotTunnihind(url=self.shown_url, reason="the answer is not JSON") from error
 
 
 def _in_plain_words(error: aiohttp.ClientError) -> str:

@@ -1,7 +1,7 @@
-"""One server's prices: fetched once a minute, and shown afresh every quarter of an hour.
+"""What a household's entities show: its prices and plans, by a server that is polled once a minute.
 
-The two are separate. Entities change on time from what is in memory, also while the server is gone, and a poll without
-news changes nothing. The time comes from the entry's clock.
+The two are separate. What is shown is worked out afresh every quarter of an hour from what is in memory, also while the
+server is gone, and a poll without news changes nothing. The time comes from the entry's clock.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
 from .answers import About, ForecastAnswer, Mode, Saving
-from .client import POLL_S, Client, pause_s, without_password
-from .clock import EntryClock, QuarterTimer, home_now
+from .client import POLL_S, Client
+from .clock import EntryClock, QuarterTimer
 from .const import (
     ATTRIBUTION,
     CONF_CHEAP_HOURS,
@@ -30,27 +30,23 @@ from .const import (
     DOMAIN,
     LOGGER,
 )
-from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
-from .known import History, merged
+from .errors import TunnihindError
 from .ledger.completion import Completion
 from .ledger.ledger import Ledger
 from .mode_names import marked_credit
-from .newest import NewestPrices
 from .past.paid_prices import PaidPrices
 from .planner import Planner
 from .plans.steering import SteeredPlan
+from .polling import Beginning, Polling
 from .prices.billing import Resolution, billing_from
 from .prices.selling import selling_from
 from .prices.tariff import Tariff, tariff_from
-from .prices.timeline import HOUR_S, QUARTER_S
+from .prices.timeline import QUARTER_S
 from .prices.vat import SPECIFICATION_VAT_RATE
 from .prices_now import PricesNow
 from .problems import Contact, Problem, problems
 from .storage import Storage, StoredState
 from .timelines import Timelines
-
-# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
-ABOUT_LIFE_S: Final = HOUR_S
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
@@ -79,27 +75,26 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.url: Final[str] = entry.data[CONF_URL]
         # Fixed at the start: until the reload after a change of server, answers still come from the one before.
         self._server: Final = entry.unique_id
-        self.about: About | None = None
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
         self.ledger = Ledger()
         self._client = Client(async_get_clientsession(hass), self.url)
+        self._polling: Final = Polling(
+            self._client, self.clock, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
+        )
         self._storage = Storage(hass, entry.entry_id)
-        self._newest: ForecastAnswer | None = None
-        self._answered_by: str | None = None
-        self._failures = 0
-        self._about_asked_at = 0
-        self._answered_at = 0
-        self._answer_made_at = 0
-        self._server_prices = NewestPrices(self._client)
-        self._history = History(self._client)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
-        self._completion = Completion(hass, entry, self)
+        self._completion = Completion(hass, entry, self.clock, lambda: self.paid_prices, self.async_update_listeners)
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
         self._saved = StoredState()
         self.billing = billing_from(entry.options)
         self.selling = selling_from(entry.options)
+
+    @property
+    def about(self) -> About | None:
+        """Who the server is; None where it has not told."""
+        return self._polling.about
 
     @property
     def attribution(self) -> str:
@@ -111,9 +106,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def mode(self) -> Mode:
         """Whether the entry's prices are live, made up or of a past day."""
-        if self.clock.is_rehearsal:
-            return Mode.REHEARSAL
-        return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
+        return self._polling.mode
 
     @property
     def tariff(self) -> Tariff:
@@ -140,14 +133,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def contact(self) -> Contact:
         """When the server last answered, and how."""
-        return Contact(
-            answered_at=self._answered_at,
-            answer_made_at=self._answer_made_at,
-            clock_ahead_s=0 if self.clock.is_rehearsal else self.clock.server_ahead_s,
-            is_history_missing=self._history.is_missing,
-            are_quarters_missing=self._needs_quarters and self._server_prices.has_no_quarters,
-            wrong_mode=self._wrong_mode,
-        )
+        return self._polling.contact(needs_quarters=self._needs_quarters)
 
     async def async_start(self) -> None:
         """Start with what was stored, however old, then ask the server. Without a start nothing could report problems.
@@ -156,14 +142,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)
-        self.about = kept.about
         self.clock.server_ahead_s = kept.server_ahead_s
-        self._answered_by = self._instance_id
+        self._polling.restore(kept.about, kept.answer)
         self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran, kept.steered)
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
             self.data = kept.answer
-            self._answered_at = self._answer_made_at = self.clock.from_server_time(kept.answer.now)
             self._update_prices()
             await self.async_refresh()
         else:
@@ -205,31 +189,23 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            answer = await self._server_prices.ask(in_quarters=self._asks_for_quarters)
-            in_doubt = self._wrong_mode is not None or not self.clock.agrees_with(answer.now)
-            await self._ask_about(at_once=in_doubt and answer is not self._newest)
+            known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
             self._update_if_due()
-            raise self._failed(error) from error
-        known = await self._merge_answer(answer)
+            raise UpdateFailed(
+                translation_domain=error.translation_domain,
+                translation_key=error.translation_key,
+                translation_placeholders=error.translation_placeholders,
+                retry_after=self._polling.failed(error),
+            ) from error
+        if beginning is Beginning.OTHER_SERVER:
+            self.ledger.forget_prices()
+        elif beginning is Beginning.NEW_REHEARSAL:
+            self.planner.forget()
+            self.ledger.forget()
         if known == self.data:
             self._update_if_due()
         return known
-
-    async def _merge_answer(self, answer: ForecastAnswer) -> ForecastAnswer:
-        """Return what is known with this answer. Raises UpdateFailed if it can't be used and nothing else is there."""
-        self._failures = 0
-        if self._wrong_mode:
-            self._answered_at = self._answer_made_at = self.clock.now()
-            return self._known_or_fail()
-        is_new = answer is not self._newest or self._answered_by != self._instance_id
-        if is_new:
-            self._note_server_time(answer)
-        now = self._answered_at = self.clock.now()
-        if not is_new and not self._history.is_due(now):
-            return self.data
-        self._newest = answer
-        return await self._history.completed(merged(self._known_before(answer), answer, now), now)
 
     @property
     def _asks_for_quarters(self) -> bool:
@@ -240,90 +216,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _needs_quarters(self) -> bool:
         sold_by = self.selling.resolution if self.selling else Resolution.HOUR
         return Resolution.QUARTER in {self.billing.billed_by, sold_by}
-
-    @property
-    def _instance_id(self) -> str | None:
-        return self.about.instance_id if self.about else None
-
-    @property
-    def _wrong_mode(self) -> Problem | None:
-        if self.about is None or (self.about.mode is Mode.REHEARSAL) is self.clock.is_rehearsal:
-            return None
-        return Problem.REHEARSAL_OVER if self.clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL
-
-    def _known_or_fail(self) -> ForecastAnswer:
-        """Return what was known before: prices of a past day never mix with today's."""
-        if not self.data:
-            error = RehearsalOver if self.clock.is_rehearsal else ServerIsRehearsal
-            raise self._failed(error(url=without_password(self.url)))
-        return self.data
-
-    def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Note the server's time. An answer with the same time as the one before comes from a cache."""
-        if not self.data or answer.now != self.data.now:
-            self.clock.synchronise(answer.now)
-            self._answer_made_at = self.clock.now()
-
-    def _known_before(self, answer: ForecastAnswer) -> ForecastAnswer | None:
-        """Return what `answer` adds to: nothing where another server answers than before, which may have been a demo.
-
-        While that server has no price, the known prices stay: it may be the same one after a loss of its data. A
-        rehearsal that begins again also starts from nothing.
-        """
-        if self._answered_by not in {None, self._instance_id}:
-            if not answer.covers(self.clock.now()):
-                return self.data
-            LOGGER.info("another server answers at %s than before; its prices stand alone", without_password(self.url))
-            self._answered_by = self._instance_id
-            self._history.forget()
-            self.ledger.forget_prices()
-            return None
-        self._answered_by = self._instance_id
-        if self.data and self.clock.has_restarted(self.data.now, answer.now):
-            LOGGER.info("the rehearsal at %s began again", without_password(self.url))
-            self.planner.forget()
-            self.ledger.forget()
-            return None
-        return self.data
-
-    def _failed(self, error: TunnihindError) -> UpdateFailed:
-        pause = pause_s(self._failures)
-        asked = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
-        self._failures += 1
-        self._about_asked_at = 0
-        self._server_prices.forget()
-        return UpdateFailed(
-            translation_domain=error.translation_domain,
-            translation_key=error.translation_key,
-            translation_placeholders=error.translation_placeholders,
-            retry_after=max(pause, min(asked, HOUR_S)),
-        )
-
-    async def _ask_about(self, *, at_once: bool) -> None:
-        """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
-
-        If the server's clock has been set, it may have become a rehearsal, or no longer be one. Then it is asked at
-        once, and its prices wait for the answer, unless it has never given one: it need not. Raises CannotConnect in
-        that case only.
-        """
-        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
-            return
-        try:
-            about = await self._client.about() or self.about
-        except CannotConnect as error:
-            if at_once and self._is_known_to_tell:
-                raise
-            LOGGER.debug("the server did not answer /api/about: %s", error)
-        else:
-            if self.about not in {None, about}:
-                self._server_prices.forget()
-            self.about = about
-            self._about_asked_at = home_now()
-
-    @property
-    def _is_known_to_tell(self) -> bool:
-        """Whether the server has said who it is, now or when it was added."""
-        return self.about is not None or self.config_entry.data[CONF_INSTANCE_ID] is not None
 
     def _update_if_due(self) -> None:
         """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""

@@ -1,19 +1,20 @@
 """Completes the ledger: reads meters in the recorder, and asks the server for prices that were missed."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Any, Final
 
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 
+from ..clock import EntryClock
 from ..const import LOGGER
 from ..errors import TunnihindError
 from ..past.hours import without_left_out
+from ..past.paid_prices import PaidPrices
 from ..past.recorder import meter_rows, records
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .ledger import Ledger
 from .readings import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
-
-if TYPE_CHECKING:
-    from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 
 # The recorder writes the statistics of five minutes some seconds after they are over.
 _WRITTEN_AFTER_S: Final = 60
@@ -22,12 +23,24 @@ _SILENT_S: Final = 24 * HOUR_S
 
 
 class Completion:
-    """Looks once a quarter of an hour for what is missing, in the background, and lets the entities show what came."""
+    """Looks once a quarter of an hour for what is missing, in the background, and calls `came` if it found any of it.
 
-    def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry, coordinator: TunnihindCoordinator) -> None:
+    `paid_prices` returns what the household pays, by its contract of today.
+    """
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ConfigEntry[Any],
+        clock: EntryClock,
+        paid_prices: Callable[[], PaidPrices],
+        came: Callable[[], None],
+    ) -> None:
         self._hass = hass
         self._entry = entry
-        self._coordinator = coordinator
+        self._clock = clock
+        self._paid_prices = paid_prices
+        self._came = came
         self._looked_in: int | None = None
         self._asked_in: int | None = None
 
@@ -48,13 +61,13 @@ class Completion:
             self._asked_in = now // HOUR_S
             came |= await self._async_ask(ledger, now)
         if came:
-            self._coordinator.async_update_listeners()
+            self._came()
 
     async def _async_read(self, ledger: Ledger, now: int) -> bool:
         """Read every meter that is waited for, and tell whether one had anything."""
         if not records(self._hass):
             return False
-        came, ahead_s = False, self._coordinator.clock.ahead_s
+        came, ahead_s = False, self._clock.ahead_s
         for meter, slices in ledger.unread(now - _WRITTEN_AFTER_S).items():
             at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in slices}
             since, until = min(start for start, _ in at_home), max(end for _, end in at_home)
@@ -74,7 +87,7 @@ class Completion:
         if not hours:
             return False
         try:
-            prices, _ = without_left_out(await self._coordinator.paid_prices.of(hours))
+            prices, _ = without_left_out(await self._paid_prices().of(hours))
         except TunnihindError as error:
             LOGGER.debug("the server did not send prices of past windows: %s", error)
             return False
