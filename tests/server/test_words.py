@@ -29,6 +29,7 @@ ESTONIAN: Final = {
     r"südaöö": "kesköö",
     r"(odavaim|kalleim|soodsaim) hind": "madalaim or kõrgeim hind; an hour is odav or kallis",
     r"soodsaim": "odavaim",
+    r"hinnavoo": "andmevoog",
 }
 ENGLISH: Final = {
     r"\bdear(er|est)?\b": "expensive",
@@ -36,6 +37,14 @@ ENGLISH: Final = {
     r"market's price": "market price",
     r"\bsettled\b": "published, or market price",
 }
+# What the integration's guide names that the integration itself does not: Home Assistant's words, plans of the reader's
+# own, and what it explains as it goes.
+NAMED: Final = {
+    "en": {"Add card", "Change", "Configure", "Delete", "Edit dashboard", "Statistic",
+           "Car", "Cheapest 3 hours", "Disabled at first", "Starting at once", "The day's mean"},
+    "et": {"Lisa kaart", "Muutus", "Seadista", "Kustuta", "Seadista kasutajaliidest", "Statistika",
+           "Auto", "3 odavaimat tundi", "Alguses keelatud", "Kohe alustamine", "Päeva keskmine"},
+}  # fmt: skip
 # The reference tells of the API in the API's own words.
 REFERENCE: Final = "reference.et.json"
 
@@ -85,3 +94,13 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
         for hit in re.finditer(r".{,20}[\d}][\s\u00a0\u202f]%.{,10}", text)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("language", documents.LANGUAGES)
+def test_the_guide_names_things_as_the_integration_does(language: str) -> None:
+    """In bold or italics; a path through Home Assistant's menus (→) is Home Assistant's own."""
+    known = set(leaves(json.loads((INTEGRATION / f"{language}.json").read_text()))) | NAMED[language]
+    guide = prose(documents.guide("docs/home-assistant", language))
+    emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guide)
+    named = {" ".join(name.split()) for name in emphasised if "→" not in name}
+    assert {name for name in named if not name.startswith(("In English", "Eesti keeles"))} - known == set()
