@@ -106,7 +106,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
         run=run,
         quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
         scenarios=_going_with(run, store.scenarios.newest()),
-        weather=BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until),
+        weather=read_weather(store, now),
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
@@ -116,6 +116,12 @@ def read_served_data(store: Store, now: int) -> ServedData:
         withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
         sources=source_states(store.health.all().values()),
     )
+
+
+def read_weather(store: Store, now: int) -> BalticWeather | None:
+    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
+    made_until = now + _CLOCKS_DIFFER_S
+    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
 
 
 def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:

@@ -6,10 +6,10 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from random import uniform
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.served_data import ServedData, read_served_data
+from tunnihind.api.served_data import ServedData, read_served_data, read_weather
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.api.source_states import source_states
 from tunnihind.clock import Clock
@@ -32,6 +32,13 @@ _RETRIES_S: Final = 0.5, 1.5
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 
+class _Seen(NamedTuple):
+    """The state of a store: what has to differ for all data to be read again, and what for the weather alone."""
+
+    data: tuple[int | str, ...]
+    covariates: int
+
+
 class SnapshotUpdater:
     """Gives the snapshot new data whenever the store has changed."""
 
@@ -40,7 +47,7 @@ class SnapshotUpdater:
         self._snapshot = snapshot
         self._clock = clock
         self._changed = asyncio.Event()
-        self._shown: tuple[int | str, ...] | None = None
+        self._shown: _Seen | None = None
         self._data: ServedData | None = None
         self._is_failing = False
         self._is_told = False
@@ -119,15 +126,24 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
-    def _read(self, now: int) -> tuple[tuple[int | str, ...], ServedData | None]:
+    def _read(self, now: int) -> tuple[_Seen, ServedData | None]:
         """Return the state of the store, and the data to serve, None if they are served already."""
-        state = self._store.state
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
             self._store.require_readable()
-            seen = state.version(), state.change_id(), state.last_refresh() or 0, floor_hour(now)
-            if self._data is None or seen != self._shown:
+            seen = self._look(now)
+            if self._data is None or self._shown is None or seen.data != self._shown.data:
                 return seen, read_served_data(self._store, now)
             # Sources are asked far more often than anything comes of it: the rest need not be read again for that.
-            sources = source_states(self._store.health.all().values())
-            return seen, None if sources == self._data.sources else replace(self._data, sources=sources)
+            data = self._data
+            if (sources := source_states(self._store.health.all().values())) != data.sources:
+                data = replace(data, sources=sources)
+            if seen.covariates != self._shown.covariates:
+                data = replace(data, weather=read_weather(self._store, now))
+            return seen, None if data is self._data else data
+
+    def _look(self, now: int) -> _Seen:
+        state = self._store.state
+        with self._store.database.reading() as connection:
+            covariates = state.covariate_changes(connection)
+        return _Seen((state.version(), state.change_id(), state.last_refresh() or 0, floor_hour(now)), covariates)

@@ -11,8 +11,9 @@ import pytest
 from tests.support.clocks import StillClock
 from tests.support.pipelines import plain_run
 from tests.support.postgresql import PostgresqlServer, postgresql_server, standby_of
-from tests.support.stores import DAY, whole_day
+from tests.support.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.service import snapshot_updater
@@ -68,6 +69,26 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
             await replica.updater.refresh()
     after = replica.snapshot.data
     assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]
+    assert after.settled is before.settled
+    assert after.version == before.version
+
+
+async def test_new_weather_is_followed_without_reading_the_prices_again(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'tunnihind.db'}"
+    with Store(url) as writer:
+        settle_a_day(writer)
+        replica = Replica(url)
+        with replica.store:
+            await replica.updater.refresh()
+            before = replica.snapshot.data
+            assert before.weather is None
+            for speed in (4.0, 9.0):
+                issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
+                writer.covariates.add(dict.fromkeys((*WIND, *SUN), (issued,)))
+                await replica.updater.refresh()
+                after = replica.snapshot.data
+                assert after.weather is not None
+                assert after.weather.wind.tolist() == [speed]
     assert after.settled is before.settled
     assert after.version == before.version
 
