@@ -13,15 +13,20 @@ TunnihindError
 └── SourceError            an upstream source gave no usable answer
     ├── SourceUnreachable  no answer, or none in time
     ├── SourceRefused      the source answered with an error status
+    │   ├── TokenRefused   it refuses the operator's token
     │   └── RateLimited    it asked to be left alone for a while
     ├── RunMissing         it has no such run of its weather model
     └── BadAnswer          it answered with something that is not what it promises
 """
 
 from collections.abc import Callable
-from typing import Self
+from http import HTTPStatus
+from typing import Literal, Self
 
 from tunnihind.foreign_text import one_line
+
+type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
+"""It can't be reached, refuses the token, refuses the server, limits requests, reports an error, or makes no sense."""
 
 
 class TunnihindError(Exception):
@@ -86,7 +91,14 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer; what it said is told on one line of at most 300 characters."""
+    """An upstream source gave no usable answer; what it said is told on one line of at most 300 characters.
+
+    `fault` is the kind of the failure, and `status` that of HTTP where there is one: these two are for everybody, while
+    the text may name machines of the operator's network.
+    """
+
+    fault: SourceFault = "answer"
+    status: int | None = None
 
     def __init__(self, source: str, problem: str) -> None:
         self.source = source
@@ -107,13 +119,32 @@ class SourceError(TunnihindError):
 class SourceUnreachable(SourceError):
     """No answer, or none in time."""
 
+    fault = "unreachable"
+
 
 class SourceRefused(SourceError):
-    """The source answered with an error status."""
+    """The source answered with an error status, or with an error in an answer of status 200."""
+
+    status: int
 
     def __init__(self, source: str, problem: str, *, status: int) -> None:
         super().__init__(source, problem)
         self.status = status
+        match status:
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+                self.fault = "refused"
+            case HTTPStatus.TOO_MANY_REQUESTS:
+                self.fault = "busy"
+            case _ if status >= HTTPStatus.BAD_REQUEST:
+                self.fault = "error"
+
+
+class TokenRefused(SourceRefused):
+    """The source refuses the operator's token."""
+
+    def __init__(self, source: str, problem: str, *, status: int) -> None:
+        super().__init__(source, problem, status=status)
+        self.fault = "token"
 
 
 class RateLimited(SourceRefused):

@@ -11,6 +11,7 @@ from tests.support.pipelines import plain_run, quarters_of
 from tests.support.sources import estonian_quotes
 from tests.support.stores import day_range, store_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served, served_quarters
+from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.known import KnownPrice, PriceArchive
@@ -261,7 +262,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     # Repeated prices, a refresh and a failure do not.
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
     store.state.refreshed(NOW)
-    store.health.failed("first", NOW, "down")
+    store.health.failed("first", NOW, SourceUnreachable("first", "down"))
     assert version() == versions[-1]
     assert read_served_data(store, NOW).last_refresh == NOW
     assert read_served_data(store, NOW).backtest == BacktestScore(20.0, 40.0, 0.5, 24)

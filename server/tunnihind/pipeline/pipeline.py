@@ -82,6 +82,8 @@ class Pipeline:
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
+        self._names = {source.name for source in price_sources} | self._covariate_sources.keys()
+        self._has_forgotten_others = False
         self._observer = observer or Observer()
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
         self._covariates = CovariateIngest(store, clock, self._observer)
@@ -124,6 +126,7 @@ class Pipeline:
         """Do the first task that is due, `without` some jobs. Return whether there was one."""
         now = self._now()
         try:
+            await self._forget_other_sources()
             situation = await self._situation(now)
         except TunnihindError as error:
             if not self._cannot_read_store and not isinstance(error, StoreLost):
@@ -135,6 +138,12 @@ class Pipeline:
         if due:
             await self._begin(due[0], situation, now)
         return bool(due)
+
+    async def _forget_other_sources(self) -> None:
+        """Forget, once, how the sources were that have been removed from the settings."""
+        if not self._has_forgotten_others:
+            await asyncio.to_thread(self._store.health.keep_only, self._names)
+            self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. One that asks a slow covariate source goes on beside the next tasks."""

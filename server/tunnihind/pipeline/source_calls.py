@@ -56,7 +56,7 @@ class SourceCaller:
         if isinstance(error, RateLimited):
             now = self._now()
             self._paused[source] = now, asked_pause_end(now, error.retry_after_s), error
-        await asyncio.to_thread(self._store.health.failed, source, self._now(), str(error))
+        await asyncio.to_thread(self._store.health.failed, source, self._now(), error)
         # At least once after each start of the server, so that the newest log says what is wrong.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)

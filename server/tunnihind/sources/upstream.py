@@ -31,7 +31,7 @@ from yarl import URL
 
 from tunnihind import __version__
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable, TokenRefused
 from tunnihind.foreign_text import one_line, without
 
 _LOG: Final = logging.getLogger(__name__)
@@ -235,6 +235,8 @@ class Upstream:
         overloaded = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if overloaded and wait_s is not None:
             return RateLimited(self.source, problem, status=status, retry_after_s=wait_s)
+        if self._secret and status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            return TokenRefused(self.source, problem, status=status)
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:

@@ -1,11 +1,14 @@
 """How the last exchange with each source went."""
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
 import msgspec
+from sqlalchemy import delete
 
+from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
 from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.rows import Instant, Rows
@@ -14,13 +17,18 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """A source's last try and success (unix seconds), its failures in a row and the last one's text."""
+    """A source's last try and success (unix seconds), its failures in a row, and the last one's text, kind and status.
+
+    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows. An older version notes none.
+    """
 
     source: str
     tried_ts: Instant
     ok_ts: Instant | None
     failures: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
     error: str
+    fault: str | None = None
+    status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
 
 
 class HealthBook:
@@ -37,14 +45,20 @@ class HealthBook:
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
-    def failed(self, source: str, at: int, error: str) -> bool:
+    def failed(self, source: str, at: int, error: SourceError) -> bool:
         """Note a failure; return whether it is the first in a row. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self._rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
-            health = SourceHealth(source, at, earlier.ok_ts if earlier else None, failures, error)
+            ok_ts = earlier.ok_ts if earlier else None
+            health = SourceHealth(source, at, ok_ts, failures, str(error), error.fault, error.status)
             upsert(connection, table, [asdict(health)])
         return failures == 1
+
+    def keep_only(self, sources: Collection[str]) -> None:
+        """Forget all other sources: they are no longer asked. Raises StoreError."""
+        with self._database.writing() as connection:
+            connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
         """Return every source's health by name. Raises StoreError."""

@@ -120,8 +120,12 @@ source_health: Final = Table(
     Column("ok_ts", BigInteger),
     Column("failures", Integer, nullable=False),
     Column("error", Text, nullable=False),
+    Column("fault", Text),
+    Column("status", Integer),
 )
-"""How the last exchange with each source went; `failures` counts those in a row."""
+"""How the last exchange with each source went; `failures` counts those in a row.
+
+`fault` is the last one's kind, and `status` that of HTTP where there was one."""
 
 leases: Final = Table(
     "leases",

@@ -113,6 +113,19 @@ async def test_one_pass_with_a_source_down_ends_too_and_says_that_not_all_is_wel
     assert not await pipeline_of(store, clock, prices=[source], history_start=date(2024, 1, 1)).catch_up()
 
 
+async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_the_start(
+    store: Store, clock: JumpingClock, source: ScriptedPrices
+) -> None:
+    for name in ("entsoe", source.name):
+        store.health.failed(name, NOW - 60, DOWN)
+    source.is_down = DOWN
+    pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
+    assert await pipeline.step()
+    found = store.health.all()
+    assert found.keys() == {source.name}
+    assert found[source.name].failures == 2
+
+
 async def test_malformed_answers_are_outlived(store: Store, clock: JumpingClock, session: ClientSession) -> None:
     async with FakeElering(flat_quotes(TODAY - timedelta(days=14), TODAY + timedelta(days=1), QUARTER_S)) as server:
         server.say(b"<html>Just a moment...</html>", times=2)

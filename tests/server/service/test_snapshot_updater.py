@@ -14,7 +14,7 @@ from tests.support.postgresql import PostgresqlServer, postgresql_server, standb
 from tests.support.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.baltic_weather import SUN, WIND
-from tunnihind.errors import StoreError, StoreLost
+from tunnihind.errors import SourceRefused, StoreError, StoreLost
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
@@ -65,7 +65,7 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
             await replica.updater.refresh()
             before = replica.snapshot.data
             assert before.sources == ()
-            writer.health.failed("elering", NOW, "elering: HTTP 503: out of order")
+            writer.health.failed("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
             await replica.updater.refresh()
     after = replica.snapshot.data
     assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]

@@ -10,7 +10,7 @@ from aiohttp import ClientSession, web
 from tests.support.upstreams import FakeEntsoe
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
-from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, TokenRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform, EntsoePrices, price_sheets
@@ -163,7 +163,7 @@ async def test_history_is_asked_for_in_pieces(session: ClientSession) -> None:
 
 async def test_a_wrong_token_is_refused_without_repeating_it(session: ClientSession) -> None:
     async with FakeEntsoe({}) as server:
-        with pytest.raises(SourceRefused, match="Unauthorized") as caught:
+        with pytest.raises(TokenRefused, match="Unauthorized") as caught:
             await fetch(session, server, DAY, DAY, token="someone-elses")  # noqa: S106
     assert caught.value.status == 401
     assert "someone-elses" not in str(caught.value)

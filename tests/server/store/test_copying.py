@@ -15,7 +15,7 @@ from tests.support.postgresql import PostgresqlServer
 from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.errors import SchemaError, SettingsError, StoreError
+from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.store import content, copying
@@ -45,7 +45,7 @@ def fill(store: Store) -> None:
         store.covariates.add({f"wind_speed_100m@{n}": [series(NOW - n * DAY_S, [1.5, float("nan"), -0.25])]})
         store.runs.add(run(NOW + n * HOUR_S, level=50 + n, inputs={"ööpäev": "õ€"}))
     store.quarantine.put(CASE)
-    store.health.failed("elering", NOW, "ei vasta")
+    store.health.failed("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
     store.state.refreshed(NOW)
     with store.database.writing() as connection:
         packed = dict.fromkeys(("p10", "p50", "p90"), b"\x00\xff\n")

@@ -21,7 +21,7 @@ from tests.support.sources import ScriptedWeather
 from tests.support.stores import CASE, DAY, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
-from tunnihind.errors import SchemaError
+from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, HOUR_S, day_start
@@ -79,7 +79,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0], lead_s=DAY_S)]})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.quarantine.put(replace(CASE, day=DAY - timedelta(day)))
-            store.health.failed(f"source {day}", NOW, "no answer")
+            store.health.failed(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
         store.runs.keep_score(None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep(LiveScores(days=tuple(scored)))
@@ -180,7 +180,7 @@ def is_noticed(system: System, table: Table, column: Column[object], value: obje
             noticed = value not in {"", DAMAGE["a nested document"]}
         case _, Text():
             # PostgreSQL writes bytes out as a text like any other.
-            noticed = (isinstance(value, bytes) and system == "sqlite") or value is None
+            noticed = (isinstance(value, bytes) and system == "sqlite") or (value is None and not column.nullable)
         case _, Float():
             noticed = value != -1
         case _:

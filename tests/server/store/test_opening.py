@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.stores import CASE, DAY, run, series, whole_day
-from tunnihind.errors import SchemaError, SettingsError, StoreError
+from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
 from tunnihind.store.store import Store
 
 SEEN = CASE.first_seen_ts
@@ -27,7 +27,7 @@ def fill(store: Store) -> None:
     store.covariates.add({"ee_wind_mw": [series(SEEN, [1.0])]})
     store.runs.add(run(SEEN))
     store.quarantine.put(CASE)
-    store.health.failed("elering", SEEN, "no answer")
+    store.health.failed("elering", SEEN, SourceUnreachable("elering", "no answer"))
 
 
 @pytest.fixture

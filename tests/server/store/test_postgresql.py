@@ -217,7 +217,7 @@ def test_what_is_read_in_one_transaction_is_of_one_instant(postgresql_url: str) 
 def test_a_text_that_postgresql_cannot_hold_is_an_error_and_no_outage(postgresql_url: str) -> None:
     with Store(postgresql_url) as store:
         with pytest.raises(StoreError, match="NUL") as caught:
-            store.health.failed("elering", SEEN, "half\0done")
+            store.health.succeeded("half\0done", SEEN)
         assert not isinstance(caught.value, StoreLost)
         assert store.health.all() == {}
 

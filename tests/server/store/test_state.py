@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.stores import CASE, DAY, run, series, utc, whole_day
+from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.state import Fact, StateBook
 from tunnihind.store.store import Store
@@ -30,7 +31,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "covariates": lambda store: store.covariates.add({"ee_wind_mw": [series(NOW, [1.0])]}),
     "a held day": lambda store: store.quarantine.put(CASE),
     "a released day": lambda store: store.quarantine.release([("elering", "ee", DAY)], NOW),
-    "a failure": lambda store: store.health.failed("elering", NOW, "no answer"),
+    "a failure": lambda store: store.health.failed("elering", NOW, SourceUnreachable("elering", "no answer")),
     "a good answer": lambda store: store.health.succeeded("elering", NOW),
     "a claim": lambda store: store.lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),

@@ -19,11 +19,12 @@ import tunnihind.store.migrations
 from tests.support.clocks import StillClock
 from tests.support.stores import DAY, run, whole_day
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.errors import SchemaError, StoreError
+from tunnihind.errors import SchemaError, StoreError, TokenRefused
 from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
+from tunnihind.store.health import SourceHealth
 from tunnihind.store.revision import HEAD, current, is_current
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
@@ -156,6 +157,22 @@ def test_what_the_first_version_kept_is_read_as_it_was_and_gone_on_from(url: str
         [issue] = store.covariates.archive().series["a"]
         assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (7, 1765713600, 0)
         assert np.array_equal(issue.values, values, equal_nan=True)
+
+
+def test_a_failure_from_before_its_kind_was_kept_is_read_and_gone_on_from(url: str) -> None:
+    database, config = Database(url), Config()
+    config.set_main_option("script_location", str(TODAY))
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0008")
+        columns = "source, tried_ts, ok_ts, failures, error"
+        insert(connection, "source_health", columns, ("entsoe", SEEN, SEEN - DAY_S, 2, "entsoe: HTTP 401"))
+    database.close()
+    with Store(url) as store:
+        assert store.health.all() == {"entsoe": SourceHealth("entsoe", SEEN, SEEN - DAY_S, 2, "entsoe: HTTP 401")}
+        assert not store.health.failed("entsoe", SEEN + 60, TokenRefused("entsoe", "HTTP 401", status=401))
+        found = store.health.all()["entsoe"]
+        assert found == SourceHealth("entsoe", SEEN + 60, SEEN - DAY_S, 3, "entsoe: HTTP 401", "token", 401)
 
 
 def test_runs_in_double_precision_are_read_as_they_were_and_repeated(url: str) -> None:

@@ -11,13 +11,14 @@ from tests.support.api_server import HOUR, Serve, html_of
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.source_states import Fault, SourceState
+from tunnihind.errors import SourceFault
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.texts import texts_in
 
-FAULTS: tuple[Fault, ...] = get_args(Fault.__value__)
+FAULTS: tuple[Fault, ...] = (*get_args(SourceFault.__value__), "unknown")
 STATUS = {"token": 401, "refused": 403, "busy": 429, "error": 503}
 WELL = SourceState("elering", HOUR, None, None)
 
