@@ -35,7 +35,8 @@ function times({ pieces }, now, wording) {
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
     // A long one is broken before its last day, and nowhere else.
-    const halves = wording.spanOverDays(piece).split(/(?<=–) /).flatMap((half, i) => [i ? " " : "", element("span", half)]);
+    const [from, to] = wording.spanOverDays(piece).split(" – ");
+    const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
   }
   return element("ul", ...[...days].map(([day, spans]) => element("li", day, element("ul", ...spans))));

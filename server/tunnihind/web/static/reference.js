@@ -35,7 +35,8 @@ function address(box) {
   const query = new URLSearchParams();
   const fields = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (box.querySelectorAll("input, select"));
   for (const field of fields) if (field.value) query.set(field.name, field.value);
-  return `${box.dataset.try}${query.size ? `?${query}` : ""}`;
+  const asked = query.toString();
+  return `${box.dataset.try}${asked && `?${asked}`}`;
 }
 
 for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-try]"))) {

@@ -3,7 +3,7 @@
 {
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
-  const told = query.size;
+  const told = query.toString();
   // A shared view of a household is all of it: what this reader pays doesn't go into another's price.
   const others = query.has("package") ? ["margin", "price"] : [];
   try {
@@ -16,7 +16,7 @@
   } catch {
     // A browser may keep nothing: then the page is that of a first visit.
   }
-  if (query.size > told) {
+  if (query.toString() !== told) {
     document.documentElement.hidden = true;
     location.replace(`?${query}${location.hash}`);
   }
