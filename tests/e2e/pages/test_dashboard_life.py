@@ -66,8 +66,10 @@ async def test_on_the_narrowest_phone_no_figure_of_a_table_and_no_choice_in_forc
 ) -> None:
     server = await serve(sample_views.negative(), mode="demo")
     async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1"):
+        for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1", "/?lang=et&period=quarter"):
             page = await seen.show(path)
+            await page.locator("#hours > summary").click()
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
             wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
             assert await page.locator("#grid :is(span, th, .mean), #chosen").evaluate_all(wide) == []
         for path in ("/accuracy", "/accuracy?lang=et"):

@@ -16,11 +16,11 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 
 
-async def findings(page: Page) -> list[str]:
-    """Return what axe-core finds; run over the page's own policy, as a browser's extension would."""
+async def findings(page: Page, part: str = "html") -> list[str]:
+    """Return what axe-core finds in a part of a page; run over its own policy, as a browser's extension would."""
     source = (modules() / "axe-core" / "axe.min.js").read_text()
     await page.evaluate(source)
-    result = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    result = await page.evaluate("part => axe.run(part, {resultTypes: ['violations']})", part)
     return [
         f"{violation['impact']} {violation['id']}: {node['html'][:200]} {node.get('failureSummary')}"
         for violation in result["violations"]
@@ -61,3 +61,13 @@ async def test_a_page_with_bad_news_has_no_finding(browser: Browser, serve: Serv
             page = await seen.show(path)
             await unfold(page)
             assert await findings(page) == [], path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_what_is_chosen_can_be_read_while_the_mouse_is_on_it(browser: Browser, serve: Serve, scheme: str) -> None:
+    server = await serve(sample_views.ordinary())
+    async with open_page(browser, address_of(server), color_scheme=scheme) as seen:
+        page = await seen.show("/")
+        for chosen in (".quick [aria-pressed=true]", ".chart .choice [aria-pressed=true]", "#score [aria-current]"):
+            await page.locator(chosen).hover()
+            assert await findings(page, chosen) == []
