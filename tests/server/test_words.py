@@ -62,6 +62,8 @@ def texts(language: str) -> dict[str, str]:
     catalogues = [PAGE / f"{language}.json", INTEGRATION / f"{language}.json"]
     if language == "et":
         catalogues.append(PAGE / REFERENCE)
+    else:
+        found["changelog"] = prose((PROJECT / "CHANGELOG.md").read_text())
     for path in catalogues:
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
     app = APP / f"{language}.yaml"
