@@ -1,4 +1,4 @@
-"""What all tests share: a server to ask, real history, and what becomes of a skip."""
+"""What all tests share: a server to ask, real history, how properties are tried, and what becomes of a skip."""
 
 import logging
 import os
@@ -10,6 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from aiohttp import web
+from hypothesis import HealthCheck, settings
 
 from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
@@ -22,6 +23,16 @@ from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
+
+# How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the
+# same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones.
+settings.register_profile(
+    "tunnihind",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="TUNNIHIND_TESTS_NO_SKIPS" in os.environ,
+)
+settings.load_profile("tunnihind")
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -1,4 +1,4 @@
-"""What the tests of the server share: an empty store that is quickly there, and properties without a stopwatch."""
+"""What the tests of the server share: an empty store that is quickly there."""
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import stamina
 from aiohttp import ClientSession
-from hypothesis import settings
 
 from tests.support.pipelines import QuickModel
 from tunnihind.forecast.replay.learnt import LearntKeeper
@@ -15,10 +14,6 @@ from tunnihind.market import Limits
 from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
-
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

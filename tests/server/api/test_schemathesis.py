@@ -57,7 +57,7 @@ async def test_schemathesis_finds_nothing_with_all_its_checks(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    report, _ = await asyncio.wait_for(process.communicate(), 55)
+    report, _ = await asyncio.wait_for(process.communicate(), 110)
     assert process.returncode == 0, report.decode()
     tested = len(json.loads(description.read_bytes())["paths"]) - len(but)
     assert f"Tested: {tested}".encode() in report, report.decode()

@@ -1,7 +1,0 @@
-"""Properties without a stopwatch."""
-
-from hypothesis import settings
-
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
