@@ -13,6 +13,7 @@ import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.support.api_server import RunningServer
+from tests.support.processes import PATIENCE_S
 
 PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 CHROMIUM_OPTIONS: Final = [
@@ -23,6 +24,9 @@ CHROMIUM_OPTIONS: Final = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# Playwright's own five seconds are too few for a busy machine.
+expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 @asynccontextmanager

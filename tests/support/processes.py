@@ -127,7 +127,8 @@ class Process:
         async def look() -> bool:
             return text in self.log
 
-        assert await until(look, within=within), f"never logged: {text}\n{self.log}"
+        found = await until(look, within=within, progress=self._logged_bytes)
+        assert found, f"never logged: {text}\n{self.log}"
 
     async def ended(self, *, within: float = PATIENCE_S) -> int:
         """Wait for the process's end and return its exit status."""
@@ -135,7 +136,7 @@ class Process:
         async def look() -> bool:
             return not self.is_running()
 
-        assert await until(look, within=within), f"it does not end:\n{self.log}"
+        assert await until(look, within=within, progress=self._logged_bytes), f"it does not end:\n{self.log}"
         assert self._process.returncode is not None
         return self._process.returncode
 
@@ -153,8 +154,8 @@ class Process:
         self._process.kill()
         await self.ended()
 
-    async def until_alone(self, *, within: float = 5.0) -> bool:
-        """Return whether nobody of the process's family is left, giving them a moment to end."""
+    async def until_alone(self, *, within: float = PATIENCE_S) -> bool:
+        """Return whether nobody of the process's family is left, giving them time to end."""
 
         async def look() -> bool:
             return not self.family()
@@ -191,6 +192,9 @@ class Server(Process):
             session.get(self.url + path, headers=named) as response,
         ):
             return Reply(response.status, response.headers, await response.read())
+    def _logged_bytes(self) -> int:
+        return self._log.stat().st_size
+
 
     @asynccontextmanager
     async def connected(self, request: bytes) -> AsyncIterator[None]:
@@ -219,7 +223,7 @@ class Server(Process):
             return last[0] if holds(last[0]) else None
 
         def progress() -> tuple[int, int]:
-            return len(self.log), len(last[0].body) if last else 0
+            return self._logged_bytes(), len(last[0].body) if last else 0
 
         found = await until(look, within=within, progress=progress)
         assert found is not None, f"{path} never came to {say or 'what was expected'}; last: {last}\n{self.log}"

@@ -55,7 +55,9 @@ class HassApi:
             except ClientConnectionError, TimeoutError:
                 return False
 
-        assert await until(look), f"Home Assistant never answered\n{self.process.log_of_this_start}"
+        assert await until(look, progress=self.process.progress), (
+            f"Home Assistant never answered\n{self.process.log_of_this_start}"
+        )
 
     async def until_running(self) -> None:
         """Wait until all is set up."""
@@ -64,7 +66,9 @@ class HassApi:
             return bool((await self.get("/api/config"))["state"] == "RUNNING")
 
         await self.until_up()
-        assert await until(look), f"Home Assistant never came to run\n{self.process.log_of_this_start}"
+        assert await until(look, progress=self.process.progress), (
+            f"Home Assistant never came to run\n{self.process.log_of_this_start}"
+        )
 
     async def get(self, path: str) -> Json:
         return await self._ask("GET", path)
@@ -112,7 +116,7 @@ class HassApi:
             last[:] = [await self.state(entity_id)]
             return last[0] if last[0] is not None and holds(last[0]) else None
 
-        found = await until(look, within=within)
+        found = await until(look, within=within, progress=self.process.progress)
         assert found is not None, f"{entity_id} never came to {say or 'what was awaited'}; last: {last}"
         return found
 

@@ -28,6 +28,10 @@ class HassProcess:
         """What it has logged since it was last started."""
         return self._processes[-1].log
 
+    def progress(self) -> object:
+        """Return what changes as long as something goes on."""
+        return len(self._processes), len(self.log)
+
     def is_running(self) -> bool:
         return bool(self._processes) and self._processes[-1].is_running()
 
