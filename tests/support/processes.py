@@ -3,13 +3,14 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -249,11 +250,14 @@ def server_environment(home: Path, database: Path) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """Return a port that nobody listens on, and that the system gives to nobody who connects to somewhere meanwhile."""
+    first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    candidates = [port for port in range(20_000, 65_536) if not first <= port <= last] or [0]
+    while True:
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", random.choice(candidates)))  # noqa: S311  to spread, not to hide
+            port: int = listener.getsockname()[1]
+            return port
 
 
 type Tunnihind = Callable[..., Awaitable[Done]]
