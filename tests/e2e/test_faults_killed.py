@@ -1,18 +1,15 @@
 """Ends without warning and with: nothing is lost, nothing is doubled, nobody is left behind."""
 
-import asyncio
-import os
-import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.support.processes import COMMAND, Launch, Tunnihind, until
+from tests.support.processes import COMMAND, Launch, Process, Tunnihind, until
 from tests.support.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes
@@ -30,25 +27,8 @@ async def elering() -> AsyncIterator[FakeElering]:
         yield upstream
 
 
-def history_start() -> str:
-    return str(datetime.now(UTC).year - YEARS + 1)
-
-
-async def stopped_in_a_write(pid: int, database: Path) -> bool:
-    """Stop a child process (SIGSTOP) in the middle of a write; return whether one was met within a moment.
-
-    A write may last some milliseconds only: what is to happen in its middle happens while the process is stopped.
-    """
-    for _ in range(100):
-        if is_being_written(database):
-            os.kill(pid, signal.SIGSTOP)
-            # Returns once all threads of the process have stopped; an end is left for others to notice.
-            await asyncio.to_thread(os.waitid, os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            if is_being_written(database):
-                return True
-            os.kill(pid, signal.SIGCONT)
-        await asyncio.sleep(0.002)
-    return False
+def history_start(elering: FakeElering) -> str:
+    return str(delivery_day(min(elering.quotes["ee"])).year)
 
 
 def is_being_written(database: Path) -> bool:
@@ -76,11 +56,11 @@ async def assert_whole(tunnihind: Tunnihind, quotes: Quotes) -> None:
 async def test_kills_during_a_back_fill_cost_nothing_but_time(
     launch: Launch, elering: FakeElering, database: Path, tunnihind: Tunnihind
 ) -> None:
-    arguments = "--elering-url", elering.url, "--history-start", history_start()
+    arguments = "--elering-url", elering.url, "--history-start", history_start(elering)
     # The first server is killed in the middle of a write.
     in_a_write = launch(*arguments)
     await in_a_write.until_ready()
-    assert await until(lambda: stopped_in_a_write(in_a_write.pid, database))
+    await in_a_write.freeze_when(lambda: is_being_written(database))
     await in_a_write.kill()
     assert await in_a_write.until_alone(), in_a_write.family()
 
@@ -107,10 +87,9 @@ async def test_an_import_that_is_killed_while_it_writes_can_be_done_again(
     today = delivery_day(time.time())
     quotes = flat_quotes(today - timedelta(days=700), today + timedelta(days=1), HOUR_S)
     file = str(write_prices(tmp_path / "prices.csv", quotes))
-    process = await asyncio.create_subprocess_exec(COMMAND, "import", "prices", file, env=environment)
-    assert await until(lambda: stopped_in_a_write(process.pid, database))
-    process.kill()
-    assert await process.wait() < 0
+    doomed = Process([COMMAND, "import", "prices", file], environment, tmp_path / "import.log")
+    await doomed.freeze_when(lambda: "made a new database" in doomed.log and is_being_written(database))
+    await doomed.kill()
     assert (await tunnihind("import", "prices", file)).status == 0
     await assert_whole(tunnihind, quotes)
 
@@ -118,11 +97,11 @@ async def test_an_import_that_is_killed_while_it_writes_can_be_done_again(
 async def test_a_server_in_the_middle_of_its_work_ends_at_a_word(
     launch: Launch, elering: FakeElering, database: Path
 ) -> None:
-    server = launch("--elering-url", elering.url, "--history-start", history_start())
+    server = launch("--elering-url", elering.url, "--history-start", history_start(elering))
     await server.until_ready()
     async with server.connected(b""), server.connected(b"GET /api/v1/fore"), server.connected(KEPT_ALIVE):
-        assert await until(lambda: stopped_in_a_write(server.pid, database))
+        await server.freeze_when(lambda: is_being_written(database))
         server.ask_to_end()
-        os.kill(server.pid, signal.SIGCONT)
-        assert await server.ended(within=5) == 0
+        server.thaw()
+        assert await server.ended() == 0
         assert await server.until_alone(), server.family()

@@ -1,8 +1,6 @@
 """Several servers on one PostgreSQL: one runs the pipeline, whatever becomes of it, and all show the same."""
 
 import asyncio
-import os
-import signal
 import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -42,13 +40,13 @@ async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_i
     await second.until_logged(f"process {first.pid} on ")
     await replica.until_ready()
     before = (await first.get("/api/v1/forecast")).json()["lastRefresh"]
-    os.kill(first.pid, signal.SIGSTOP)
+    await first.freeze()
     try:
         await second.until_logged(TAKEN_OVER)
         # The new holder has asked, and a replica has been told of it.
         asked = await replica.until("/api/v1/forecast", lambda reply: reply.json()["lastRefresh"] > before)
     finally:
-        os.kill(first.pid, signal.SIGCONT)
+        first.thaw()
     await first.until_logged(f"process {second.pid} on ")
     assert "has taken the pipeline over; this server goes on serving, and stands by" in first.log
     for server in (first, second):
@@ -92,7 +90,7 @@ async def test_a_server_behind_a_balancer_ends_without_a_failed_request(launch: 
         turned_away = asyncio.Event()
         clients = [asyncio.create_task(keep_asking(session, turned_away)) for _ in range(4)]
         await asyncio.sleep(0)
-        os.kill(server.pid, signal.SIGTERM)
+        server.ask_to_end()
         # What a balancer does: it looks whether the server is ready, and asks it no more once it isn't.
         await server.until("/readyz", lambda reply: "the server is stopping" in reply.json()["reasons"])
         asked_while_stopping = await last_answer(session)

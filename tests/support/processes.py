@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 from multidict import CIMultiDictProxy
 
@@ -28,6 +29,9 @@ UNREACHABLE_URL = "http://127.0.0.1:9"
 """An address at which nothing answers (the discard port), so that no test ever asks the real upstreams."""
 
 _MOST_EXTENSIONS = 10
+
+_MOMENT_S = 0.002
+"""How often to look for a moment that may be over at once."""
 
 _SHOWN_BYTES = 1000
 """How much of an answer a failed test shows."""
@@ -140,6 +144,31 @@ class Process:
         assert await until(look, within=within, progress=self._logged_bytes), f"it does not end:\n{self.log}"
         assert self._process.returncode is not None
         return self._process.returncode
+
+    async def freeze(self) -> None:
+        """Stop the process where it stands (SIGSTOP); returns once all its threads stand still, or it has ended."""
+        os.kill(self.pid, signal.SIGSTOP)
+        await asyncio.to_thread(os.waitid, os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def thaw(self) -> None:
+        """Let a frozen process go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    async def freeze_when(self, holds: Callable[[], bool], *, within: float = PATIENCE_S) -> None:
+        """Freeze the process at a moment at which something holds, and fail where none comes.
+
+        The moment may last some milliseconds only: what is to happen in it happens while the process stands still.
+        """
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            assert self.is_running(), f"it has ended before:\n{self.log}"
+            if holds():
+                await self.freeze()
+                if holds():
+                    return
+                self.thaw()
+            await asyncio.sleep(_MOMENT_S)
+        pytest.fail(f"the moment never came:\n{self.log}")
 
     def ask_to_end(self) -> None:
         """Ask the process to end, as service managers do."""
