@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.processes import Launch, Reply, Server, Tunnihind
+from tests.support.processes import Launch, Reply, Tunnihind
 from tests.support.sample_prices import made_up_quotes, write_prices
 from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
@@ -55,10 +55,6 @@ def served_quarter(edge: int) -> Callable[[Reply], bool]:
     return lambda reply: reply.status == 200 and (reply.json()["dayAhead"] or [{"ts": 0}])[0]["ts"] == edge
 
 
-async def both(server: Server) -> tuple[dict[str, Any], dict[str, Any]]:
-    return (await server.get(FORECAST)).json(), (await server.get(QUARTERS)).json()
-
-
 async def test_each_quarter_begins_on_time_however_the_clock_jumps(launch: Launch, clock: ShiftedClock) -> None:
     clock.set("2025-12-15T09:20:00Z")
     quotes = made_up_quotes(TODAY - timedelta(days=14), TODAY + timedelta(days=3))
@@ -95,7 +91,7 @@ async def test_tomorrows_quarters_come_when_they_are_published_however_late(
     async with FakeElering(known) as elering:
         server = launch("--elering-url", elering.url, "--history-start", "2026", clock=clock)
         await server.until_ready()
-        hours, quarters = await both(server)
+        hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
         check_agreement(hours, quarters)
         assert [quarters["dayAhead"][-1]["ts"], hours["dayAhead"][-1]["ts"]] == [
             tomorrow - QUARTER_S,
@@ -110,7 +106,7 @@ async def test_tomorrows_quarters_come_when_they_are_published_however_late(
         served = by_start(reply.json()["dayAhead"], "eurMwh")
         assert served == {ts: price for ts, price in everything["ee"].items() if ts >= min(served)}
         assert by_start(reply.json()["dayAhead"], "eurKwh")[tomorrow + 5 * QUARTER_S] == round(-0.01234 * 1.22, 4)
-        hours, quarters = await both(server)
+        hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
         check_agreement(hours, quarters)
 
 
@@ -164,7 +160,7 @@ async def test_a_restart_changes_nothing_of_what_is_served(launch: Launch, clock
 async def test_an_empty_database_answers_with_nothing_like_the_forecast(launch: Launch) -> None:
     server = launch("--no-pipeline")
     await server.until("/healthz", lambda reply: reply.status == 200)
-    hours, quarters = await both(server)
+    hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
     assert quarters | {"now": 0, "freeUntil": 0} == hours | {"now": 0, "freeUntil": 0}
     assert (quarters["dayAhead"], quarters["forecast"], quarters["madeAt"]) == ([], [], None)
     for path in (QUARTERS, f"{QUARTERS}?days=14"):
@@ -195,7 +191,7 @@ async def test_on_a_private_server_quarters_and_feeds_go_on_to_the_end_of_the_fo
     async with FakeElering(quotes, now=clock.now) as elering:
         server = launch("--elering-url", elering.url, "--history-start", "2026", "--full-horizon", clock=clock)
         await server.until_ready()
-        hours, quarters = await both(server)
+        hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
         assert (quarters["freeUntil"], quarters["gated"]) == (hours["freeUntil"], True)
         assert hours["forecast"][-1]["ts"] == hours["freeUntil"]
         last = quarters["forecast"][-1]["ts"]

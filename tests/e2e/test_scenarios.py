@@ -9,12 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from tests.support import documents
-from tests.support.processes import Launch, Reply, Server, Tunnihind
+from tests.support.processes import Launch, Reply, Tunnihind
 from tests.support.sample_prices import made_up_quotes, write_prices
 from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, day_start, iso_utc
 
+FORECAST: Final = "/api/v1/forecast"
 SCENARIOS: Final = "/api/v1/scenarios"
 CHANGE: Final = date(2025, 10, 26)
 TODAY: Final = date(2025, 12, 15)
@@ -31,16 +32,6 @@ def check_agreement(forecast: dict[str, Any], scenarios: dict[str, Any]) -> None
     assert np.abs(said - np.array(list(hours.values())).T).max() < 0.0101
 
 
-async def both(server: Server) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what both resources answer of one run: another one may be made in between."""
-    scenarios = (await server.get(SCENARIOS)).json()
-    while True:
-        forecast = (await server.get("/api/v1/forecast")).json()
-        if (forecast["madeAt"], forecast["dayAhead"]) == (scenarios["madeAt"], scenarios["dayAhead"]):
-            return forecast, scenarios
-        scenarios = (await server.get(SCENARIOS)).json()
-
-
 def has_paths(reply: Reply) -> bool:
     return reply.status == 200 and bool(reply.json()["paths"])
 
@@ -51,11 +42,11 @@ async def test_paths_go_with_the_forecast_and_outlast_a_restart(launch: Launch, 
     async with FakeElering(quotes, now=clock.now) as elering:
         server = launch("--elering-url", elering.url, "--history-start", "2025", clock=clock)
         await server.until(SCENARIOS, has_paths)
-        check_agreement(*await both(server))
+        check_agreement(*await server.get_at_once(FORECAST, SCENARIOS))
         await server.terminate()
         again = launch("--no-pipeline", clock=clock)
         await again.until(SCENARIOS, has_paths)
-        check_agreement(*await both(again))
+        check_agreement(*await again.get_at_once(FORECAST, SCENARIOS))
 
 
 async def test_a_rehearsed_day_of_25_hours_has_paths_over_all_of_them(

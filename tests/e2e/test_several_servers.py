@@ -10,7 +10,7 @@ from aiohttp import ClientSession
 
 from tests.support.database_link import database_link
 from tests.support.postgresql import PostgresqlServer
-from tests.support.processes import Launch, Reply
+from tests.support.processes import Launch, Server, at_any_moment, until
 from tests.support.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day
@@ -44,22 +44,25 @@ async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_i
     try:
         await second.until_logged(TAKEN_OVER)
         # The new holder has asked, and a replica has been told of it.
-        asked = await replica.until("/api/v1/forecast", lambda reply: reply.json()["lastRefresh"] > before)
+        await replica.until("/api/v1/forecast", lambda reply: reply.json()["lastRefresh"] > before)
     finally:
         first.thaw()
     await first.until_logged(f"process {second.pid} on ")
     assert "has taken the pipeline over; this server goes on serving, and stands by" in first.log
-    for server in (first, second):
-        await server.until("/api/v1/forecast", lambda reply: says_the_same(reply, asked))
+    await until_all_say_the_same(first, second, replica, refreshed_after=before)
     # The new holder is killed: the old one takes over again.
     await second.kill()
     await first.until_logged(TAKEN_OVER)
 
 
-def says_the_same(one: Reply, other: Reply) -> bool:
-    """Return whether two answers differ in nothing but the moment at which they were made."""
-    first, second = ({**reply.json(), "now": 0, "freeUntil": 0} for reply in (one, other))
-    return bool(first == second)
+async def until_all_say_the_same(*servers: Server, refreshed_after: int) -> None:
+    """Wait until all servers have data of after an instant, and answer with the same."""
+
+    async def look() -> bool:
+        answers = [at_any_moment((await server.get("/api/v1/forecast")).json()) for server in servers]
+        return answers[0]["lastRefresh"] > refreshed_after and answers.count(answers[0]) == len(answers)
+
+    assert await until(look), [server.log for server in servers]
 
 
 async def test_another_takes_over_from_a_holder_that_is_cut_off_from_the_database(

@@ -192,6 +192,9 @@ class Process:
 
         return bool(await until(look, within=within))
 
+    def _logged_bytes(self) -> int:
+        return self._log.stat().st_size
+
     def clear_away(self) -> None:
         """End all that may be left, whatever state a failed test has left it in."""
         if self.family():
@@ -222,9 +225,13 @@ class Server(Process):
             session.get(self.url + path, headers=named) as response,
         ):
             return Reply(response.status, response.headers, await response.read())
-    def _logged_bytes(self) -> int:
-        return self._log.stat().st_size
 
+    async def get_at_once(self, *paths: str) -> list[Any]:
+        """Return the JSON answers of several resources between which neither prices nor forecast have changed."""
+        while True:
+            answers = [(await self.get(path)).json() for path in paths]
+            if at_any_moment(answers[0]) == at_any_moment((await self.get(paths[0])).json()):
+                return answers
 
     @asynccontextmanager
     async def connected(self, request: bytes) -> AsyncIterator[None]:
@@ -262,6 +269,11 @@ class Server(Process):
     async def until_ready(self, *, within: float = PATIENCE_S) -> Any:  # noqa: ANN401  any JSON document
         """Return the answer to `/readyz` once it is 200."""
         return (await self.until("/readyz", lambda reply: reply.status == 200, within=within, say="200")).json()
+
+
+def at_any_moment(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer of prices without what differs from moment to moment, though nothing has changed."""
+    return {name: value for name, value in answer.items() if name not in {"now", "freeUntil"}}
 
 
 def server_environment(home: Path, database: Path) -> dict[str, str]:
