@@ -13,7 +13,7 @@ from aiohttp import ClientConnectionError, ClientSession, ClientTimeout, TCPConn
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from tests.support.nginx import Nginx, for_replicas, program
-from tests.support.processes import Reply, free_port, until
+from tests.support.processes import PATIENCE_S, Reply, free_port, until
 
 FORECAST: Final = "/api/v1/forecast"
 BEHIND_A_CDN: Final = "set_real_ip_from 127.0.0.9;"
@@ -51,7 +51,9 @@ class Edge:
     async def get(self, path: str = FORECAST, *, client: str = "127.0.0.1", **headers: str) -> Reply:
         named = {key.replace("_", "-"): value for key, value in headers.items()}
         async with (
-            ClientSession(connector=TCPConnector(local_addr=(client, 0)), timeout=ClientTimeout(total=20)) as session,
+            ClientSession(
+                connector=TCPConnector(local_addr=(client, 0)), timeout=ClientTimeout(total=PATIENCE_S)
+            ) as session,
             session.get(self.url + path, headers=named) as response,
         ):
             return Reply(response.status, response.headers, await response.read())

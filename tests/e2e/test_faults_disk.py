@@ -150,12 +150,12 @@ async def test_a_first_start_on_a_full_disk_says_so(launch: Launch, disk: Disk, 
 
 
 @pytest.fixture
-async def filled(tmp_path: Path, tunnihind: Tunnihind) -> int:
-    """Fill the database with prices of a month and a forecast; return when that was made."""
-    today = delivery_day(time.time())
-    quotes = made_up_quotes(today - timedelta(days=30), today + timedelta(days=1))
-    await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)))
-    made_at: int = (await tunnihind("forecast", "--json")).json()["madeAt"]
+async def filled(tmp_path: Path, clock: ShiftedClock, tunnihind: Tunnihind) -> int:
+    """Fill the database with prices of a month and a forecast, well within an hour; return when that was made."""
+    clock.set("2025-12-15T07:20:00Z")
+    quotes = made_up_quotes(date(2025, 11, 15), date(2025, 12, 16))
+    await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)), clock=clock)
+    made_at: int = (await tunnihind("forecast", "--json", clock=clock)).json()["madeAt"]
     return made_at
 
 
@@ -163,9 +163,11 @@ def is_told(reason: str) -> Callable[[Reply], bool]:
     return lambda reply: reply.status == 503 and any(reason in text for text in reply.json()["reasons"])
 
 
-async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room(launch: Launch, filled: int) -> None:
+async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room(
+    launch: Launch, clock: ShiftedClock, filled: int
+) -> None:
     disk = LimitedFiles()
-    server = launch(wrapper=disk.wrapper(_PAGE))
+    server = launch(clock=clock, wrapper=disk.wrapper(_PAGE))
     await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == filled)
     await server.until("/readyz", is_told("the database can't be"), say="what is wrong")
     await server.until_logged("it is opened for reading only, and nothing new is fetched")
@@ -176,9 +178,9 @@ async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room
 
 
 async def test_a_database_that_is_deleted_is_missed_and_taken_up_again(
-    launch: Launch, filled: int, database: Path
+    launch: Launch, clock: ShiftedClock, filled: int, database: Path
 ) -> None:
-    server = launch()
+    server = launch(clock=clock)
     await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == filled)
     away = database.rename(database.with_name("away.db"))  # noqa: ASYNC240  one call
     await server.until("/readyz", is_told("the database file has been deleted"), say="what is wrong")

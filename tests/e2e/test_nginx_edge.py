@@ -16,7 +16,7 @@ from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
 from tests.support.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.nginx import Nginx, for_one_server, for_replicas, program
-from tests.support.processes import Reply, free_port, until
+from tests.support.processes import PATIENCE_S, Reply, free_port, until
 from tests.support.shifted_clock import ShiftedClock
 from tunnihind.api import request_id
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
@@ -56,7 +56,7 @@ class Edge:
         """Ask the edge, as a client that accepts no coding unless it says so."""
         named = {"Accept-Encoding": "identity"} | {key.replace("_", "-"): value for key, value in headers.items()}
         async with (
-            ClientSession(timeout=ClientTimeout(total=10), auto_decompress=False) as session,
+            ClientSession(timeout=ClientTimeout(total=PATIENCE_S), auto_decompress=False) as session,
             session.get(self.url + path, headers=named) as response,
         ):
             return Reply(response.status, response.headers, await response.read())

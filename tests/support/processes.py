@@ -221,7 +221,7 @@ class Server(Process):
         """Ask for a path; headers are named with underscores. Raises ClientConnectionError."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with (
-            ClientSession(timeout=ClientTimeout(total=10)) as session,
+            ClientSession(timeout=ClientTimeout(total=PATIENCE_S)) as session,
             session.get(self.url + path, headers=named) as response,
         ):
             return Reply(response.status, response.headers, await response.read())

@@ -26,7 +26,7 @@ async def expected(real_home: RealHome) -> ExpectedStates:
         shown = (await real_home.shows("current_price")).attributes
         return expected if all(shown[name] == hours for name, hours in expected.lists().items()) else None
 
-    found = await until(look, within=60)
+    found = await until(look, progress=lambda: len(real_home.server.log))
     assert found is not None, (
         (await real_home.shows("current_price")).attributes,
         (await ExpectedStates.from_api(real_home.server)).lists(),

@@ -161,7 +161,7 @@ class HassApi:
 
     def _session(self) -> ClientSession:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return ClientSession(self.process.url, headers=headers, timeout=ClientTimeout(total=20))
+        return ClientSession(self.process.url, headers=headers, timeout=ClientTimeout(total=PATIENCE_S))
 
     async def _ask(self, method: str, path: str, body: Json = None) -> Json:
         async with self._session() as session, session.request(method, path, json=body) as response:
