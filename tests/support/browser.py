@@ -94,6 +94,11 @@ async def choose(page: Page, option: str) -> None:
     await expect(link).to_have_attribute("aria-current", "true")
 
 
+async def location_of(page: Page) -> str:
+    """Return a page's address as the page itself has it: Playwright hears a moment later of what a script changes."""
+    return str(await page.evaluate("location.href"))
+
+
 def address_of(server: RunningServer) -> str:
     return f"http://127.0.0.1:{server.port}"
 

@@ -7,7 +7,17 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page, series_of
+from tests.support.browser import (
+    PHONE,
+    WatchedPage,
+    address_of,
+    cents,
+    choose,
+    location_of,
+    open_options,
+    open_page,
+    series_of,
+)
 from tunnihind.market import DAY_S, HOUR_S
 
 
@@ -26,7 +36,7 @@ async def shown_range(page: Page) -> tuple[float, float]:
     The address follows when the reader's hand has rested a moment, which the page's clock has to be moved for.
     """
     await page.clock.run_for(1000)
-    found = re.search(r"from=(\d+)&to=(\d+)", page.url)
+    found = re.search(r"from=(\d+)&to=(\d+)", await location_of(page))
     if found:
         return float(found[1]), float(found[2])
     return HOUR - 12 * HOUR_S, float(sample_views.END)
@@ -122,7 +132,7 @@ async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(
     await page.get_by_role("button", name="Later").click()
     low, high = await shown_range(page)
     assert high - low == pytest.approx((sample_views.END - HOUR + 12 * HOUR_S) / 1.5, abs=2)
-    shared = page.url
+    shared = await location_of(page)
     await watched_page.show("/")
     await page.goto(shared, wait_until="networkidle")
     assert await shown_range(page) == (low, high)
@@ -179,7 +189,8 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
         await expect(cheapest).to_contain_text(f"23 kWh: {11.5 * sum(low):.2f} €")
         await expect(dearest).to_contain_text(f"on average {cents(sum(high) / 2)} c/kWh")
         await expect(page.locator("[data-found]")).not_to_contain_text("about")
-        assert {"hours=2", "kw=11.5", "by=none", "split=1", "predicted=0"} <= {*page.url.split("?")[1].split("&")}
+        query = (await location_of(page)).split("?")[1]
+        assert {"hours=2", "kw=11.5", "by=none", "split=1", "predicted=0"} <= {*query.split("&")}
         await page.reload(wait_until="networkidle")
     # The power is the device's: it is remembered for the next visit.
     page = await watched_page.show()
@@ -204,7 +215,7 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("14:00")
     await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
     await time.select_option(label="24:00")
-    assert f"by={HOUR + 12 * HOUR_S}" in page.url
+    assert f"by={HOUR + 12 * HOUR_S}" in await location_of(page)
     await expect(page.locator("[data-found] .cheapest")).to_contain_text("Today")
     # A time that has passed by the next visit isn't looked for.
     page = await watched_page.show("/?by=2025-12-15T10:00")
@@ -218,7 +229,7 @@ async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_don
     await field.fill("99")
     await field.press("Tab")
     await expect(field).to_have_value("24")
-    assert "hours=24" in page.url
+    assert "hours=24" in await location_of(page)
 
 
 async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_changed(
@@ -235,7 +246,7 @@ async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_cha
         await expect(page.locator("[data-asked]")).to_have_text("7.5 kWh at 2 kW, done by tomorrow 13:00")
         await expect(page.get_by_label("How long")).to_have_value("4")
         await expect(page.locator("[data-found] .cheapest")).to_contain_text("7.5 kWh: ")
-        assert "kwh=7.5" in page.url
+        assert "kwh=7.5" in await location_of(page)
         # A run over midnight is the longest to write: it stays within its card.
         await page.get_by_label("How long").fill("20")
         await expect(page.locator("[data-found] .at-once strong")).to_contain_text("12:00 – Tue 16 Dec 08:00")
@@ -256,7 +267,7 @@ async def test_only_the_main_button_of_a_mouse_moves_the_chart(watched_page: Wat
     await page.mouse.move(box["x"] + 300, box["y"] + 50, steps=4)
     await page.mouse.up(button="right")
     await page.clock.run_for(1000)
-    assert "from=" not in page.url
+    assert "from=" not in await location_of(page)
 
 
 async def test_a_range_that_is_no_range_is_as_if_it_were_not_given(watched_page: WatchedPage) -> None:
@@ -275,8 +286,8 @@ async def test_unit_and_time_zone_change_in_place_and_in_the_address(
     await expect(page.get_by_role("link", name="€/MWh")).to_be_focused()
     await choose(page, "UTC")
     await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
-    assert "unit=mwh" in page.url
-    assert "tz=utc" in page.url
+    assert "unit=mwh" in await location_of(page)
+    assert "tz=utc" in await location_of(page)
 
 
 async def test_the_other_language_keeps_every_choice(watched_page: WatchedPage) -> None:
@@ -287,7 +298,7 @@ async def test_the_other_language_keeps_every_choice(watched_page: WatchedPage) 
     await expect(page.get_by_role("heading", name="Elektri hind Eestis")).to_be_visible()
     await expect(page.get_by_label("Kestus")).to_have_value("5")
     await expect(page.get_by_role("button", name="Nädal")).to_have_attribute("aria-pressed", "true")
-    assert "unit=mwh" in page.url
+    assert "unit=mwh" in await location_of(page)
 
 
 @pytest.mark.parametrize(

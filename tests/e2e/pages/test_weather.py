@@ -7,15 +7,14 @@ from playwright.async_api import Page, expect
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR
-from tests.support.browser import WatchedPage
+from tests.support.browser import WatchedPage, location_of
 from tunnihind.market import HOUR_S
 
-
-async def box_of(page: Page, selector: str) -> tuple[float, float]:
-    """Return where a part of the page begins and ends, in pixels from the left."""
-    box = await page.locator(selector).bounding_box()
-    assert box is not None
-    return box["x"], box["x"] + box["width"]
+SAME_WIDTH = """(parts) => {
+  const [one, other] = parts.map((part) => document.querySelector(part).getBoundingClientRect());
+  return Math.abs(one.left - other.left) <= 1 && Math.abs(one.right - other.right) <= 1;
+}"""
+"""Whether two parts of a page begin and end at one place, to a pixel: the chart follows its page a moment later."""
 
 
 async def shown_hours(page: Page) -> list[float]:
@@ -28,13 +27,13 @@ async def test_the_strip_shows_what_the_chart_shows_right_below_it(watched_page:
     page = await watched_page.show()
     for width in (1280, 390):
         await page.set_viewport_size({"width": width, "height": 844})
-        assert await box_of(page, "#weather svg") == pytest.approx(await box_of(page, ".u-over"), abs=1)
+        await page.wait_for_function(SAME_WIDTH, arg=["#weather svg", ".u-over"])
     start = int(await page.locator("#weather svg").get_attribute("data-start") or 0)
     assert await shown_hours(page) == [(HOUR - 12 * HOUR_S - start) / HOUR_S, (sample_views.END - HOUR) / HOUR_S + 12]
     await page.locator("[data-move=in]").click()
     await page.clock.run_for(1000)
     await expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"))
-    low, high = (int(instant) for instant in re.findall(r"(?:from|to)=(\d+)", page.url))
+    low, high = (int(instant) for instant in re.findall(r"(?:from|to)=(\d+)", await location_of(page)))
     assert await shown_hours(page) == pytest.approx([(low - start) / HOUR_S, (high - low) / HOUR_S], abs=0.01)
 
 
