@@ -53,7 +53,9 @@ class _Sentences:
             return self._text("outlook.today")
         if days == [today + timedelta(days=1)]:
             return self._text("outlook.tomorrow")
-        return self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
+        named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
+        # It begins the sentence; within one, weekdays are written small in Estonian.
+        return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
         """Say what the day's prices are like, by the forecast's median where they aren't known."""

@@ -220,6 +220,10 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
             "Teisipäeval võib hind olla väga kõrge alates kell 04:00 vähemalt kuni kell 14:00 "
             "(umbes 190,00 €/MWh, tõenäoliselt 170,00–230,00).",
         ),
+        pytest.param(
+            view([FLAT, FLAT, [20.0], [20.0]], lang="et"),
+            "Teisipäeval ja kolmapäeval on hind tõenäoliselt tavalisest palju madalam.",
+        ),
     ],
 )
 def test_the_sentences_are_estonian_for_who_reads_that(shown: View, told: str) -> None:
