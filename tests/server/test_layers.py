@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import tunnihind
 
 PACKAGE = Path(tunnihind.__file__).parent
+INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 ABOVE = {
     "forecast": ("store", "sources", "pipeline", "api", "web", "service", "cli"),
@@ -36,3 +38,27 @@ def test_a_package_imports_nothing_from_above_it(package: str) -> None:
     found = set(imported(package))
     assert found  # or the test looks in the wrong place
     assert not found & set(ABOVE[package])
+
+
+def imports_of(module: str, path: Path) -> Iterator[str]:
+    """Give the modules that a module imports, and what it imports from packages; those only for types, too."""
+    inside = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            start = ".".join(inside.split(".")[: len(inside.split(".")) - node.level + 1]) if node.level else ""
+            source = ".".join(filter(None, (start, node.module)))
+            yield from (source, *(f"{source}.{alias.name}" for alias in node.names))
+
+
+@pytest.mark.parametrize("root", [PACKAGE, INTEGRATION], ids=lambda root: root.parent.name)
+def test_no_modules_import_one_another_in_a_circle(root: Path) -> None:
+    modules = {
+        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in root.rglob("*.py")
+    }
+    imports = {
+        module: {found for found in imports_of(module, path) if found in modules and found != module}
+        for module, path in modules.items()
+    }
+    assert sum(map(len, imports.values())) > len(modules)  # or the test looks in the wrong place
+    TopologicalSorter(imports).prepare()  # raises CycleError
