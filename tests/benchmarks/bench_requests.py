@@ -28,6 +28,7 @@ from aiohttp import web
 
 from tests.benchmarks.scale.load import Load, read_report
 from tests.support.pipelines import scenarios_with
+from tests.support.runs import run_with
 from tunnihind.api.feeds import READERS, Feed
 from tunnihind.api.http import CODINGS, Coding, Representation
 from tunnihind.api.served_data import Percentiles, ServedData
@@ -76,15 +77,8 @@ def largest_view() -> ServedData:
 
 def _run(step_s: int) -> Run:
     median = -1234.56 + np.arange(9 * DAY_S // step_s) * 37 % 401 / 7
-    return Run.of(
-        made_at=HOUR - 600,
-        tier="benchmark",
-        zone="ee",
-        step_s=step_s,
-        start_ts=HOUR + HOUR_S,
-        percentiles=np.array([median - 111.11, median, median + 111.11]),
-        inputs={},
-    )
+    percentiles = np.array([median - 111.11, median, median + 111.11])
+    return run_with(percentiles, made_at=HOUR - 600, start_ts=HOUR + HOUR_S, step_s=step_s)
 
 
 async def _serve(runner: web.AppRunner, port: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.clocks import StillClock
 from tests.support.pipelines import plain_run, quarters_of
+from tests.support.runs import run_with
 from tests.support.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
@@ -196,15 +197,7 @@ def test_nothing_is_written(imported: Path) -> None:
 
 def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None:
     made_at = NOW - 2 * DAY_S + 60
-    run = Run.of(
-        made_at=made_at,
-        tier="other",
-        zone="ee",
-        step_s=HOUR_S,
-        start_ts=floor_hour(made_at) + HOUR_S,
-        percentiles=np.array([[-1.23], [4.56], [7.89]]) + np.arange(48),
-        inputs={},
-    )
+    run = run_with(np.array([[-1.23], [4.56], [7.89]]) + np.arange(48), made_at=made_at, tier="other")
     history.runs.add(run)
     past = view_at(history, NOW).issued
     # Until the back-cast of the next morning, the day having a run already.

@@ -9,6 +9,7 @@ from multidict import CIMultiDict
 
 from tests.support.clocks import StillClock
 from tests.support.pipelines import scenarios_with
+from tests.support.runs import run_with
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, Runner
@@ -30,15 +31,7 @@ def make_run(
 ) -> Run:
     """Return a run with the given medians and a band of ±10 EUR/MWh around them."""
     median = np.array(list(medians), np.float64)
-    return Run.of(
-        made_at=made_at,
-        tier="test",
-        zone="ee",
-        step_s=step_s,
-        start_ts=start,
-        percentiles=np.array([median - 10, median, median + 10]),
-        inputs={},
-    )
+    return run_with(np.array([median - 10, median, median + 10]), made_at=made_at, start_ts=start, step_s=step_s)
 
 
 def make_view(

@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 
 from tests.support.clocks import JumpingClock, TimeIsUp
+from tests.support.runs import run_with
 from tunnihind.clock import Clock
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import IssuedHours
@@ -16,7 +17,7 @@ from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.known import Known
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -101,15 +102,7 @@ class RecordingObserver(Observer):
 def plain_run(made_at: int, *, median: float = 50.0, hours: int = 24) -> Run:
     """Return a run of some hours at one level, from the next full hour on."""
     percentiles = np.array([[median - 10.0], [median], [median + 10.0]]).repeat(hours, axis=1)
-    return Run.of(
-        made_at=made_at,
-        tier="test",
-        zone="ee",
-        step_s=HOUR_S,
-        start_ts=floor_hour(made_at) + HOUR_S,
-        percentiles=percentiles,
-        inputs={},
-    )
+    return run_with(percentiles, made_at=made_at)
 
 
 def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> Run:

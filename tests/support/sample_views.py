@@ -8,6 +8,7 @@ from math import sin
 import numpy as np
 
 from tests.support.api_server import HOUR
+from tests.support.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.source_states import SourceState
 from tunnihind.baltic_weather import BalticWeather
@@ -34,9 +35,7 @@ def run(now: int, hours: int = 150) -> Run:
     """Return a forecast made at the top of the current hour."""
     start = now // HOUR_S * HOUR_S + HOUR_S
     rows = np.array([percentiles(start + i * HOUR_S) for i in range(hours)])
-    return Run.of(
-        made_at=start - HOUR_S, tier="weather", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=rows.T, inputs={}
-    )
+    return run_with(rows.T, made_at=start - HOUR_S, tier="weather")
 
 
 def scores(days: int, mae: float, coverage: float) -> Scores:

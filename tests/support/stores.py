@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import delete
 
+from tests.support.runs import run_with
 from tests.support.upstreams.elering import Quotes
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries
@@ -61,16 +62,7 @@ def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = No
 def run(made_at: int, *, level: float = 50.0, hours: int = 3, inputs: dict[str, Any] | None = None) -> Run:
     medians = level + np.arange(hours)
     percentiles = np.stack([medians - 5, medians, medians + 5])
-    start = made_at // HOUR_S * HOUR_S + HOUR_S
-    return Run.of(
-        made_at=made_at,
-        tier="test",
-        zone="ee",
-        step_s=HOUR_S,
-        start_ts=start,
-        percentiles=percentiles,
-        inputs=inputs or {},
-    )
+    return run_with(percentiles, made_at=made_at, inputs=inputs)
 
 
 def emptied(store: Store) -> Store:

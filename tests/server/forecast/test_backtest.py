@@ -6,6 +6,7 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import pytest
 
+from tests.support.runs import run_with
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import (
@@ -18,7 +19,7 @@ from tunnihind.forecast.scoring.backtest import (
     score_instants,
 )
 from tunnihind.known import Archive, Known
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, floor_hour, publication_time
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, publication_time
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
@@ -37,17 +38,7 @@ class Constant:
     def forecast(self, known: Known) -> Run | None:
         self.shown.append(known)
         p50 = np.full(240, self.value)
-        start = floor_hour(known.as_of) + HOUR_S
-        values = np.stack([p50 - 10, p50, p50 + 10])
-        return Run.of(
-            made_at=known.as_of,
-            tier="constant",
-            zone="ee",
-            step_s=HOUR_S,
-            start_ts=start,
-            percentiles=values,
-            inputs={},
-        )
+        return run_with(np.stack([p50 - 10, p50, p50 + 10]), made_at=known.as_of, tier="constant")
 
 
 def rising(ts: int) -> float:

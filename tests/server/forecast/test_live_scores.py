@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
+from tests.support.runs import run_with
 from tunnihind.forecast.run import LEAD_DAYS, Run
 from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, WindowScores, day_scores, months, morning_runs, windows
 from tunnihind.forecast.scoring.scores import Scores
@@ -25,10 +26,8 @@ def history(price: float = 100.0, week_before: float = 70.0) -> PriceSeries:
 
 def run(made_at: int, p50: float, *, days: int = 7, half_width: float = 50.0) -> Run:
     """Return a run of flat percentiles from the next full hour on, to the end of `days` days after the present one."""
-    start = made_at // HOUR_S * HOUR_S + HOUR_S
     hours = (days + 1) * 24
-    band = np.array([[p50 - half_width], [p50], [p50 + half_width]]).repeat(hours, axis=1)
-    return Run.of(made_at=made_at, tier="test", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=band, inputs={})
+    return run_with(np.array([[p50 - half_width], [p50], [p50 + half_width]]).repeat(hours, axis=1), made_at=made_at)
 
 
 def morning(day: date) -> int:
@@ -85,8 +84,7 @@ def prophetic(day: date, truth: PriceSeries) -> Run:
     made_at = morning(day)
     start, end = made_at // HOUR_S * HOUR_S + HOUR_S, day_end(day + timedelta(days=7))
     p50 = np.nan_to_num(truth.between(start, end).eur_mwh)
-    band = np.array([p50 - 10, p50, p50 + 10])
-    return Run.of(made_at=made_at, tier="test", zone="ee", step_s=HOUR_S, start_ts=start, percentiles=band, inputs={})
+    return run_with(np.array([p50 - 10, p50, p50 + 10]), made_at=made_at)
 
 
 @pytest.fixture

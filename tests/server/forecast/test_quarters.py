@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from tests.support.quarter_market import TURNED_HOURS, quarter_archive
+from tests.support.runs import run_with
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
@@ -44,15 +45,7 @@ def both_runs(archive: Archive, as_of: int) -> tuple[Run, Run]:
 
 
 def hourly_run(percentiles: Floats, start_ts: int) -> Run:
-    return Run.of(
-        made_at=start_ts - HOUR_S,
-        tier="prices",
-        zone="ee",
-        step_s=HOUR_S,
-        start_ts=start_ts,
-        percentiles=np.sort(percentiles, axis=0),
-        inputs={},
-    )
+    return run_with(np.sort(percentiles, axis=0), made_at=start_ts - HOUR_S, tier="prices")
 
 
 def assert_goes_with(quarters: Run, hourly: Run) -> None:

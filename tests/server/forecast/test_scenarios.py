@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from tests.support.runs import run_with
 from tests.support.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import by_hour, days_between
@@ -41,15 +42,7 @@ METHODS: Final = (
 
 
 def hourly_run(percentiles: Floats, start_ts: int) -> Run:
-    return Run.of(
-        made_at=start_ts - HOUR_S,
-        tier="prices",
-        zone="ee",
-        step_s=HOUR_S,
-        start_ts=start_ts,
-        percentiles=np.sort(percentiles, axis=0),
-        inputs={},
-    )
+    return run_with(np.sort(percentiles, axis=0), made_at=start_ts - HOUR_S, tier="prices")
 
 
 def without_a_past(run: Run) -> Scenarios:

@@ -81,14 +81,6 @@ class Server:
         await asyncio.gather(task, return_exceptions=True)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{request.getfixturevalue('database')}"
-    address: str = request.getfixturevalue("postgresql_url")
-    return address
-
-
 @pytest.fixture
 def clock() -> SteadyClock:
     return SteadyClock(NOW)

@@ -82,14 +82,6 @@ class Replica:
             self.store.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{request.getfixturevalue('database')}"
-    address: str = request.getfixturevalue("postgresql_url")
-    return address
-
-
 @pytest.fixture
 def writer(url: str) -> Iterator[Store]:
     """Return a store with weeks of prices, of hours and of quarters, and the forecasts of some days."""

@@ -1,0 +1,12 @@
+"""The databases on which several servers are tried."""
+
+import pytest
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """Return the address of an empty database, on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database')}"
+    address: str = request.getfixturevalue("postgresql_url")
+    return address
