@@ -1,8 +1,9 @@
 """What a household's price of a period is made of, and what is to be known of its rates; pure."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from tunnihind.market import ESTONIA
 from tunnihind.web.display import Display
@@ -42,11 +43,13 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
     fees = tariff.parts(period.ts)
+    unknown = {rate.part for rate in tariff.unknown_rates(_day(period.ts))}
     yield texts("part.market"), _amount(market, display)
     for part, cents in fees.items():
         time = tariff.network_time(period.ts) if part == "network" else None
+        name = texts(f"part.{part}.{time}" if time else f"part.{part}")
         if cents:
-            yield texts(f"part.{part}.{time}" if time else f"part.{part}"), _amount(cents, display)
+            yield texts("part.nearest", part=name) if part in unknown else name, _amount(cents, display)
     if rate := display.vat.rate(period.ts):
         vat = (market + sum(fees.values())) * rate
         yield texts("part.vat", vat=texts.percent(rate)), _amount(vat, display)
@@ -62,10 +65,18 @@ def _amount(cents: float, display: Display) -> str:
 def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
     texts = display.texts
     yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
-    days = {datetime.fromtimestamp(period.ts, ESTONIA.clock).date() for period in shown}
-    if unknown := dict.fromkeys(texts(f"part.{part}") for day in sorted(days) for part in tariff.unknown_parts(day)):
-        yield texts("household.unknown", parts=", ".join(unknown))
-    today = datetime.fromtimestamp(now, ESTONIA.clock).date()
+    unknown = defaultdict[str, list[str]](list)
+    days = sorted({_day(period.ts) for period in shown})
+    for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
+        bounds = texts(f"household.{'until' if rate.is_after else 'since'}", day=texts.full_date(rate.bound))
+        unknown[bounds].append(texts(f"part.{rate.part}"))
+    for bounds, parts in unknown.items():
+        yield f"{', '.join(parts)}: {bounds}"
     for fee, entries in FEES.items():
-        if (other := nearest_entry(entries, today).disputed) is not None:
+        if (other := nearest_entry(entries, _day(now)).disputed) is not None:
             yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount(other, display))
+
+
+def _day(ts: int) -> date:
+    """Return the Estonian day of an instant: rates change with it."""
+    return datetime.fromtimestamp(ts, ESTONIA.clock).date()

@@ -10,11 +10,11 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import ESTONIA, HOUR_S, floor_hour
-from tunnihind.web.rates import FEES, NETWORK, Fee, NetworkRates, Package, nearest_entry
+from tunnihind.web.rates import FEES, NETWORK, Entry, Fee, NetworkRates, Package, nearest_entry
 
 type Part = Literal["margin", "network"] | Fee
 type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
@@ -28,6 +28,14 @@ _DAY: Final = (time(7), time(22))
 _PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
 _MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
+
+
+class UnknownRate(NamedTuple):
+    """A part whose rate isn't known on a day: that is after the last day of a rate that is, or before its first day."""
+
+    part: Part
+    bound: date
+    is_after: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +57,15 @@ class Tariff:
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
-    def unknown_parts(self, day: date) -> tuple[Part, ...]:
-        """Return the parts for which the table has no rate on a day: there it goes on with the nearest one."""
-        return tuple(self._unknown_parts(day))
-
-    def _unknown_parts(self, day: date) -> Iterator[Part]:
-        if not nearest_entry(NETWORK[self.package], day).holds_on(day):
-            yield "network"
-        yield from (fee for fee, entries in FEES.items() if not nearest_entry(entries, day).holds_on(day))
+    def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
+        """Yield the parts for which the table has no rate on a day: there it goes on with the nearest one."""
+        nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_entry(NETWORK[self.package], day)}
+        nearest.update({fee: nearest_entry(entries, day) for fee, entries in FEES.items()})
+        for part, entry in nearest.items():
+            if day < entry.since:
+                yield UnknownRate(part, entry.since, is_after=False)
+            elif entry.until is not None and entry.until < day:
+                yield UnknownRate(part, entry.until, is_after=True)
 
 
 @dataclass(frozen=True, slots=True)

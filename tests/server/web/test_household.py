@@ -17,6 +17,15 @@ from tunnihind.web.summary import Summary, summarise
 
 FRIDAY = clock_midnight(date(2026, 11, 20))
 
+RENEWABLE = "Renewable energy fee: known until 31 December 2026; later days are shown with that rate too."
+BALANCING = "Balancing capacity fee: known until 31 December 2027; later days are shown with that rate too."
+NETWORK = "Network fee: known from 1 June 2026 on; earlier days are shown with that rate too."
+FEES = (
+    "Balancing capacity fee, Renewable energy fee, Security of supply fee, Electricity excise: "
+    "known from 1 January 2026 on; earlier days are shown with that rate too."
+)
+NEAREST = " (nearest known rate)"
+
 
 def summary_of(eur_mwh: float, first: int = FRIDAY, /, **options: str) -> Summary:
     """Return the dashboard of half past a day's first hour; the market's price is the same for two days."""
@@ -69,14 +78,33 @@ def test_a_forecast_is_told_as_about_that() -> None:
     assert found.total == "about 11.63"
 
 
-def test_it_is_said_which_rates_are_not_known_for_the_days_shown_and_which_are_disputed() -> None:
+def test_it_is_said_from_when_the_rates_are_and_which_are_disputed() -> None:
     rates, disputed = household(50.0).remarks
     assert "price list of 1 June 2026" in rates
     assert "last checked on 20 November 2026" in rates
     assert disputed == "Electricity excise: one source says 0.210."
-    new_year = summary_of(50.0, clock_midnight(date(2026, 12, 31))).household
-    assert new_year is not None
-    assert new_year.remarks[1].endswith("the nearest known rate is used: Renewable energy fee.")
+
+
+@pytest.mark.parametrize(
+    ("day", "remarks", "uncertain"),
+    [
+        (date(2026, 12, 30), [], []),
+        (date(2026, 12, 31), [RENEWABLE], []),
+        (date(2027, 1, 1), [RENEWABLE], ["Renewable energy fee"]),
+        (date(2027, 1, 31), [RENEWABLE], ["Renewable energy fee"]),
+        (date(2027, 12, 31), [RENEWABLE, BALANCING], ["Renewable energy fee"]),
+        (date(2028, 1, 1), [BALANCING, RENEWABLE], ["Balancing capacity fee", "Renewable energy fee"]),
+        (date(2026, 5, 31), [NETWORK], ["Network fee, night"]),
+        (date(2025, 12, 31), [NETWORK, FEES], ["Network fee, night", *FEES.partition(":")[0].split(", ")]),
+    ],
+)
+def test_a_rate_that_is_not_known_for_a_day_shown_is_told_with_its_last_or_first_day(
+    day: date, remarks: list[str], uncertain: list[str]
+) -> None:
+    found = summary_of(50.0, clock_midnight(day)).household
+    assert found is not None
+    assert [remark for remark in found.remarks if ": known " in remark] == remarks
+    assert [name.removesuffix(NEAREST) for name, _ in found.parts if name.endswith(NEAREST)] == uncertain
 
 
 def test_market_prices_have_no_household() -> None:

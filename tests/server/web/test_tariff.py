@@ -106,9 +106,11 @@ def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: 
 
 def test_parts_without_a_rate_for_the_date_are_told() -> None:
     tariff = Tariff("vork_4", 0.0)
-    assert tariff.unknown_parts(date(2026, 11, 20)) == ()
-    assert tariff.unknown_parts(date(2026, 5, 31)) == ("network",)
-    assert tariff.unknown_parts(date(2027, 1, 1)) == ("renewable",)
+    assert list(tariff.unknown_rates(date(2026, 12, 31))) == []
+    assert list(tariff.unknown_rates(date(2026, 5, 31))) == [("network", date(2026, 6, 1), False)]
+    assert list(tariff.unknown_rates(date(2027, 1, 1))) == [("renewable", date(2026, 12, 31), True)]
+    renewable, balancing = ("renewable", date(2026, 12, 31), True), ("balancing", date(2027, 12, 31), True)
+    assert list(tariff.unknown_rates(date(2028, 1, 1))) == [balancing, renewable]
     assert tariff.parts(instant("2027-01-01T12:00:00+02:00"))["renewable"] == 0.84
 
 
