@@ -36,9 +36,10 @@ _HOLIDAYS_AHEAD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the reader has to know of the data."""
+    """Something that the reader has to know of the data: in a sentence, and in a few words where there is no room."""
 
     text: str
+    brief: str
     is_warning: bool
 
 
@@ -170,30 +171,34 @@ def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
     if display.options.embed == "1":
         return
     if mode == "demo":
-        yield Notice(display.texts("notice.demo"), is_warning=True)
+        yield _notice("demo", display)
     elif mode == "rehearsal":
         day = display.texts.full_date(display.day(now))
-        yield Notice(display.texts("notice.rehearsal", day=day), is_warning=True)
+        yield _notice("rehearsal", display, day=day)
 
 
 def _notices(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
     """Say plainly what is missing or old, by the same measure as `/readyz`."""
-    texts = display.texts
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     if floor_hour(now) not in data.settled:
         # Where nothing is shown instead, the place of the price says that it isn't known.
         if price_is_shown:
-            yield Notice(texts("notice.unsettled"), is_warning=True)
+            yield _notice("unsettled", display)
     elif awaits_tomorrow(data, now) and is_late(now):
-        yield Notice(texts("notice.late"), is_warning=True)
+        yield _notice("late", display)
     if readiness.forecast_age_s is None:
-        yield Notice(texts("notice.noForecast"), is_warning=False)
+        yield _notice("noForecast", display, is_warning=False)
     elif readiness.forecast_age_s > STALE_AFTER_S:
-        yield Notice(texts("notice.oldForecast", n=readiness.forecast_age_s // HOUR_S), is_warning=True)
+        yield _notice("oldForecast", display, n=readiness.forecast_age_s // HOUR_S)
     if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
-        yield Notice(texts("notice.oldData", n=(readiness.refresh_age_s or 0) // HOUR_S), is_warning=True)
+        yield _notice("oldData", display, n=(readiness.refresh_age_s or 0) // HOUR_S)
+
+
+def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str | int) -> Notice:
+    texts = display.texts
+    return Notice(texts(f"notice.{name}", **gaps), texts(f"notice.{name}.brief", **gaps), is_warning)
 
 
 def _holidays(now: int) -> Iterator[str]:

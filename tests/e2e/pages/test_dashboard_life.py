@@ -38,6 +38,29 @@ async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
         await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("scripted", [True, False])
+async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
+    browser: Browser, serve: Serve, scripted: bool
+) -> None:
+    hour = HOUR // HOUR_S * HOUR_S
+    view = replace(sample_views.stale(), issued={hour: sample_views.percentiles(hour)})
+    phone = {**PHONE, "viewport": {"width": 320, "height": 844}, "java_script_enabled": scripted}
+    async with open_page(browser, address_of(await serve(view, mode="demo")), **phone) as seen:
+        page = await seen.show("/?lang=et")
+        line, plot = await page.locator("#notices").bounding_box(), await page.locator(".plot").bounding_box()
+        assert line is not None
+        assert plot is not None
+        assert line["height"] < 32
+        assert plot["y"] < 375
+        whole = page.locator("#notices p:not([data-offline])")
+        await expect(page.locator("#notices summary span:not([data-offline])")).to_have_count(4)
+        await expect(whole.first).to_be_hidden()
+        await page.locator("#notices summary").tap()
+        for notice in await whole.all():
+            await expect(notice).to_be_visible()
+        await expect(whole).to_have_count(4)
+
+
 async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_when_the_keyboard_leaves(
     watched_page: WatchedPage,
 ) -> None:
@@ -172,7 +195,7 @@ async def test_prices_that_came_are_shown_although_the_page_they_belong_to_did_n
         await seen.page.route(f"{seen.address}/", refuse)
         page = await seen.show()
         await expect(page.get_by_role("slider")).to_be_visible()
-        await expect(page.locator("[data-offline]")).to_be_visible()
+        await expect(page.locator("p[data-offline]")).to_be_visible()
 
 
 async def test_a_page_that_comes_too_late_does_not_undo_what_was_chosen_meanwhile(
@@ -213,7 +236,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         page = await seen.show()
         await page.context.set_offline(True)
         await page.clock.run_for(61_000)
-        await expect(page.locator("[data-offline]")).to_contain_text("No connection to the server")
+        await expect(page.locator("p[data-offline]")).to_contain_text("No connection to the server")
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
@@ -228,7 +251,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await expect(page.locator("#outlook")).to_have_text("")
         server.clock.instant += 13 * HOUR_S + 180
         await page.context.set_offline(False)
-        await expect(page.locator("[data-offline]")).to_be_hidden()
+        await expect(page.locator("p[data-offline]")).to_be_hidden()
         await expect(page.locator("#outlook")).to_contain_text("Today")
 
 
@@ -381,11 +404,11 @@ async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launc
         # The server stops: the page says so within a minute.
         await process.terminate()
         await page.clock.run_for(61_000)
-        await expect(page.locator("[data-offline]")).to_be_visible()
+        await expect(page.locator("p[data-offline]")).to_be_visible()
         # It starts again at the same address: the message goes away.
         again = launch("--demo", port=int(process.url.rpartition(":")[2]))
         await again.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
         async with page.expect_response("**/api/series"):
             await page.clock.run_for(61_000)
-        await expect(page.locator("[data-offline]")).to_be_hidden()
+        await expect(page.locator("p[data-offline]")).to_be_hidden()
         assert seen.foreign_requests == []

@@ -60,11 +60,10 @@ const feed = new Feed({
     showPrices();
   },
   reachable: (since) => {
-    const banner = find("[data-offline]");
-    banner.hidden = since === null;
-    if (since !== null) {
-      const time = scene.wording.clock(since / 1000);
-      /** @type {HTMLElement} */ (banner.firstElementChild).textContent = scene.wording.say("offline", { time });
+    for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
+      place.hidden = since === null;
+      const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
+      place.textContent = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
     }
   },
   period: () => {
