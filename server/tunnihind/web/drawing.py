@@ -6,7 +6,7 @@ Coordinates are thousandths of the plot's width and height, y downwards, for an 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil, floor, log10
 from operator import itemgetter
 from typing import Final, Literal
@@ -76,7 +76,7 @@ class Drawing:
     nights: tuple[Night, ...]
     now: float
     limit: float | None
-    zero: float
+    zero: int
     prices: tuple[Tick, ...]
     hours: tuple[Tick, ...]
     days: tuple[DaySpan, ...]
@@ -101,8 +101,9 @@ class _Frame:
     def x(self, ts: float) -> float:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
-    def y(self, amount: float) -> float:
-        return round(_SIZE * (self.high - amount) / (self.high - self.low), 1)
+    def y(self, amount: float) -> int:
+        """Whole thousandths are finer than a screen's points here, and a third of the bytes."""
+        return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
 def draw(
@@ -182,16 +183,23 @@ def _middle(period: PricedPeriod, frame: _Frame, display: Display) -> float:
 
 def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
     medians = [(period, display.amount(period.percentiles.p50, period.ts)) for period in periods]
-    points = [f"{_middle(period, frame, display)} {frame.y(median)}" for period, median in medians]
-    return "M" + "L".join(points) if points else ""
+    return _path([(_middle(period, frame, display), frame.y(median)) for period, median in medians])
 
 
 def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
     """Draw the outline of the band: p90 forwards, p10 backwards."""
     bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
-    upper = [f"{x} {frame.y(high)}" for x, _, high in bounds]
-    lower = [f"{x} {frame.y(low)}" for x, low, _ in reversed(bounds)]
-    return "M" + "L".join(upper + lower) + "Z" if upper else ""
+    upper = [(x, frame.y(high)) for x, _, high in bounds]
+    lower = [(x, frame.y(low)) for x, low, _ in reversed(bounds)]
+    return _path(upper + lower) + "Z" if bounds else ""
+
+
+def _path(points: Sequence[tuple[float, int]]) -> str:
+    """Join points by lines, each by its way from the one before: that compresses to half of what coordinates do."""
+    if not points:
+        return ""
+    ways = (f"{to[0] - start[0]:.1f} {to[1] - start[1]}" for start, to in pairwise(points))
+    return f"M{points[0][0]} {points[0][1]}l" + " ".join(ways)
 
 
 def _price_ticks(frame: _Frame, step: float, display: Display) -> Iterator[Tick]:

@@ -142,7 +142,9 @@ async def test_zooming_and_moving_are_kept_in_the_address_and_come_back_with_it(
 async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watched_page: WatchedPage) -> None:
     await watched_page.page.clock.install()
     page = await watched_page.show()
-    await page.get_by_role("button", name="Week").click()
+    async with page.expect_response("**/api/series?days=14"):
+        await page.get_by_role("button", name="Week").click()
+    await expect(page.get_by_role("slider")).to_have_attribute("aria-valuemin", str(HOUR - 14 * DAY_S))
     await page.get_by_role("button", name="Zoom in").click()
     before = await shown_range(page)
     await page.locator(".u-over").scroll_into_view_if_needed()
@@ -169,6 +171,21 @@ async def test_fourteen_days_back_can_be_seen(watched_page: WatchedPage) -> None
     chart = page.get_by_role("slider")
     assert await chart.get_attribute("aria-valuemin") == str(HOUR - 14 * DAY_S)
     assert await chart.get_attribute("aria-valuemax") == str(sample_views.LAST)
+
+
+async def test_the_past_comes_when_it_is_looked_at_and_moves_in_it_are_whole(watched_page: WatchedPage) -> None:
+    page = watched_page.page
+    await page.clock.install()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    await watched_page.show()
+    assert "series?days=2" in asked
+    low, high = await shown_range(page)
+    for _ in range(4):
+        await page.get_by_role("button", name="Earlier").click()
+    await expect(page.get_by_role("slider")).to_have_attribute("aria-valuemin", str(HOUR - 14 * DAY_S))
+    assert await shown_range(page) == pytest.approx((low - 2 * (high - low), high - 2 * (high - low)), abs=2)
+    assert [one for one in asked if one.startswith("series")] == ["series?days=2", "series?days=14"]
 
 
 async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the_address(

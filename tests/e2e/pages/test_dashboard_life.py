@@ -177,7 +177,7 @@ async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
     await watched_page.page.clock.install()
     page = await watched_page.show()
     await page.evaluate("window.untouched = document.querySelector('#now')")
-    async with page.expect_response("**/api/series"), page.expect_response(re.compile("/$")):
+    async with page.expect_response("**/api/series?days=2"), page.expect_response(re.compile("/$")):
         await page.clock.run_for(61_000)
     counted = server.metrics.exposition().decode()
     assert 'tunnihind_requests_total{route="/",status="304"} 2.0' in counted
@@ -243,6 +243,7 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
         await expect(page.locator("[data-next-start]")).to_have_text(re.compile(r"starts in (4|5)\d min"))
         await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
+        await expect(page.locator("#hours-table .current th")).to_have_text("13:00")
         # On the next day, what was said of today isn't true any more.
         await expect(page.locator("#outlook")).to_contain_text("Today")
         await page.clock.fast_forward(12 * 3_600_000)
@@ -408,7 +409,7 @@ async def test_a_restarted_server_is_found_again(browser: Browser, launch: Launc
         # It starts again at the same address: the message goes away.
         again = launch("--demo", port=int(process.url.rpartition(":")[2]))
         await again.until("/api/series", lambda reply: reply.json()["current"], say="a price for now")
-        async with page.expect_response("**/api/series"):
+        async with page.expect_response("**/api/series?days=2"):
             await page.clock.run_for(61_000)
         await expect(page.locator("p[data-offline]")).to_be_hidden()
         assert seen.foreign_requests == []

@@ -40,8 +40,8 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
     ("page", "prices", "limit"),
     [
         # Of 110 kB; past forecasts of a real market, rougher than these, take up the rest.
-        ("/?lang=et&package=vork_5&margin=0.5", "api/series", 95_000),
-        ("/?lang=et&package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=14", 146_000),
+        ("/?lang=et&package=vork_5&margin=0.5", "api/series?days=2", 89_000),
+        ("/?lang=et&package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=2", 110_000),
     ],
 )
 async def test_the_first_load_of_the_dashboard_stays_below_a_size_over_the_wire(

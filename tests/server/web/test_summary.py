@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from datetime import date
+from itertools import accumulate
 from statistics import fmean
 
 import pytest
@@ -195,10 +196,22 @@ def test_the_wanted_score_window_is_shown_or_else_the_longest_there_is() -> None
     assert summary_of(sample_views.without_forecast()).score is None
 
 
+def points_of(path: str) -> list[tuple[float, int]]:
+    """Return the points that a path joins, each of which is given by its way from the one before."""
+    start, *ways = [pair.split() for pair in re.findall(r"-?[\d.]+ -?\d+", path)]
+    return list(
+        accumulate(
+            ((float(x), int(y)) for x, y in ways),
+            lambda point, way: (round(point[0] + way[0], 1), point[1] + way[1]),
+            initial=(float(start[0]), int(start[1])),
+        )
+    )
+
+
 def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
     drawing = summary_of(sample_views.negative()).drawing
     assert drawing is not None
-    ys = [float(point.split()[1]) for point in drawing.band.strip("MZ").split("L")]
+    ys = [y for _, y in points_of(drawing.band)]
     assert 0 <= min(ys) <= max(ys) <= 1000
     assert 0 < drawing.zero < 1000
     assert [tick.at for tick in drawing.prices if tick.label == "0"] == [pytest.approx(drawing.zero / 10)]
@@ -209,7 +222,7 @@ def test_no_forecast_is_drawn_where_the_price_is_published() -> None:
     hours = {HOUR + i * HOUR_S: 1.0 for i in range(3)}
     drawing = summary_of(make_view(hours, make_run([5.0] * 5, start=HOUR + HOUR_S))).drawing
     assert drawing is not None
-    assert len(drawing.median.split("L")) == 3
+    assert len(points_of(drawing.median)) == 3
 
 
 def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:

@@ -79,7 +79,11 @@ const feed = new Feed({
 function showPrices() {
   if (!prices) return;
   const periods = periodsOf(prices, scene.wording.amount);
-  if (!periods.size) return;
+  if (!periods.size) {
+    // Where nothing new has come for days, the newest prices are in the past.
+    feed.awaitsPast();
+    return;
+  }
   scene.periods = periods;
   scene.step = prices.step;
   const isAhead = [...scene.periods.values()].some(({ settled, forecast }) => settled === null && forecast);
@@ -126,7 +130,7 @@ function startChart(card) {
       chart?.draw();
     });
   }
-  moves = new Moves(chart, card);
+  moves = new Moves(chart, card, () => feed.awaitsPast());
   place.tabIndex = 0;
   place.setAttribute("role", "slider");
   place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));

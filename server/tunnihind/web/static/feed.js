@@ -9,7 +9,9 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 const HOURS = { url: "api/series", step: HOUR_S };
-const QUARTERS = { url: "api/v1/quarters?days=14", step: HOUR_S / 4 };
+const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4 };
+/** Days before now that prices are asked for: enough for all of today, and all that there are. */
+const [FEW_DAYS, ALL_DAYS] = [2, 14];
 
 /**
  * @typedef {{
@@ -30,6 +32,8 @@ export class Feed {
     this.steadyMs = fromSteadyClock();
     this.timer = 0;
     this.turn = 0;
+    this.days = chosen("span") || chosen("from") ? ALL_DAYS : FEW_DAYS;
+    this.hasPast = false;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
     window.addEventListener("online", () => this.poll());
   }
@@ -39,10 +43,20 @@ export class Feed {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
+  /** Asks for all the past that there is, which most visits never look at. Returns whether it is still to come. */
+  awaitsPast() {
+    if (this.days !== ALL_DAYS) {
+      this.days = ALL_DAYS;
+      this.poll();
+    }
+    return !this.hasPast;
+  }
+
   /** Asks for what is new, and again in a minute. */
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
+    const { days } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
       // The device has slept, or its clock has been set: what was known of it holds no more.
       this.steadyMs = fromSteadyClock();
@@ -50,9 +64,10 @@ export class Feed {
     }
     const { url, step } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
-    const prices = await this.ask("prices", url, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
+    const prices = await this.ask("prices", `${url}?days=${days}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
     // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
     if (turn !== this.turn) return;
+    if (prices) this.hasPast = days === ALL_DAYS;
     if (prices?.news) this.listener.prices(prices.news);
     this.tags.prices = prices?.tag ?? this.tags.prices;
     const page = prices && (await this.ask("page", `./${location.search}`, "no-cache", pageFrom));

@@ -42,8 +42,8 @@ export function showPeriod(ts, scene) {
   if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
-  const present = document.querySelectorAll(`[data-hour="${floorTo(ts, HOUR_S)}"], [data-period="${ts}"]`);
-  for (const found of present) found.classList.add("current");
+  document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`)?.classList.add("current");
+  rowOf(ts, wording)?.classList.add("current");
   const level = levelsOf(scene).get(ts);
   card.classList.remove("very_low", "low", "normal", "high", "very_high");
   if (level) card.classList.add(level);
@@ -63,6 +63,12 @@ export function showPeriod(ts, scene) {
   write(card, "[data-now-kind]", wording.say(kind));
   // The quarters of the hour that has gone: only the server knows those of the next.
   write(card, "[data-now-quarters]", "");
+}
+
+/** The row of a period in the table of all hours, by its day and time. @param {number} ts @param {import("./wording.js").Wording} wording */
+function rowOf(ts, wording) {
+  const ofDay = document.querySelectorAll(`#hours-table [data-day="${wording.wall(ts).slice(0, 10)}"] tr`);
+  return [...ofDay].find(({ firstElementChild }) => firstElementChild?.textContent === wording.clock(ts));
 }
 
 /** @param {Element} card @param {string} selector @param {string} text */

@@ -11,16 +11,22 @@ const REST_MS = 250;
 const SPANS = ["ahead", "week", "all"];
 
 export class Moves {
-  /** @param {import("./chart.js").Chart} chart @param {HTMLElement} card the section with the chart's buttons */
-  constructor(chart, card) {
+  /**
+   * @param {import("./chart.js").Chart} chart @param {HTMLElement} card the section with the chart's buttons
+   * @param {() => boolean} awaitsPast asks for periods before the first one, and tells whether they are still to come
+   */
+  constructor(chart, card, awaitsPast) {
     this.chart = chart;
     this.card = card;
+    this.awaitsPast = awaitsPast;
     /** @type {Map<number, number>} where each finger or the mouse is */
     this.held = new Map();
     this.name = SPANS.find((name) => name === chosen("span")) ?? "ahead";
     const [min, max] = [Number(chosen("from")), Number(chosen("to"))];
     /** @type {{min: number, max: number} | null} a range without a name that the reader has chosen */
     this.chosen = max - min >= HOUR_S && min > 0 ? { min, max } : null;
+    /** What would be shown if all that it begins with were here. */
+    this.wanted = chart.range;
     this.timer = 0;
     this.listen();
   }
@@ -33,13 +39,20 @@ export class Moves {
     return { first: all[0], last, end: last + step + MARGIN_S };
   }
 
-  /** Shows what is chosen; to be called again when the periods have changed. */
+  /** Shows what is chosen, within bounds; to be called again when the periods have changed. */
   apply() {
     const { first, end } = this.bounds();
     const today = this.startOfToday();
-    const start = this.name === "all" ? first : this.name === "week" ? today - 7 * DAY_S : today;
+    // All of it begins before what is here, unless that is all.
+    const start = this.name === "all" ? first - 1 : this.name === "week" ? today - 7 * DAY_S : today;
     const { min, max } = this.chosen ?? { min: start, max: end };
-    this.show(min, max);
+    const isBefore = min < first && this.awaitsPast();
+    const length = Math.min(Math.max(max - min, NEAREST_S), end - first);
+    const from = Math.min(Math.max(min, first), end - length);
+    this.chart.show(from, from + length);
+    // What is cut only until the past has come is shown then.
+    this.wanted = isBefore ? { min, max } : this.chart.range;
+    if (this.chosen) this.chosen = this.wanted;
     for (const button of this.card.querySelectorAll("[data-span]")) {
       const isShown = !this.chosen && button.getAttribute("data-span") === this.name;
       button.setAttribute("aria-pressed", String(isShown));
@@ -61,19 +74,10 @@ export class Moves {
     return ts;
   }
 
-  /** Shows a range within bounds. @param {number} min @param {number} max */
-  show(min, max) {
-    const { first, end } = this.bounds();
-    const length = Math.min(Math.max(max - min, NEAREST_S), end - first);
-    const start = Math.min(Math.max(min, first), end - length);
-    this.chart.show(start, start + length);
-  }
-
   /** Chooses a range of the reader's own. @param {number} min @param {number} max */
   choose(min, max) {
     this.chosen = { min, max };
     this.apply();
-    this.chosen = this.chart.range;
     this.remember();
   }
 
@@ -92,13 +96,13 @@ export class Moves {
 
   /** @param {number} seconds */
   pan(seconds) {
-    const { min, max } = this.chart.range;
+    const { min, max } = this.wanted;
     this.choose(min + seconds, max + seconds);
   }
 
   /** Zooms and keeps an instant where it is. @param {number} factor above 1 to see less @param {number} [around] */
   zoom(factor, around) {
-    const { min, max } = this.chart.range;
+    const { min, max } = this.wanted;
     const centre = around ?? this.chart.scene.pointed ?? (min + max) / 2;
     const length = Math.max((max - min) / factor, NEAREST_S);
     const start = centre - ((centre - min) / (max - min)) * length;
@@ -186,6 +190,7 @@ export class Moves {
     const { scene, range } = this.chart;
     const { first, last } = this.bounds();
     const next = (scene.pointed ?? this.present()) + (scene.pointed === null ? 0 : periods * scene.step);
+    if (next < first) this.awaitsPast();
     const ts = Math.min(Math.max(next, first), last);
     if (ts < range.min) this.pan(ts - range.min);
     if (ts + scene.step > range.max) this.pan(ts + scene.step - range.max);
