@@ -5,20 +5,24 @@
 
 PRICES.csv is what `tunnihind import prices` reads, in hours. Printed are the share of realised savings between p10 and
 p90 and, by the chance that was told, how often waiting paid; with `--fit` instead the correlation of the errors of two
-hours by the hours between them, and the rule of two exponentials that fits it best.
+hours by the hours between them, and the rule of two exponentials that fits it best. With `--runs` it is the share of
+averages of runs of hours, such as the page's finder names, that came within the rule's band and within the average of
+the hours' bands.
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Final
 
 import click
 import numpy as np
 
+from custom_components.tunnihind.plans.saving import average_band
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period
 from tests.support.savings import Judged, as_came, as_issued, judged, reliability, share_inside
 from tunnihind.known import Floats
 from tunnihind.market import consumer_price
@@ -27,6 +31,9 @@ VAT_RATE: Final = 0.22
 HOURS: Final = 71
 """A day and two more, less the hour that spring takes."""
 LAGS: Final = 60
+RUN_HOURS: Final = (2, 3, 5, 8)
+SOON: Final = 48
+"""Hours ahead in which runs are sought."""
 P90: Final = NormalDist().inv_cdf(0.9)
 
 type Band = tuple[float, float, float]
@@ -86,20 +93,54 @@ def fitted(found: Floats) -> tuple[float, float, float]:
     return min(product(shares.tolist(), near.tolist(), far.tolist()), key=misfit)
 
 
+def runs(bands: Mapping[int, Band]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the cheapest and the most expensive hours of an issue, in one piece and split."""
+    starts = sorted(bands)[:SOON]
+    middle = [bands[start][1] for start in starts]
+    by_price = np.argsort(middle, kind="stable").tolist()
+    for hours in RUN_HOURS:
+        means = np.convolve(middle, np.full(hours, 1 / hours), "valid")
+        for first in (int(means.argmin()), int(means.argmax())):
+            yield "in one piece", starts[first : first + hours]
+        for places in (by_price[:hours], by_price[-hours:]):
+            yield "split", sorted(starts[place] for place in places)
+
+
+def print_runs(issues: Issues, prices: Mapping[int, float]) -> None:
+    """Print how often the average of a run came within its band."""
+    inside: dict[str, list[tuple[bool, bool]]] = {}
+    for bands in issues.values():
+        for kind, starts in runs(bands):
+            hours = [Period(ts, ts + HOUR_S, bands[ts][1], bands[ts][0], bands[ts][2], settled=False) for ts in starts]
+            came = fmean(prices[ts] for ts in starts)
+            low, _, high = average_band(hours)
+            lowest, highest = fmean(hour.low for hour in hours), fmean(hour.high for hour in hours)
+            inside.setdefault(kind, []).append((low <= came <= high, lowest <= came <= highest))
+    for kind, found in inside.items():
+        by_rule, by_hours = np.mean(found, axis=0)
+        click.echo(
+            f"{kind}: {by_rule:.3f} within the rule's band, {by_hours:.3f} within the average of the hours' bands"
+        )
+
+
 @click.command(help=__doc__)
 @click.argument("forecasts", type=click.Path(exists=True, path_type=Path))
 @click.argument("prices", type=click.Path(exists=True, path_type=Path))
 @click.option("--from", "first", type=click.DateTime(["%Y-%m-%d"]), default="2000-01-01", help="First issue.")
 @click.option("--to", "last", type=click.DateTime(["%Y-%m-%d"]), default="2100-01-01", help="Issues before this day.")
 @click.option("--fit", is_flag=True, help="Estimate the rule instead of judging it.")
-def main(forecasts: Path, prices: Path, first: datetime, last: datetime, fit: bool) -> None:
-    """Print one or the other."""
+@click.option("--runs", "by_run", is_flag=True, help="Judge averages of runs of hours instead of savings.")
+def main(forecasts: Path, prices: Path, first: datetime, last: datetime, *, fit: bool, by_run: bool) -> None:
+    """Print one of the three."""
     came = read_prices(prices)
     issues = read_issues(forecasts, first.replace(tzinfo=UTC).timestamp(), last.replace(tzinfo=UTC).timestamp())
     if fit:
         found = correlations(issues, came)
         click.echo(" ".join(f"{lag}h {found[lag]:.2f}" for lag in (1, 2, 4, 6, 8, 12, 18, 24, 36, 48)))
         click.echo("near share {:.2f}, near reach {:.1f} h, far reach {:.0f} h".format(*fitted(found)))
+        return
+    if by_run:
+        print_runs(issues, came)
         return
     savings = list(judge(issues, came))
     click.echo(f"{len(issues)} issues, {len(savings)} savings, {share_inside(savings):.3f} between p10 and p90")

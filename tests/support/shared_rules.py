@@ -135,7 +135,6 @@ AVERAGE_BAND: Final[dict[str, tuple[dict[int, float | Band], Band]]] = {
 }
 """Starts of periods with their settled price, or a forecast's p10, p50 and p90, and the band of their average price.
 
-Hours don't all turn out high or low together; `plans/saving.py` of the integration has the rule. On runs of 2 to 8
-hours such as the page's finder names (cheapest, most expensive, any; 46 hours ahead, forecasts of each morning of
-2025), .82 of the average prices came within the band of the rule where the run is in one piece, .83 where it is split.
-Within the average of the hours' own bands it was .86 and .89, and of single hours .81."""
+Hours don't all turn out high or low together; `plans/saving.py` of the integration has the rule. Of the averages of
+runs of 2 to 8 hours, the cheapest and the most expensive of 48 on each morning of 2025, .83 came within its band, in
+one piece and split. Within the average of the hours' own bands it was .86 and .89 (`bench_saving.py --runs`)."""

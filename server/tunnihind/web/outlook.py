@@ -3,15 +3,16 @@
 All amounts are what the page shows, in the reader's unit. A day's mean decides what is cheap or expensive on it, and
 nothing is called so that isn't on its side of the usual price, too: the mean of the fortnight before.
 
-How often it came true, on 362 mornings of 2025 with the model's forecasts as of 09:00 UTC, prices with 24% VAT:
+How often it came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC, prices with 24% VAT
+(`tests/benchmarks/bench_outlook.py`):
 
 | What was said of a forecast | of the next day | of the day after |
 |---|---|---|
-| cheap, expensive: on average these hours were on that side of the day's mean | all of 238, of 309 | |
-| the same, and by half of what makes an hour stand out | .94, .96 | |
-| cheaper, more expensive than usual: the day was | .96, 1.00 of 176 | .89, .92 of 156 |
-| close to zero: below 1.24 cents on average | .93 of 80 | .89 of 55 |
-| maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .72 of 54 |
+| cheap, expensive: on average these hours were on that side of the day's mean | all of 239, of 313 | |
+| the same, and by half of what makes an hour stand out | .95, .96 | |
+| than usual cheaper, more expensive: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 |
+| close to zero: below 1.24 cents on average | .93 of 82 | .89 of 55 |
+| maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .78 of 54 |
 
 Where the median lies below zero, the price came below it in only 3 of 10 hours. Hours called cheap cost .43 of the
 usual price in the median, and .89 at most in 99 of 100; expensive ones 1.7 times as much, and 1.1 times at least.
