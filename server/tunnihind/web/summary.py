@@ -1,29 +1,29 @@
 """What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from tunnihind.api.answers import DEFAULT_DAYS, accuracy_response
-from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
-from tunnihind.api.models.accuracy import AccuracyWindow
+from tunnihind.api.answers import DEFAULT_DAYS
+from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
 from tunnihind.settings import Settings
-from tunnihind.web.accuracy import DAY_PLAN_HOURS, days_scored
 from tunnihind.web.days import DaySummary, days_from
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.household import Household, explain
+from tunnihind.web.notices import Notice, freshness, of_data, of_mode
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook
 from tunnihind.web.outlook_words import sentences
 from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
+from tunnihind.web.score import Score, score
 from tunnihind.web.sources import Emptiness, SourceLine, source_lines, why_empty
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.vat import vat_shown
@@ -35,23 +35,13 @@ _HOLIDAYS_AHEAD: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that the reader has to know of the data: in a sentence, and in a few words where there is no room."""
-
-    text: str
-    brief: str
-    is_warning: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
 
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
     where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
-    `household` is None where market prices are shown. `caught` is the share of the possible saving that the forecast's
-    cheapest hours of a day caught, by days ahead.
+    `household` is None where market prices are shown, `score` where no forecast has been scored.
     """
 
     display: Display
@@ -69,9 +59,7 @@ class Summary:
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
-    score: AccuracyWindow | None
-    days_scored: int
-    caught: Mapping[int, float]
+    score: Score | None
     drawing: Drawing | None
     weather: WeatherStrip | None
     household: Household | None
@@ -101,7 +89,6 @@ def summarise(
     quarters = _own_quarters(data, hour)
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
-    score = _score(data, now, options)
     level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
     drawing = draw(list(periods.values()), level_of, free_until(data.newest_settled, now), now, display)
     return Summary(
@@ -120,18 +107,16 @@ def summarise(
         levels=level_of,
         holidays=tuple(_holidays(now)),
         notices=(
-            *_unreal(now, display, mode),
+            *of_mode(mode, now, display),
             *(
-                _notices(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
+                of_data(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
                 if periods
                 else ()
             ),
         ),
-        freshness=tuple(_freshness(data, display)),
+        freshness=tuple(freshness(data, display)),
         grid=grid(days, today, display),
-        score=score,
-        days_scored=days_scored(max(ahead.n for ahead in score.by_days_ahead)) if score else 0,
-        caught=_caught(score) if score else {},
+        score=score(data, now, options),
         drawing=drawing,
         weather=weather_strip(data.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
@@ -166,41 +151,6 @@ def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
     return tuple(PricedPeriod(ts, market_price(data.quarters[ts]), None) for ts in starts)
 
 
-def _unreal(now: int, display: Display, mode: Mode) -> Iterator[Notice]:
-    """Say that what is shown is not today's market; the small view has room for one word of it only."""
-    if display.options.embed == "1":
-        return
-    if mode == "demo":
-        yield _notice("demo", display)
-    elif mode == "rehearsal":
-        day = display.texts.full_date(display.day(now))
-        yield _notice("rehearsal", display, day=day)
-
-
-def _notices(
-    data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
-) -> Iterator[Notice]:
-    """Say plainly what is missing or old, by the same measure as `/readyz`."""
-    readiness = judge(data, now, pipeline_expected=pipeline_expected)
-    if floor_hour(now) not in data.settled:
-        # Where nothing is shown instead, the place of the price says that it isn't known.
-        if price_is_shown:
-            yield _notice("unsettled", display)
-    elif awaits_tomorrow(data, now) and is_late(now):
-        yield _notice("late", display)
-    if readiness.forecast_age_s is None:
-        yield _notice("noForecast", display, is_warning=False)
-    elif readiness.forecast_age_s > STALE_AFTER_S:
-        yield _notice("oldForecast", display, n=readiness.forecast_age_s // HOUR_S)
-    if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
-        yield _notice("oldData", display, n=(readiness.refresh_age_s or 0) // HOUR_S)
-
-
-def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str | int) -> Notice:
-    texts = display.texts
-    return Notice(texts(f"notice.{name}", **gaps), texts(f"notice.{name}.brief", **gaps), is_warning)
-
-
 def _holidays(now: int) -> Iterator[str]:
     """Yield Estonia's public holidays around now as ISO dates, also those to come while a page stays open."""
     today = _local(now).date()
@@ -211,30 +161,3 @@ def _holidays(now: int) -> Iterator[str]:
 
 def _local(now: int) -> datetime:
     return datetime.fromtimestamp(now, ESTONIA.clock)
-
-
-def _freshness(data: ServedData, display: Display) -> Iterator[str]:
-    texts = display.texts
-    if data.newest_settled is not None:
-        yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S))
-    if data.run is not None:
-        yield texts("fresh.forecast", moment=display.moment(data.run.made_at))
-    if data.last_refresh is not None:
-        yield texts("fresh.checked", moment=display.moment(data.last_refresh))
-
-
-def _score(data: ServedData, now: int, options: PageOptions) -> AccuracyWindow | None:
-    """Choose the window that the reader wants, or else the longest there is."""
-    windows: Sequence[AccuracyWindow] = [w for w in accuracy_response(data, now).windows if w.overall.n]
-    wanted = [window for window in windows if window.days == int(options.score)]
-    return (wanted or [*windows])[-1] if windows else None
-
-
-def _caught(window: AccuracyWindow) -> Mapping[int, float]:
-    """Return which share of the possible saving the cheapest hours of a day caught, by days ahead, where known."""
-    return {
-        ahead.days_ahead: plans.share
-        for ahead in window.decisions.by_days_ahead
-        for plans in ahead.plans
-        if plans.hours == DAY_PLAN_HOURS and plans.share is not None
-    }

@@ -1,0 +1,108 @@
+"""The chart as the server draws it."""
+
+import re
+from datetime import date
+from itertools import accumulate
+
+import pytest
+
+from tests.support import sample_views
+from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.day_quotes import AUTUMN, SPRING
+from tests.support.summaries import summary_of
+from tunnihind.market import HOUR_S
+
+
+@pytest.mark.parametrize(("day", "quarters"), [(SPRING, 92), (AUTUMN, 100), (date(2025, 12, 15), 96)])
+def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -> None:
+    now = sample_views.noon_of(day)
+    summary = summary_of(sample_views.ordinary(now), now, period="quarter")
+    assert len(summary.days[0].periods) == quarters
+    assert summary.drawing is not None
+    steps = [x for steps in summary.drawing.settled for x in re.findall(r"H([\d.]+)", steps.line)]
+    end_of_day = 10 * summary.drawing.days[0].width
+    assert sum(float(x) <= end_of_day + 0.1 for x in steps) == quarters
+
+
+def points_of(path: str) -> list[tuple[float, int]]:
+    """Return the points that a path joins, each of which is given by its way from the one before."""
+    start, *ways = [pair.split() for pair in re.findall(r"-?[\d.]+ -?\d+", path)]
+    return list(
+        accumulate(
+            ((float(x), int(y)) for x, y in ways),
+            lambda point, way: (round(point[0] + way[0], 1), point[1] + way[1]),
+            initial=(float(start[0]), int(start[1])),
+        )
+    )
+
+
+def test_the_drawing_holds_all_of_the_band_and_zero() -> None:
+    drawing = summary_of(sample_views.negative()).drawing
+    assert drawing is not None
+    ys = [y for _, y in points_of(drawing.band)]
+    assert 0 <= min(ys) <= max(ys) <= 1000
+    assert 0 < drawing.zero < 1000
+    assert [tick.at for tick in drawing.prices if tick.label == "0"] == [pytest.approx(drawing.zero / 10)]
+    assert all(0 <= tick.at <= 100 for tick in drawing.prices)
+
+
+def test_no_forecast_is_drawn_where_the_price_is_published() -> None:
+    hours = {HOUR + i * HOUR_S: 1.0 for i in range(3)}
+    drawing = summary_of(make_view(hours, make_run([5.0] * 5, start=HOUR + HOUR_S))).drawing
+    assert drawing is not None
+    assert len(points_of(drawing.median)) == 3
+
+
+def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
+    drawing = summary_of(sample_views.ordinary()).drawing
+    assert drawing is not None
+    assert [day.label for day in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
+    ends = [day.at + day.width for day in drawing.days]
+    assert [day.at for day in drawing.days] == pytest.approx([0, *ends[:-1]], abs=0.02)
+    # The last day has 13 of the 85 hours, and after it there is room for two.
+    assert ends[-1] == pytest.approx(100 * 85 / 87, abs=0.02)
+
+
+def test_the_forecasts_end_is_drawn_at_the_end_of_its_last_hour() -> None:
+    drawing = summary_of(sample_views.ordinary()).drawing
+    assert drawing is not None
+    start = HOUR - 12 * HOUR_S
+    assert drawing.limit == pytest.approx(
+        1000 * (sample_views.LAST + HOUR_S - start) / (sample_views.END - start), abs=0.1
+    )
+
+
+def test_each_price_is_drawn_in_the_colour_of_its_level_from_the_price_before_it() -> None:
+    drawing = summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 3 * HOUR_S: 3.0})).drawing
+    assert drawing is not None
+    lines = {steps.level: steps.line for steps in drawing.settled}
+    assert list(lines) == ["very_low", "normal", "very_high"]
+    # The second hour's line begins where the first one's ends; before the third an hour is missing.
+    first_height = lines["very_low"].partition(" ")[2].partition("H")[0]
+    assert lines["normal"].partition(" ")[2].startswith(f"{first_height}V")
+    assert "V" not in lines["very_high"]
+    assert all(steps.area.endswith(f"V{drawing.zero}Z") for steps in drawing.settled)
+    assert drawing.band == drawing.median == ""
+    assert drawing.limit is None
+
+
+def test_the_drawing_shades_the_hours_of_the_night_rate() -> None:
+    # Monday noon UTC: night until 7 that day, from 22 to 7 thrice, and on to the end of the drawing.
+    drawing = summary_of(sample_views.ordinary()).drawing
+    assert drawing is not None
+    hour = 1000 / 87
+    assert [night.x / hour for night in drawing.nights] == pytest.approx([0, 22, 46, 70], abs=0.02)
+    assert [night.width / hour for night in drawing.nights] == pytest.approx([7, 9, 9, 9], abs=0.02)
+
+
+def test_times_stand_below_their_hours_by_the_readers_clock() -> None:
+    drawing = summary_of(sample_views.ordinary()).drawing
+    assert drawing is not None
+    assert [tick.label for tick in drawing.hours[:5]] == ["00:00", "06:00", "12:00", "18:00", "00:00"]
+    assert [tick.at for tick in drawing.hours[:5]] == pytest.approx([100 * i * 6 / 87 for i in range(5)], abs=0.02)
+
+
+def test_a_single_hour_at_zero_can_be_drawn() -> None:
+    drawing = summary_of(make_view({HOUR: 0.0})).drawing
+    assert drawing is not None
+    assert drawing.settled

@@ -1,0 +1,58 @@
+"""What the page says of data that are missing, old or late."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from tests.support import sample_views
+from tests.support.api_server import HOUR, make_view
+from tests.support.summaries import summary_of
+from tunnihind.market import HOUR_S, day_start
+from tunnihind.web.summary import Summary
+
+
+def warnings(summary: Summary) -> list[str]:
+    return [notice.text for notice in summary.notices if notice.is_warning]
+
+
+def test_old_data_is_said_plainly_with_its_age() -> None:
+    texts = " ".join(warnings(summary_of(sample_views.stale())))
+    assert "forecast is 9 hours old" in texts
+    assert "refreshed 9 hours ago" in texts
+
+
+def test_a_missing_price_is_said_once() -> None:
+    view = sample_views.stale()
+    hour = HOUR // HOUR_S * HOUR_S
+    assert summary_of(view).current is None  # the page says so in the price's place
+    assert "market price is missing" not in " ".join(warnings(summary_of(view)))
+    forecast = summary_of(replace(view, issued={hour: sample_views.percentiles(hour)}))
+    assert forecast.current is not None
+    assert "market price is missing" in " ".join(warnings(forecast))
+
+
+def test_fresh_data_warns_of_nothing() -> None:
+    assert warnings(summary_of(sample_views.ordinary())) == []
+
+
+def test_a_server_without_a_pipeline_is_not_blamed_for_old_data() -> None:
+    assert "refreshed" not in " ".join(warnings(summary_of(sample_views.stale(), pipeline_expected=False)))
+
+
+@pytest.mark.parametrize(("minutes", "is_late"), [(15 * 60 + 29, False), (15 * 60 + 30, True)])
+@pytest.mark.parametrize("tz", ["tallinn", "utc"])
+def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int, is_late: bool, tz: str) -> None:
+    midnight = day_start(date(2025, 12, 15)) - HOUR_S
+    view = make_view({midnight + HOUR_S + i * HOUR_S: 5.0 for i in range(24)})
+    summary = summary_of(view, midnight + minutes * 60, tz=tz)
+    assert any("late" in text for text in warnings(summary)) is is_late
+    assert summary.tomorrow_is_due is not is_late
+
+
+def test_prices_of_tomorrow_that_are_there_are_not_late() -> None:
+    evening = HOUR + 10 * HOUR_S
+    for tz in ("tallinn", "utc"):
+        summary = summary_of(sample_views.ordinary(evening), evening, tz=tz)
+        assert warnings(summary) == []
+        assert not summary.tomorrow_is_due
