@@ -1,20 +1,10 @@
-"""What the API answers, by the specification: pure functions of the served data, an instant and the settings."""
+"""What the API answers of prices: pure functions of the served data, an instant and the settings."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from tunnihind.api.models.accuracy import (
-    AccuracyAhead,
-    AccuracyDecisions,
-    AccuracyDecisionsAhead,
-    AccuracyPlans,
-    AccuracyResponse,
-    AccuracyScores,
-    AccuracyWindow,
-)
 from tunnihind.api.models.forecast import Backtest, DayAheadHour, ForecastHour, ForecastResponse
 from tunnihind.api.models.quarters import DayAheadQuarter, ForecastQuarter, QuartersResponse
 from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse
@@ -22,9 +12,6 @@ from tunnihind.api.periods import run_periods, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.decisions import BOILER_HOURS, WEEK_PLAN_HOURS, PlanScores, boiler_eur_a_year
-from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, QUARTER_S, consumer_price, floor_hour, free_until, iso_utc, market_price
 from tunnihind.settings import Settings
 
@@ -119,16 +106,6 @@ def settled_hours(data: ServedData, now: int, settings: Settings) -> list[DayAhe
     return [_day_ahead_hour(ts, price, settings.vat_rate) for ts, price in _settled_from(data, floor_hour(now))]
 
 
-def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
-    """Answer `GET /api/v1/accuracy` as of `now`, unix seconds."""
-    return AccuracyResponse(
-        now=now,
-        made_at=data.run.made_at if data.run else None,
-        tier=data.run.tier if data.run else None,
-        windows=[_window(window) for window in data.accuracy],
-    )
-
-
 def _is_gated(run: Run | None, limit: int) -> bool:
     return run is not None and run.end_ts - run.step_s > limit
 
@@ -195,53 +172,3 @@ def _in_both_units(hour: Percentiles, vat: float) -> dict[str, float]:
     """Return the percentiles' fields in EUR/MWh without and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat) for name, price in market.items()}
-
-
-def _window(scores: WindowScores) -> AccuracyWindow:
-    return AccuracyWindow(
-        days=scores.days,
-        overall=AccuracyScores(**_rounded(scores.overall)),
-        by_days_ahead=[
-            AccuracyAhead(days_ahead=lead, **_rounded(scores.by_days_ahead[lead]))
-            for lead in sorted(scores.by_days_ahead)
-        ],
-        decisions=AccuracyDecisions(
-            by_days_ahead=[_decisions_ahead(lead, plans) for lead, plans in scores.decisions.by_days_ahead.items()],
-            week=_plans(WEEK_PLAN_HOURS, scores.decisions.week),
-        ),
-    )
-
-
-def _decisions_ahead(lead: int, plans: Mapping[int, PlanScores]) -> AccuracyDecisionsAhead:
-    boiler = plans[BOILER_HOURS]
-    return AccuracyDecisionsAhead(
-        days_ahead=lead,
-        plans=[_plans(hours, of_hours) for hours, of_hours in plans.items()],
-        boiler_eur_a_year=_figure(boiler_eur_a_year(boiler.forecast), 1),
-        baseline_boiler_eur_a_year=_figure(boiler_eur_a_year(boiler.baseline), 1),
-        ideal_boiler_eur_a_year=_figure(boiler_eur_a_year(boiler.ideal), 1),
-    )
-
-
-def _plans(hours: int, scores: PlanScores) -> AccuracyPlans:
-    return AccuracyPlans(
-        hours=hours,
-        n=scores.n,
-        share=_figure(scores.share, 4),
-        baseline_share=_figure(scores.baseline_share, 4),
-        seven_day_mean_share=_figure(scores.seven_day_mean_share, 4),
-        saving=_figure(scores.forecast, 2),
-        baseline_saving=_figure(scores.baseline, 2),
-        ideal_saving=_figure(scores.ideal, 2),
-    )
-
-
-def _figure(value: float, decimals: int) -> float | None:
-    return None if math.isnan(value) else round(value, decimals)
-
-
-def _rounded(scores: Scores) -> dict[str, Any]:
-    """Round errors to 2 decimals and shares to 4; what couldn't be scored is null."""
-    shares = {"skill", "coverage80", "below10", "above90"}
-    figures = {name: getattr(scores, name) for name in AccuracyScores.__struct_fields__}
-    return {name: _figure(figure, 4 if name in shares else 2) for name, figure in figures.items()}

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from tunnihind import __version__
-from tunnihind.api.answers import accuracy_response, forecast_response, quarters_response, series_response
+from tunnihind.api.accuracy import accuracy_response
+from tunnihind.api.answers import forecast_response, quarters_response, series_response
 from tunnihind.api.feeds import Feed, feed_body
 from tunnihind.api.health import Troubles
 from tunnihind.api.http import Coding, Representation, opaque_tag, represent

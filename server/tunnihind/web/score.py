@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tunnihind.api.answers import accuracy_response
+from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.models.accuracy import AccuracyWindow
 from tunnihind.api.served_data import ServedData
 from tunnihind.web.accuracy import DAY_PLAN_HOURS, days_scored

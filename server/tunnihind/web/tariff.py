@@ -138,6 +138,6 @@ def _is_within(wall: datetime, span: tuple[time, time]) -> bool:
     return starts <= wall.time() < ends
 
 
-def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
-    rate: float = getattr(rates, now)
+def _rate_at(when: NetworkTime, rates: NetworkRates) -> float:
+    rate: float = getattr(rates, when)
     return rate

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from tunnihind.api.answers import accuracy_response, forecast_response, quarters_response, series_response
+from tunnihind.api.accuracy import accuracy_response
+from tunnihind.api.answers import forecast_response, quarters_response, series_response
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY, EXAMPLE_HISTORY, EXAMPLE_NOW
 from tunnihind.api.history import Month, history_response
 from tunnihind.api.openapi.operation import operation

@@ -2,12 +2,12 @@
 
 import { choose, chosen, nameServer, remember, withChoices } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
-import { explain } from "./legend.js";
 import { letCopy } from "./copying.js";
 import { countDown } from "./countdown.js";
 import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
 import { listenToHousehold } from "./household.js";
+import { explain } from "./legend.js";
 import { showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { floorTo, HOUR_S, periodsOf } from "./periods.js";
