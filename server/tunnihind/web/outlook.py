@@ -57,7 +57,8 @@ _CALM_M_S: Final = 5.0
 """At these mean winds the Baltic wind farms give three quarters and a fifth of their power: .77 and .20 on 169 days of
 January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's forecast for the three states."""
 _SUNNY_W_M2: Final = 400.0
-"""More sunlight than half of what a cloudless noon in June has: no day of January had it, 7 in 10 of April to June."""
+"""More sunlight than half of what a cloudless noon in June has: no day of January had it, 7 in 10 of April to June. On
+such days of March to June 2025 the price from 11 to 18 was .13 of the day's mean in the median, on others .39."""
 _WORTH_NAMING: Final = 0.5
 """A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
 

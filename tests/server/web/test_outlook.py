@@ -265,7 +265,7 @@ def weather(wind: float, sun: float) -> BalticWeather:
             {range(11, 16): -5.0},
             7.0,
             600.0,
-            "Tomorrow electricity is priced below zero from 11:00 to 16:00, with plenty of sun forecast.",
+            "Tomorrow electricity is priced below zero from 11:00 to 16:00, with a sunny day forecast.",
         ),
         ({NIGHT: 40.0}, 7.0, 600.0, "Tomorrow electricity is cheap from 02:00 to 06:00."),
         ([100.0], 20.0, 800.0, ""),
