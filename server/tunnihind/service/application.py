@@ -23,7 +23,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import AccuracyPage, DashboardPage, ReferencePage, page_handler
+from tunnihind.web.pages import AccuracyPage, DashboardPage, ReferencePage, dashboard_handler, page_handler
 
 NAME: Final = "Tunnihind"
 
@@ -77,7 +77,9 @@ def create_app(
             stopping=app[STOPPING],
         ),
         **_documents(settings, instance_id, mode),
-        "/": page_handler(DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode)),
+        "/": dashboard_handler(
+            DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode), problems
+        ),
         "/accuracy": page_handler(AccuracyPage(settings, snapshot, mode)),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }

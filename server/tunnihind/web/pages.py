@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http import HTML, Coding, Representation, accepted_coding, opaque_tag, reply, represent
+from tunnihind.api.http import HTML, Coding, Problems, Representation, accepted_coding, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
 from tunnihind.api.openapi.words import vat_text
 from tunnihind.api.snapshot import Snapshot, cache_control
@@ -18,6 +18,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
+from tunnihind.web.page_queue import PageQueue
 from tunnihind.web.rates import NETWORK
 from tunnihind.web.recipes import recipes
 from tunnihind.web.reference import Reference
@@ -35,6 +36,8 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
 """For as many sets of options a dashboard is kept for its minute; there are thousands, of 50 to 130 kB each."""
+
+_TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
 type Page = Callable[[PageOptions, Coding], Representation]
 
@@ -56,10 +59,30 @@ def page_handler(page: Page) -> Handler:
     """Handle a page in the options of the query string; parameters that it doesn't know are its script's."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        options = PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
-        return reply(request, page(options, accepted_coding(request)))
+        return reply(request, page(_options(request), accepted_coding(request)))
 
     return handle
+
+
+def dashboard_handler(page: DashboardPage, problems: Problems) -> Handler:
+    """Handle the dashboard as `page_handler` does; of its endless sets of options, those to be made wait in line."""
+    queue = PageQueue()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        options, coding = _options(request), accepted_coding(request)
+        ready = page.ready(options, coding)
+        if ready is None:
+            # Another request may have had the same page made meanwhile: then it is only looked up.
+            ready = await queue.make(partial(page, options, coding))
+        if ready is None:
+            return problems.answer(503, _TOO_MANY, fields={"Retry-After": "10"})
+        return reply(request, ready)
+
+    return handle
+
+
+def _options(request: web.Request) -> PageOptions:
+    return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
 
 
 def _render(template: str, settings: Settings, options: PageOptions, mode: Mode, **data: object) -> bytes:
@@ -112,10 +135,28 @@ class DashboardPage:
         self._second = 0
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
+    def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
+        """Return the page in a coding if it needn't be made. Raises StoreError before there is data."""
+        self._drop_old(int(self._clock.now()))
+        return self._ready.get((replace(options, ahead="1"), coding))
+
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
         """Return the page in a coding. Raises StoreError before there is data."""
         options = replace(options, ahead="1")
         now = int(self._clock.now())
+        self._drop_old(now)
+        if (options, coding) not in self._ready:
+            if len(self._ready) == KEPT_PAGES:
+                del self._ready[next(iter(self._ready))]
+            caching = cache_control(now, options.step_s)
+            self._ready[options, coding] = _represent(self._html(options, now), coding, caching)
+        return self._ready[options, coding]
+
+    def _drop_old(self, now: int) -> None:
+        """Drop the pages of an earlier minute or of other data, and representations of an earlier second.
+
+        Raises StoreError before there is data.
+        """
         key = (self._snapshot.data.version, now // _MINUTE_S)
         if key != self._key:
             self._key = key
@@ -124,12 +165,6 @@ class DashboardPage:
         if now != self._second:
             self._second = now
             self._ready.clear()
-        if (options, coding) not in self._ready:
-            if len(self._ready) == KEPT_PAGES:
-                del self._ready[next(iter(self._ready))]
-            caching = cache_control(now, options.step_s)
-            self._ready[options, coding] = _represent(self._html(options, now), coding, caching)
-        return self._ready[options, coding]
 
     def _html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:

@@ -1,3 +1,4 @@
+import asyncio
 import json
 import re
 from dataclasses import replace
@@ -16,7 +17,7 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
-from tunnihind.web import pages
+from tunnihind.web import page_queue, pages
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 
@@ -161,21 +162,46 @@ async def test_an_unknown_option_is_as_if_it_were_not_given(server: RunningServe
     assert await html_of(server, "/?unit=btu&tz=mars&lang=xx&hours=3") == await html_of(server, "/")
 
 
-async def test_only_so_many_sets_of_options_are_kept_in_memory(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[PageOptions] = []
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[PageOptions]:
+    """Return the options of the dashboards that have been made, as they are."""
+    options: list[PageOptions] = []
 
     def count(*args: Any, **named: Any) -> Summary:  # noqa: ANN401  passed on
-        made.append(args[3])
+        options.append(args[3])
         return summarise(*args, **named)
 
-    monkeypatch.setattr(pages, "KEPT_PAGES", 2)
     monkeypatch.setattr(pages, "summarise", count)
+    return options
+
+
+async def test_only_so_many_sets_of_options_are_kept_in_memory(
+    server: RunningServer, made: list[PageOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "KEPT_PAGES", 2)
     asked = ["/?vat=none", "/?vat=api", "/?vat=api", "/?vat=law", "/?vat=none"]
     for path in asked:
         await html_of(server, path)
     assert [options.vat for options in made] == ["none", "api", "law", "none"]
+
+
+async def test_a_page_that_many_ask_for_at_once_is_made_once(server: RunningServer, made: list[PageOptions]) -> None:
+    answers = await asyncio.gather(*(server.ask("/?package=vork_4&margin=0.5") for _ in range(5)))
+    assert len({answer.body for answer in answers}) == len(made) == 1
+
+
+async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_is_answered(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    refused = await server.ask("/?package=vork_4&margin=0.5")
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
+    assert json.loads(refused.body)["detail"].startswith("Too many different pages")
+    monkeypatch.setattr(page_queue, "MOST_WAITING", 1)
+    assert (await server.ask("/?package=vork_4&margin=0.5")).status == 200
+    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    assert (await server.ask("/?package=vork_4&margin=0.50")).status == 200
+    assert (await server.ask("/api/series")).status == 200
 
 
 async def test_links_keep_the_options_that_they_do_not_change(server: RunningServer) -> None:

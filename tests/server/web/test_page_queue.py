@@ -1,0 +1,48 @@
+"""Pages that are asked for at the same time are made one after another, and other work goes between them."""
+
+import asyncio
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
+from tunnihind.web import page_queue
+from tunnihind.web.page_queue import PageQueue
+
+
+async def test_other_work_is_done_between_two_pages() -> None:
+    queue, done = PageQueue(), list[str]()
+    pages = [asyncio.create_task(queue.make(partial(done.append, "page"))) for _ in range(5)]
+    while not all(page.done() for page in pages):
+        done.append("other")
+        await asyncio.sleep(0)
+    assert done.count("page") == len(pages)
+    assert ("page", "page") not in pairwise(done)
+
+
+async def test_pages_are_made_in_the_order_in_which_they_were_asked_for() -> None:
+    queue, done = PageQueue(), list[int]()
+    await asyncio.gather(*(queue.make(partial(done.append, number)) for number in range(9)))
+    assert done == [*range(9)]
+
+
+async def test_with_too_many_waiting_another_one_is_refused_until_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_queue, "MOST_WAITING", 3)
+    queue = PageQueue()
+    assert await asyncio.gather(*(queue.make(partial(str, number)) for number in range(5))) == [
+        "0",
+        "1",
+        "2",
+        None,
+        None,
+    ]
+    assert await queue.make(lambda: "again") == "again"
+
+
+async def test_a_page_that_cannot_be_made_does_not_hold_up_the_next() -> None:
+    queue = PageQueue()
+    failed, made = await asyncio.gather(queue.make(lambda: 1 // 0), queue.make(lambda: 2), return_exceptions=True)
+    assert isinstance(failed, ZeroDivisionError)
+    assert made == 2
