@@ -81,7 +81,11 @@ def summarise(
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> Summary:
-    """Work out the dashboard as of `now`, unix seconds."""
+    """Work out the dashboard as of `now`, unix seconds.
+
+    The small view shows neither sentences nor days nor calendar: they are left out there, half of the work.
+    """
+    is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
     display = Display(options, vat_shown(options, settings.vat_rate, now), _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
@@ -101,8 +105,8 @@ def summarise(
         if quarters and display.step_s == QUARTER_S
         else None,
         following=periods.get(current_ts + display.step_s),
-        outlook=sentences(outlook(days, now, display, data.weather), days, now, display),
-        days=days_from(today, days, data.scenarios, display),
+        outlook=sentences(outlook(days, now, display, data.weather), days, now, display) if is_whole else (),
+        days=days_from(today, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
         levels=level_of,
         holidays=tuple(_holidays(now)),
@@ -115,7 +119,7 @@ def summarise(
             ),
         ),
         freshness=tuple(freshness(data, display)),
-        grid=grid(days, today, display),
+        grid=grid(days, today, display) if is_whole else (),
         score=score(data, now, options),
         drawing=drawing,
         weather=weather_strip(data.weather, drawing, display),

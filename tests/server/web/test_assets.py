@@ -41,7 +41,8 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
     [
         # Of 110 kB; past forecasts of a real market, rougher than these, take up the rest.
         ("/?lang=et&package=vork_5&margin=0.5", "api/series?days=2", 89_000),
-        ("/?lang=et&package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=2", 110_000),
+        ("/?lang=et&package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=1", 106_000),
+        ("/?embed=1&lang=et", "api/series?days=2", 71_000),
     ],
 )
 async def test_the_first_load_of_the_dashboard_stays_below_a_size_over_the_wire(
@@ -103,12 +104,26 @@ def test_a_script_asks_ahead_for_all_that_it_imports_and_for_nothing_else() -> N
     assert Assets(files).modules("page.js") == ["a.js", "c.js"]
 
 
-async def test_the_dashboard_asks_ahead_for_its_modules_and_not_for_those_of_other_pages(server: RunningServer) -> None:
-    html = await html_of(server, "/")
+@pytest.mark.parametrize(
+    ("page", "script"), [("/", "dashboard.js"), ("/?embed=1", "embed.js"), ("/docs", "reference.js")]
+)
+async def test_a_page_asks_ahead_for_its_modules_and_not_for_those_of_other_pages(
+    server: RunningServer, page: str, script: str
+) -> None:
+    html = await html_of(server, page)
     ahead = set(re.findall(r'rel="modulepreload" href="static/\w+/([\w-]+\.js)"', html))
     static = resources.files("tunnihind.web") / "static"
-    imported = {name: re.findall(r'from "\./(.*?)"', (static / name).read_text()) for name in ahead | {"dashboard.js"}}
+    imported = {name: re.findall(r'from "\./(.*?)"', (static / name).read_text()) for name in ahead | {script}}
     assert ahead == {name for names in imported.values() for name in names}
+    assert f'src="{page_assets().address(script)}"' in html
+
+
+def test_the_small_view_loads_no_script_of_what_it_does_not_show() -> None:
+    files = page_assets()
+    assert {"finder.js", "household.js", "copying.js"} <= set(files.modules("dashboard.js")) - set(
+        files.modules("embed.js")
+    )
+    assert set(files.modules("embed.js")) < set(files.modules("dashboard.js"))
 
 
 def test_the_chart_library_comes_with_its_licence() -> None:

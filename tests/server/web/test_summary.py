@@ -78,6 +78,18 @@ def test_in_utc_days_begin_at_utc_midnight() -> None:
     assert periods[0].ts % DAY_S == 0
 
 
+@pytest.mark.parametrize("period", ["hour", "quarter"])
+def test_the_small_view_has_the_same_price_and_drawing_and_nothing_that_it_does_not_show(period: str) -> None:
+    view = sample_views.ordinary()
+    whole, small = (summary_of(view, period=period, embed=embed) for embed in ("0", "1"))
+    assert (small.current, small.following, small.levels) == (whole.current, whole.following, whole.levels)
+    assert small.drawing == whole.drawing
+    assert whole.outlook
+    assert whole.days
+    assert whole.grid
+    assert (small.outlook, small.days, small.grid) == ((), (), ())
+
+
 def test_an_hour_without_a_forecast_has_no_percentiles() -> None:
     with pytest.raises(ValueError, match="no forecast"):
         _ = PricedPeriod(HOUR, None, None).percentiles

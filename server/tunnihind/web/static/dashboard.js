@@ -1,140 +1,19 @@
-// The dashboard: connects its parts.
+// The dashboard: beside the price now and the chart it has a finder, options, a household's fees and code to copy.
 
-import { choose, chosen, nameServer, remember, withChoices } from "./address.js";
-import { Chart, chartLibrary } from "./chart.js";
+import { chosen, remember, withChoices } from "./address.js";
 import { letCopy } from "./copying.js";
-import { countDown } from "./countdown.js";
-import { Feed } from "./feed.js";
 import { Finder } from "./finder.js";
 import { listenToHousehold } from "./household.js";
-import { explain } from "./legend.js";
-import { showPeriod, takeOver } from "./live.js";
-import { Moves } from "./moves.js";
-import { floorTo, HOUR_S, periodsOf } from "./periods.js";
-import { Readout } from "./readout.js";
-import { sayWeather, showWeather } from "./weather.js";
-import { pageData, Wording } from "./wording.js";
+import { data, drawChart, feed, scene, start } from "./view.js";
 
-/** @template {HTMLElement} E @param {string} selector @returns {E} */
-const find = (selector) => /** @type {E} */ (document.querySelector(selector));
-
-const data = pageData(document);
-/** @type {import("./backdrop.js").Scene} */
-const scene = {
-  periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], dearest: [], wording: new Wording(data), pointed: null,
-};
-/** @type {import("./periods.js").Prices | null} */
-let prices = null;
-/** @type {Chart | null} */
-let chart = null;
-/** @type {Moves | null} */
-let moves = null;
-/** @type {Readout | null} */
-let readout = null;
-
-/** The section of the chart; a server that knows nothing yet leaves it out. */
-const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
+/** A server that knows no prices yet leaves the form out. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
-const finder = form && new Finder(form, find("[data-found]"), data.step, (found, dearest) => {
+const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
+const finder = form && place && new Finder(form, place, scene, (found, dearest) => {
   scene.found = found;
   scene.dearest = dearest;
-  chart?.draw();
+  drawChart();
 });
-
-const feed = new Feed({
-  prices: (fresh) => {
-    prices = fresh;
-    showPrices();
-  },
-  page: (fresh) => {
-    // A page with prices has other parts than one without.
-    if (!fresh.querySelector(".chart") !== !card) {
-      location.reload();
-      return;
-    }
-    nameServer(fresh, data.address);
-    takeOver(fresh);
-    // Without the chart's library the server's drawing is the chart.
-    if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
-    scene.wording = new Wording(pageData(fresh));
-    showPrices();
-  },
-  reachable: (since) => {
-    for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
-      place.hidden = since === null;
-      const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
-      place.textContent = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
-    }
-  },
-  period: () => {
-    // Without prices, what the server has written knows more.
-    if (!prices) return;
-    showPeriod(floorTo(feed.now(), scene.step), scene);
-    countDown(scene);
-    chart?.plot.redraw(false, false);
-    finder?.find();
-  },
-});
-
-function showPrices() {
-  if (!prices) return;
-  const periods = periodsOf(prices, scene.wording.amount);
-  if (!periods.size) {
-    // Where nothing new has come for days, the newest prices are in the past.
-    feed.awaitsPast();
-    return;
-  }
-  scene.periods = periods;
-  scene.step = prices.step;
-  const isAhead = [...scene.periods.values()].some(({ settled, forecast }) => settled === null && forecast);
-  scene.limit = isAhead ? floorTo(prices.freeUntil, HOUR_S) + HOUR_S : Infinity;
-  if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
-  if (card && !chart) startChart(card);
-  if (chart) {
-    moves?.apply();
-    chart.draw();
-    readout?.say();
-  }
-  if (finder) {
-    finder.scene = scene;
-    finder.find();
-  }
-}
-
-/** @param {HTMLElement} card */
-function startChart(card) {
-  if (!chartLibrary()) {
-    for (const tool of document.querySelectorAll(".chart .needs-script")) tool.remove();
-    return;
-  }
-  const place = find("[data-chart]");
-  place.replaceChildren();
-  chart = new Chart(place, scene, {
-    pointed: (ts) => {
-      readout?.say();
-      sayWeather(ts, scene.wording);
-    },
-    moved: (range) => {
-      explain(card, scene, range, Boolean(chart?.showsPast));
-      readout?.float();
-      showWeather(range);
-    },
-  });
-  readout = new Readout(chart, card);
-  const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
-  if (past) {
-    past.checked = chart.showsPast = chosen("past", "0") === "1";
-    past.addEventListener("change", () => {
-      if (chart) chart.showsPast = past.checked;
-      choose({ past: past.checked ? "1" : null });
-      chart?.draw();
-    });
-  }
-  moves = new Moves(chart, card, () => feed.awaitsPast());
-  place.tabIndex = 0;
-  place.setAttribute("role", "slider");
-  place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));
-}
 
 /** Changes an option without leaving the page. @param {MouseEvent} event */
 function option(event) {
@@ -148,15 +27,11 @@ function option(event) {
   const theme = chosen("theme", "auto");
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  chart?.draw();
+  drawChart();
   feed.poll();
 }
 
 document.addEventListener("click", option);
 listenToHousehold(() => feed.poll());
-for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-  matchMedia(query).addEventListener("change", () => chart?.draw());
-}
-nameServer(document, data.address);
 letCopy(data.texts);
-feed.poll();
+start(() => finder?.find());

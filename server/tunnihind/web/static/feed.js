@@ -8,10 +8,13 @@ const AFTER_THE_PERIOD_S = 2;
 const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
-const HOURS = { url: "api/series", step: HOUR_S };
-const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4 };
-/** Days before now that prices are asked for: enough for all of today, and all that there are. */
-const [FEW_DAYS, ALL_DAYS] = [2, 14];
+/**
+ * `recent` are the days before now that hold all of today: of hours no fewer can be had. The last hour of the longest
+ * day would need one more; there all of the past is asked for.
+ */
+const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
+const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
+const ALL_DAYS = 14;
 
 /**
  * @typedef {{
@@ -32,7 +35,7 @@ export class Feed {
     this.steadyMs = fromSteadyClock();
     this.timer = 0;
     this.turn = 0;
-    this.days = chosen("span") || chosen("from") ? ALL_DAYS : FEW_DAYS;
+    this.wantsPast = Boolean(chosen("span") || chosen("from"));
     this.hasPast = false;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
     window.addEventListener("online", () => this.poll());
@@ -45,8 +48,8 @@ export class Feed {
 
   /** Asks for all the past that there is, which most visits never look at. Returns whether it is still to come. */
   awaitsPast() {
-    if (this.days !== ALL_DAYS) {
-      this.days = ALL_DAYS;
+    if (!this.wantsPast) {
+      this.wantsPast = true;
       this.poll();
     }
     return !this.hasPast;
@@ -56,18 +59,18 @@ export class Feed {
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
-    const { days } = this;
+    const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
       // The device has slept, or its clock has been set: what was known of it holds no more.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
-    const { url, step } = chosen("period") === "quarter" ? QUARTERS : HOURS;
+    const { url, step, recent } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
-    const prices = await this.ask("prices", `${url}?days=${days}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
+    const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
     // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
     if (turn !== this.turn) return;
-    if (prices) this.hasPast = days === ALL_DAYS;
+    if (prices) this.hasPast = wantsPast;
     if (prices?.news) this.listener.prices(prices.news);
     this.tags.prices = prices?.tag ?? this.tags.prices;
     const page = prices && (await this.ask("page", `./${location.search}`, "no-cache", pageFrom));

@@ -12,17 +12,16 @@ export class Finder {
   /**
    * @param {HTMLFormElement} form
    * @param {HTMLElement} place where to say what is found
-   * @param {number} step how long the periods are that a search begins and ends with
+   * @param {import("./backdrop.js").Scene} scene its periods begin and end a search
    * @param {(found: import("./backdrop.js").Span[], dearest: import("./backdrop.js").Span[]) => void} onFound
    */
-  constructor(form, place, step, onFound) {
+  constructor(form, place, scene, onFound) {
     this.form = form;
     this.place = place;
     this.onFound = onFound;
-    /** @type {import("./backdrop.js").Scene | null} */
-    this.scene = null;
+    this.scene = scene;
     this.fields = /** @type {any} */ (form.elements);
-    this.step = step;
+    this.step = scene.step;
     this.deadline = chosen("by") || USUAL;
     /** @type {import("./deadlines.js").Day[]} */
     this.days = [];
@@ -92,7 +91,7 @@ export class Finder {
 
   /** Finds again after a change of the form or of the prices, or when another period has begun. */
   find() {
-    if (!this.scene?.periods.size) return;
+    if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;
     this.count(step);
     const { hours, kwh } = this.asked();
@@ -126,7 +125,7 @@ export class Finder {
 
   /** The periods after the present one whose price counts. @param {number} current */
   pricedAfter(current) {
-    const { periods } = /** @type {import("./backdrop.js").Scene} */ (this.scene);
+    const { periods } = this.scene;
     const counts = (/** @type {import("./periods.js").Period} */ { ts, settled }) => ts > current && (this.fields.predicted.checked || settled !== null);
     return [...periods.values()].filter(counts).flatMap((period) => {
       const price = priceOf(period);
@@ -145,7 +144,7 @@ export class Finder {
   /** Offers the deadlines that there are, and shows the one in force. @param {import("./deadlines.js").Ahead} ahead @param {number} deadline */
   offer(ahead, deadline) {
     const { day, time } = this.fields;
-    const { now, wording } = /** @type {import("./backdrop.js").Scene} */ (this.scene);
+    const { now, wording } = this.scene;
     this.days = endsByDay(ahead.ends, this.step, wording);
     const shown = this.days.findLast(({ ends }) => ends[0].ts <= deadline) ?? this.days[0];
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];

@@ -1,0 +1,5 @@
+// The small view for other pages.
+
+import { start } from "./view.js";
+
+start();
