@@ -30,7 +30,8 @@ from tests.benchmarks.scale.load import Load, read_report
 from tests.support.pipelines import scenarios_with
 from tests.support.runs import run_with
 from tunnihind.api.feeds import READERS, Feed
-from tunnihind.api.http import CODINGS, Coding, Representation
+from tunnihind.api.http.negotiation import CODINGS, Coding
+from tunnihind.api.http.representation import Representation
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot

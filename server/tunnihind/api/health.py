@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import asdict
 
-from tunnihind.api.http import Problems
+from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from

@@ -9,7 +9,8 @@ from typing import Final, Self
 
 import msgspec
 
-from tunnihind.api.http import Coding, Representation, opaque_tag, represent
+from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.models.history import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, shown
 from tunnihind.api.served_data import served_quarters

@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from tunnihind.api.http import Problems
+from tunnihind.api.http.problems import Problems
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 

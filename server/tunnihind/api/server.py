@@ -22,7 +22,8 @@ from aiohttp import hdrs, web
 from aiohttp.web_log import AccessLogger
 
 from tunnihind.api import request_id
-from tunnihind.api.http import Problems, last_answer
+from tunnihind.api.http.messages import last_answer
+from tunnihind.api.http.problems import Problems
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import StoreError
 

@@ -12,7 +12,8 @@ from tunnihind import __version__
 from tunnihind.api import routes
 from tunnihind.api.feeds import READERS
 from tunnihind.api.history import AreConfirmed, History, ReadPrices
-from tunnihind.api.http import Problems, unchanging
+from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.representation import unchanging
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import About, Mode
 from tunnihind.api.openapi.document import openapi_document

@@ -9,7 +9,10 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http import HTML, Coding, Problems, Representation, accepted_coding, opaque_tag, reply, represent
+from tunnihind.api.http.headers import HTML
+from tunnihind.api.http.negotiation import Coding, accepted_coding
+from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
 from tunnihind.api.openapi.words import vat_text
 from tunnihind.api.snapshot import Snapshot, cache_control

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.http import best_coding
+from tunnihind.api.http.negotiation import best_coding
 from tunnihind.api.models.scenarios import ScenariosResponse
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData

@@ -8,7 +8,7 @@ import msgspec
 
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_NOW
 from tunnihind.api.feeds import Feed, Reader, feed_body
-from tunnihind.api.http import JSON
+from tunnihind.api.http.headers import JSON
 from tunnihind.api.openapi.operation import operation
 from tunnihind.api.openapi.parameters import KNOWN_TAG, PRICE, RESOLUTION
 from tunnihind.api.openapi.responses import Document, cached, problems, reference

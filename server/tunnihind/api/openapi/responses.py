@@ -4,7 +4,8 @@ from typing import Any, Final
 
 import msgspec
 
-from tunnihind.api.http import DETAILS, JSON, METHODS, PROBLEM_JSON, Problems
+from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
+from tunnihind.api.http.problems import DETAILS, Problems
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]

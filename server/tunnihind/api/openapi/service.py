@@ -6,7 +6,8 @@ from typing import Final
 from tunnihind import __version__
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_NOW
 from tunnihind.api.health import as_problem, judge
-from tunnihind.api.http import JSON, PROBLEM_JSON, Problems
+from tunnihind.api.http.headers import JSON, PROBLEM_JSON
+from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import About, Health
 from tunnihind.api.openapi.operation import operation
 from tunnihind.api.openapi.parameters import KNOWN_TAG

@@ -1,0 +1,1 @@
+"""HTTP for all answers: header fields, problems, content codings, conditional requests, and messages made ahead."""

@@ -1,0 +1,54 @@
+"""Answers to what goes wrong, as RFC 9457 describes them."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+from aiohttp import web
+
+from tunnihind.api.http.headers import PROBLEM_JSON, headers
+from tunnihind.api.models.service import Problem
+
+DETAILS: Final[Mapping[int, str]] = {
+    400: "The request makes no sense as it stands.",
+    404: "There is nothing at this path. /api/openapi.json lists what there is.",
+    405: "This resource is read-only: use GET, HEAD or OPTIONS.",
+    413: "The request is too large. None of the resources takes a body.",
+    414: "The request's address is too long.",
+    417: "The server can't meet the expectation in the Expect field: leave it out.",
+    429: "Too many requests from this address. Poll once a minute; nothing fresher comes sooner.",
+    500: "The server made a mistake, and has logged it. Try again in a minute.",
+    503: "The server has no data to answer from yet. Try again in a moment.",
+}
+"""What each status means here, where the answer has nothing more exact to say."""
+
+
+class Problems:
+    """Makes problem answers whose types lead to the API reference."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+
+    def describe(self, status: int, detail: str | None = None) -> Problem:
+        """Describe a problem; without a detail with what the status means in general."""
+        phrase = HTTPStatus(status).phrase
+        return Problem(
+            type=f"{self._base_url}/docs#problem-{status}",
+            title=phrase,
+            status=status,
+            detail=detail or DETAILS.get(status, f"{phrase}."),
+        )
+
+    def answer(
+        self, status: int, detail: str | None = None, *, fields: Mapping[str, str] | None = None
+    ) -> web.Response:
+        """Answer with a problem, and with further header fields where the status wants them."""
+        return problem_answer(self.describe(status, detail), fields=fields)
+
+
+def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None) -> web.Response:
+    """Answer with a described problem."""
+    all_fields = headers("no-store", content_type=PROBLEM_JSON)
+    all_fields.update(fields or {})
+    return web.Response(status=problem.status, body=msgspec.json.encode(problem), headers=all_fields)
