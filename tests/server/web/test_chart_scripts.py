@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.api_server import HOUR, make_view
 from tests.support.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
-from tunnihind.market import HOUR_S
+from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.periods import PricedPeriod, levels
@@ -149,3 +149,33 @@ async def test_times_are_written_where_they_tell_more_than_that_a_day_begins() -
     assert by_half_day == ["00:00", "12:00"] * 4
     assert by_day == [""] * 4
     assert by_two_days == [""] * 2
+
+
+SHOWN = """
+import {{ Moves }} from "{folder}/moves.js";
+const [now, first, last] = process.argv.slice(2).map(Number);
+const periods = new Map();
+for (let ts = first; ts <= last; ts += 3600) periods.set(ts, {{ ts }});
+const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
+const chart = {{
+  scene: {{ periods, step: 3600, now: () => now, wording }}, show: (...range) => console.log(JSON.stringify(range)),
+}};
+const state = {{ chart, card: {{ querySelectorAll: () => [] }}, awaitsPast: () => false, name: "ahead", chosen: null }};
+Object.assign(Object.create(Moves.prototype), state).apply();
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "start"),
+    [
+        (MIDNIGHT + 40 * HOUR_S, MIDNIGHT),
+        (MIDNIGHT + 12 * HOUR_S, MIDNIGHT),
+        (MIDNIGHT - 36 * HOUR_S, MIDNIGHT - DAY_S * 2),
+    ],
+    ids=["tomorrow", "now", "two days ago"],
+)
+async def test_the_chart_begins_with_today_or_else_the_latest_day_there_is(last: int, start: int) -> None:
+    """Not with the last hours of that day only."""
+    times = (MIDNIGHT + 12 * HOUR_S, MIDNIGHT - 5 * DAY_S, last)
+    shown = await run_module(SHOWN.format(folder=STATIC.as_uri()), *map(str, times))
+    assert json.loads(shown)[0] == start

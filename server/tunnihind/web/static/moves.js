@@ -41,8 +41,9 @@ export class Moves {
 
   /** Shows what is chosen, within bounds; to be called again when the periods have changed. */
   apply() {
-    const { first, end } = this.bounds();
-    const today = this.startOfToday();
+    const { first, last, end } = this.bounds();
+    // Where nothing is known of today, the latest day that there is tells more than an edge of it.
+    const today = this.startOfDay(Math.min(this.chart.scene.now(), last));
     // All of it begins before what is here, unless that is all.
     const start = this.name === "all" ? first - 1 : this.name === "week" ? today - 7 * DAY_S : today;
     const { min, max } = this.chosen ?? { min: start, max: end };
@@ -67,9 +68,10 @@ export class Moves {
     this.remember();
   }
 
-  startOfToday() {
+  /** @param {number} instant */
+  startOfDay(instant) {
     const { scene } = this.chart;
-    let ts = floorTo(scene.now(), HOUR_S);
+    let ts = floorTo(instant, HOUR_S);
     while (scene.wording.wall(ts - 1).slice(0, 10) === scene.wording.wall(ts).slice(0, 10)) ts -= HOUR_S;
     return ts;
   }
