@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
+from typing import Final
 
 import pytest
 from aiohttp import ClientSession, web
@@ -110,6 +111,25 @@ async def test_on_the_narrowest_phone_the_longest_price_fits(browser: Browser, s
             page = await seen.show(path)
             await expect(page.locator("[data-now-about]")).not_to_be_empty()
             assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
+
+
+LARGE_PX: Final = 24
+"""What text without a size of its own is to whoever needs it half as large again."""
+
+
+@pytest.mark.parametrize("width", [390, 320])
+async def test_with_large_text_nothing_leaves_its_card_on_a_phone(
+    browser: Browser, server: RunningServer, width: int
+) -> None:
+    async with open_page(browser, address_of(server), viewport={"width": width, "height": 844}) as seen:
+        devtools = await seen.page.context.new_cdp_session(seen.page)
+        await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": LARGE_PX}})
+        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?lang=en", "/accuracy?lang=et"):
+            page = await seen.show(path)
+            assert await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == LARGE_PX
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width, path
+            wide = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.textContent)"
+            assert await page.locator(".card, .found dl > div, #grid span").evaluate_all(wide) == [], path
 
 
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
