@@ -15,6 +15,7 @@ from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
 from tunnihind.api.openapi.words import vat_text
+from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
@@ -133,7 +134,7 @@ class DashboardPage:
         self._clock = clock
         self._pipeline_expected = pipeline_expected
         self._mode = mode
-        self._key = ("", 0)
+        self._shown: tuple[ServedData, int] | None = None
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
@@ -160,9 +161,10 @@ class DashboardPage:
 
         Raises StoreError before there is data.
         """
-        key = (self._snapshot.data.version, now // _MINUTE_S)
-        if key != self._key:
-            self._key = key
+        # By the data themselves: their version doesn't change with the weather, nor with how the sources are.
+        data, minute = self._snapshot.data, now // _MINUTE_S
+        if self._shown is None or self._shown[0] is not data or self._shown[1] != minute:
+            self._shown = data, minute
             self._pages.clear()
             self._ready.clear()
         if now != self._second:

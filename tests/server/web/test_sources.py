@@ -110,6 +110,14 @@ async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(
     assert texts_in("en")("empty.operator") not in html
 
 
+async def test_a_page_follows_its_sources_at_once_though_the_version_of_the_data_stays(serve: Serve) -> None:
+    view = replace(sample_views.ordinary(), sources=(WELL,))
+    server = await serve(view)
+    assert "can&#39;t be reached" not in await html_of(server, "/")
+    server.snapshot.show(replace(view, sources=(failing("unreachable", answered=HOUR),)))
+    assert "can&#39;t be reached" in await html_of(server, "/")
+
+
 async def test_a_page_with_prices_says_how_its_sources_are(serve: Serve) -> None:
     view = replace(sample_views.ordinary(), sources=(WELL, failing("error", "open-meteo", HOUR)))
     html = await html_of(await serve(view), "/?lang=et")
