@@ -13,12 +13,10 @@ from homeassistant.util.json import json_loads
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from .answers import (
-    About,
-    ForecastAnswer,
+from .answers import About, ForecastAnswer, Saving
+from .documents import (
     ForeignDocument,
     Malformed,
-    Saving,
     about_from,
     forecast_from,
     past_prices_from,
