@@ -73,7 +73,7 @@ async def test_everything_follows_the_vat_that_is_chosen(visitor: WatchedPage, l
         await expect(page.locator("[data-readout] b")).to_have_text(f"{now} c/kWh")
         chart = page.get_by_role("slider", name=f"Prices and forecast, c/kWh {said}")
         await expect(chart).to_have_attribute("aria-valuetext", re.compile(re.escape(now)))
-        await expect(page.locator("#hours-table .current td").first).to_have_text(now)
+        await expect(page.locator("#hours-table [aria-current=time] td").first).to_have_text(now)
         await expect(page.locator(".calendar h2")).to_contain_text(said)
         best = min(sum(amounts) for amounts in windows(series, 3, rate)) / 3
         await expect(page.locator("[data-found]")).to_contain_text(
@@ -246,7 +246,7 @@ async def test_without_a_server_the_page_moves_on_by_quarters(browser: Browser, 
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-span]")).to_have_text("12:15–12:30")
         await expect(page.locator("[data-now-price]")).to_have_text(written(quarter(HOUR + QUARTER_S), 0.24))
-        await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR))
+        await expect(page.locator("#grid [aria-current=time]")).to_have_attribute("data-hour", str(HOUR))
 
 
 async def test_an_answer_that_comes_too_late_does_not_undo_the_choice_of_a_period(visitor: WatchedPage) -> None:

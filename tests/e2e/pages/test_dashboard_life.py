@@ -191,6 +191,18 @@ async def test_the_page_refreshes_itself_and_the_keyboard_stays_where_it_was(
     await expect(page.get_by_role("link", name="UTC")).to_be_focused()
 
 
+async def test_a_new_notice_is_written_where_screen_readers_listen(
+    watched_page: WatchedPage, server: RunningServer
+) -> None:
+    await watched_page.page.clock.install()
+    page = await watched_page.show()
+    listened_to = await page.get_by_role("status").and_(page.locator("#notices")).element_handle()
+    server.snapshot.show(sample_views.without_forecast())
+    await page.clock.run_for(61_000)
+    await expect(page.locator("#notices")).to_contain_text("no forecast yet")
+    assert await page.locator("#notices").evaluate("(notices, listened) => notices === listened", listened_to)
+
+
 async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
     watched_page: WatchedPage, server: RunningServer
 ) -> None:
@@ -262,8 +274,8 @@ async def test_without_a_server_the_page_says_so_moves_on_by_hours_and_recovers(
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
         await expect(page.locator("[data-next-start]")).to_have_text(re.compile(r"starts in (4|5)\d min"))
-        await expect(page.locator("#grid .current")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
-        await expect(page.locator("#hours-table .current th")).to_have_text("13:00")
+        await expect(page.locator("#grid [aria-current=time]")).to_have_attribute("data-hour", str(HOUR + HOUR_S))
+        await expect(page.locator("#hours-table [aria-current=time] th")).to_have_text("13:00")
         # On the next day, what was said of today isn't true any more.
         await expect(page.locator("#outlook")).to_contain_text("Today")
         await page.clock.fast_forward(12 * 3_600_000)

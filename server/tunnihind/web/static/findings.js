@@ -39,7 +39,14 @@ function times({ pieces }, now, wording) {
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
   }
-  return element("ul", ...[...days].map(([day, spans]) => element("li", day, element("ul", ...spans))));
+  return list([...days].map(([day, spans]) => element("li", day, list(spans))));
+}
+
+/** A list, which is read aloud as one where it has more than one item. @param {HTMLElement[]} items */
+function list(items) {
+  const made = element("ul", ...items);
+  if (items.length === 1) made.role = "none";
+  return made;
 }
 
 /** @param {import("./costs.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */

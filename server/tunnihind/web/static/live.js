@@ -17,7 +17,9 @@ export function takeOver(fresh) {
     }
     if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
-    old.replaceWith(document.adoptNode(next));
+    // What is read aloud when it changes has to stay in its place: of a new place nothing is read.
+    if (old.hasAttribute("role")) old.replaceChildren(...document.adoptNode(next).childNodes);
+    else old.replaceWith(document.adoptNode(next));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 }
@@ -41,9 +43,9 @@ export function showPeriod(ts, scene) {
   const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
   if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
   card.dataset.now = String(ts);
-  for (const marked of document.querySelectorAll(".current")) marked.classList.remove("current");
-  document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`)?.classList.add("current");
-  rowOf(ts, wording)?.classList.add("current");
+  for (const marked of document.querySelectorAll("[aria-current=time]")) marked.removeAttribute("aria-current");
+  const hour = document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
+  for (const present of [hour, rowOf(ts, wording)]) present?.setAttribute("aria-current", "time");
   const level = levelsOf(scene).get(ts);
   card.classList.remove("very_low", "low", "normal", "high", "very_high");
   if (level) card.classList.add(level);

@@ -56,7 +56,9 @@ export const feed = new Feed({
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
       const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
-      place.textContent = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
+      const said = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
+      // What is written anew is read aloud anew.
+      if (place.textContent !== said) place.textContent = said;
     }
   },
   period: () => {
