@@ -352,7 +352,7 @@ async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browse
         page = await seen.show()
         # Nothing can be found, and the finder's question names no deadline.
         await expect(page.locator("[data-asked]")).to_have_text("3 h at 2 kW")
-        nothing = await page.get_by_text("Not enough hours with a price").bounding_box()
+        nothing = await page.get_by_text("No prices are known ahead").bounding_box()
         assert nothing is not None
         assert nothing["x"] + nothing["width"] <= 390
         await expect(page.locator("#notices")).to_contain_text("refreshed 48 hours ago")

@@ -118,7 +118,12 @@ export class Finder {
     const start = floorTo(now(), QUARTER_S);
     const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + length * step }]), dearest: finding(worst) };
     const said = document.createElement("output");
-    said.append(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
+    if (!priced.length && this.fields.predicted.checked) {
+      // No other wish would find anything.
+      said.append(element("strong", wording.say("nothingAhead")));
+    } else {
+      said.append(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
+    }
     // What is said anew is read aloud anew.
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
