@@ -8,7 +8,7 @@ complete within seconds, and the connections are bounded: where there are too ma
 go first, then those that have been idle longest.
 
 aiohttp has no option for any of it. So this file overrides parts that aiohttp does not document: `_make_server`, and
-the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http.py` replaces a part of aiohttp too.
+the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http/messages.py` replaces a part of aiohttp too.
 """
 
 import asyncio
