@@ -97,6 +97,8 @@ class Pipeline:
     async def run(self, on_change: Callable[[], None]) -> None:
         """Work until cancelled. Calls `on_change` after every task: the store may have changed."""
         self._on_change = on_change
+        # Another server with other settings may have had the pipeline meanwhile.
+        self._has_forgotten_others = False
         try:
             while True:
                 if await self.step():
@@ -140,7 +142,7 @@ class Pipeline:
         return bool(due)
 
     async def _forget_other_sources(self) -> None:
-        """Forget, once, how the sources were that have been removed from the settings."""
+        """Forget, once a start, how the sources were that have been removed from the settings."""
         if not self._has_forgotten_others:
             await asyncio.to_thread(self._store.health.keep_only, self._names)
             self._has_forgotten_others = True
