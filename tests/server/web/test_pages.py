@@ -108,6 +108,12 @@ async def test_the_dashboard_says_that_prices_are_simulated_or_of_which_past_day
     assert "rehearsal" not in live
 
 
+async def test_a_price_in_the_summing_sentences_is_not_parted_from_its_unit(serve: Serve) -> None:
+    html = await html_of(await serve(sample_views.ordinary(prices={HOUR + 5 * HOUR_S: 900.0})), "/?unit=mwh")
+    sentences = html.partition('id="outlook"')[2].partition("</p>")[0]
+    assert "900.00\u00a0€/MWh" in sentences
+
+
 async def test_weather_stands_under_the_chart_and_credits_who_forecast_it(serve: Serve) -> None:
     html = await html_of(await serve(sample_views.ordinary()), "/")
     chart, rest = html.split('data-start="', 1)
