@@ -13,10 +13,10 @@ import pytest
 from tests.support import documents
 from tests.support.api_server import NOW, no_prices
 from tests.support.clocks import StillClock
+from tests.support.commands import COMMANDS
 from tests.support.documents import PROJECT
 from tunnihind.api.answers import MAX_DAYS
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.cli.main import main
 from tunnihind.cli.serve import serve
 from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, PUBLIC_WINDOW_S
 from tunnihind.pipeline.prices import SECOND_SOURCE_S
@@ -102,21 +102,6 @@ def test_every_shell_block_parses(path: Path) -> None:
     for kind, code in documents.fences(path.read_text()):
         if kind == "sh":
             subprocess.run(["bash", "-n"], input=code, text=True, check=True)
-
-
-def commands(group: click.Group = main, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Yield every command that does something, by the words that call it."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from commands(command, (*path, name))
-        else:
-            yield " ".join((*path, name)), command
-
-
-COMMANDS: Final = dict(commands())
 
 
 def called(words: list[str]) -> str:

@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
 import yaml
 
 from tests.support import documents
+from tests.support.commands import COMMANDS
 from tests.support.documents import PROJECT, leaves
 
 PAGE: Final = PROJECT / "server/tunnihind/web/locales"
@@ -64,6 +66,7 @@ def texts(language: str) -> dict[str, str]:
         catalogues.append(PAGE / REFERENCE)
     else:
         found["changelog"] = prose((PROJECT / "CHANGELOG.md").read_text())
+        found |= {f"{name} --help": command.get_help(click.Context(command)) for name, command in COMMANDS.items()}
     for path in catalogues:
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
     app = APP / f"{language}.yaml"

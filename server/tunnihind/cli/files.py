@@ -83,7 +83,7 @@ def export() -> None:
 @_RESOLUTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all settled hours, or the quarters that are known as such: ts,ee,lv,lt,fi, EUR/MWh without VAT.
+    """Write all published hours, or the quarters that are known as such: ts,ee,lv,lt,fi, EUR/MWh without VAT.
 
     The market trades quarters since 2025-10-01; of earlier days only hours are known.
     """

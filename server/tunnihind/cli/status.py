@@ -68,7 +68,7 @@ def describe(status: Status) -> Iterator[str]:
     """Yield the lines that people read."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
-    yield f"settled     {_until_text(status.settled_until)}"
+    yield f"published   {_until_text(status.settled_until)}"
     if status.doubt:
         yield f"doubt       {status.doubt}"
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
