@@ -19,7 +19,8 @@ from tunnihind.store.schema import source_health as table
 class SourceHealth:
     """A source's last try and success (unix seconds), its failures in a row, and the last one's text, kind and status.
 
-    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows. An older version notes none.
+    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows. An older version that writes here too
+    notes none, and leaves the one from before.
     """
 
     source: str
@@ -28,7 +29,7 @@ class SourceHealth:
     failures: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
     error: str
     fault: str | None = None
-    status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
+    status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None = None
 
 
 class HealthBook:

@@ -49,6 +49,7 @@ def state_after(store: Store, error: SourceError) -> SourceState:
         (429, "our-token", "busy"),
         (503, "", "error"),
         (404, "our-token", "error"),
+        (999, "", "error"),
     ],
 )
 async def test_a_refusal_is_told_by_its_status(
