@@ -56,41 +56,45 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(tmp_path: Path) -> None:
+@pytest.fixture
+async def follower(tmp_path: Path) -> AsyncIterator[tuple[Store, Replica]]:
+    """Return a store with the prices of a day, and a replica that shows them and looks again when it is told to."""
     url = f"sqlite:///{tmp_path / 'tunnihind.db'}"
     with Store(url) as writer:
         settle_a_day(writer)
         replica = Replica(url)
         with replica.store:
             await replica.updater.refresh()
-            before = replica.snapshot.data
-            assert before.sources == ()
-            writer.health.failed("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
-            await replica.updater.refresh()
+            yield writer, replica
+
+
+async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
+    follower: tuple[Store, Replica],
+) -> None:
+    writer, replica = follower
+    before = replica.snapshot.data
+    assert before.sources == ()
+    writer.health.failed("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
+    await replica.updater.refresh()
     after = replica.snapshot.data
     assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]
     assert after.settled is before.settled
     assert after.version == before.version
 
 
-async def test_new_weather_is_followed_without_reading_the_prices_again(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'tunnihind.db'}"
-    with Store(url) as writer:
-        settle_a_day(writer)
-        replica = Replica(url)
-        with replica.store:
-            await replica.updater.refresh()
-            before = replica.snapshot.data
-            assert before.weather is None
-            for speed in (4.0, 9.0):
-                issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
-                writer.covariates.add(dict.fromkeys((*WIND, *SUN), (issued,)))
-                await replica.updater.refresh()
-                after = replica.snapshot.data
-                assert after.weather is not None
-                assert after.weather.wind.tolist() == [speed]
-    assert after.settled is before.settled
-    assert after.version == before.version
+async def test_new_weather_is_followed_without_reading_the_prices_again(follower: tuple[Store, Replica]) -> None:
+    writer, replica = follower
+    before = replica.snapshot.data
+    assert before.weather is None
+    for speed in (4.0, 9.0):
+        issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
+        writer.covariates.add(dict.fromkeys((*WIND, *SUN), (issued,)))
+        await replica.updater.refresh()
+        after = replica.snapshot.data
+        assert after.weather is not None
+        assert after.weather.wind.tolist() == [speed]
+        assert after.settled is before.settled
+        assert after.version == before.version
 
 
 def settle_a_day(store: Store) -> None:
