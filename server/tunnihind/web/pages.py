@@ -81,7 +81,7 @@ def dashboard_handler(page: DashboardPage, problems: Problems) -> Handler:
 
         ready = page.ready(options, coding)
         if ready is None:
-            ready = await queue.make(make)
+            ready = await queue.make((options, coding), make)
         if ready is None:
             return problems.answer(503, _TOO_MANY, fields={"Retry-After": "10"})
         return reply(request, ready)

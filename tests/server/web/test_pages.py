@@ -1,7 +1,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import date, datetime
 from html.parser import HTMLParser
@@ -221,10 +221,10 @@ async def test_no_page_is_made_for_a_client_that_has_gone(
     is_asked, has_gone = asyncio.Event(), asyncio.Event()
 
     class HeldUp(PageQueue):
-        async def make[Page](self, make: Callable[[], Page]) -> Page | None:
+        async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
             is_asked.set()
             await has_gone.wait()
-            return await super().make(make)
+            return await super().make(key, make)
 
     monkeypatch.setattr(pages, "PageQueue", HeldUp)
     server = await serve()
