@@ -188,6 +188,29 @@ async def test_the_past_comes_when_it_is_looked_at_and_moves_in_it_are_whole(wat
     assert [one for one in asked if one.startswith("series")] == ["series?days=2", "series?days=14"]
 
 
+async def test_without_a_connection_the_chart_moves_in_what_is_here_and_the_past_comes_later(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        await page.context.set_offline(True)
+        press = {name: page.get_by_role("button", name=name) for name in ("Earlier", "Zoom out", "Zoom in")}
+        await press["Earlier"].click()
+        await expect(page.locator("p[data-offline]")).to_be_visible()
+        for name in ("Earlier", "Zoom out"):
+            for _ in range(9):
+                await press[name].click()
+        low, high = await shown_range(page)
+        await press["Zoom in"].click()
+        closer = await shown_range(page)
+        assert high - low < 8 * DAY_S
+        assert closer[1] - closer[0] == pytest.approx((high - low) / 1.5, abs=2)
+        await page.context.set_offline(False)
+        await expect(page.get_by_role("slider")).to_have_attribute("aria-valuemin", str(HOUR - 14 * DAY_S))
+        assert await shown_range(page) == pytest.approx(closer, abs=2)
+
+
 async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the_address(
     watched_page: WatchedPage, server: RunningServer
 ) -> None:

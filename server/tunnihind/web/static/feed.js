@@ -37,6 +37,7 @@ export class Feed {
     this.turn = 0;
     this.wantsPast = Boolean(chosen("span") || chosen("from"));
     this.hasPast = false;
+    this.isAnswered = true;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
     window.addEventListener("online", () => this.poll());
   }
@@ -46,13 +47,16 @@ export class Feed {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
-  /** Asks for all the past that there is, which most visits never look at. Returns whether it is still to come. */
+  /**
+   * Asks for all the past that there is, which most visits never look at. Returns whether it is about to come: nobody
+   * knows when, while the server can't be asked.
+   */
   awaitsPast() {
     if (!this.wantsPast) {
       this.wantsPast = true;
       this.poll();
     }
-    return !this.hasPast;
+    return !this.hasPast && this.isAnswered;
   }
 
   /** Asks for what is new, and again in a minute. */
@@ -70,6 +74,7 @@ export class Feed {
     const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
     // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
     if (turn !== this.turn) return;
+    this.isAnswered = prices !== null;
     if (prices) this.hasPast = wantsPast;
     if (prices?.news) this.listener.prices(prices.news);
     this.tags.prices = prices?.tag ?? this.tags.prices;
