@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, LeaseLost, RateLimited, SourceError, StoreLost, TunnihindError
+from tunnihind.errors import BadAnswer, LeaseLost, RateLimited, SourceError, StoreError, StoreLost, TunnihindError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
@@ -128,7 +129,6 @@ class Pipeline:
         """Do the first task that is due, `without` some jobs. Return whether there was one."""
         now = self._now()
         try:
-            await self._forget_other_sources()
             situation = await self._situation(now)
         except TunnihindError as error:
             if not self._cannot_read_store and not isinstance(error, StoreLost):
@@ -136,6 +136,7 @@ class Pipeline:
             self._cannot_read_store = True
             return False
         self._cannot_read_store = False
+        await self._forget_other_sources()
         due = [task for task in due_tasks(situation, now) if task.job not in without]
         if due:
             await self._begin(due[0], situation, now)
@@ -144,8 +145,10 @@ class Pipeline:
     async def _forget_other_sources(self) -> None:
         """Forget, once a start, how the sources were that have been removed from the settings."""
         if not self._has_forgotten_others:
-            await asyncio.to_thread(self._store.health.keep_only, self._names)
-            self._has_forgotten_others = True
+            # Where nothing can be written, what is due says so; this is tried again before the next task.
+            with suppress(StoreError):
+                await asyncio.to_thread(self._store.health.keep_only, self._names)
+                self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. One that asks a slow covariate source goes on beside the next tasks."""

@@ -128,6 +128,17 @@ async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_e
         assert store.health.all()[source.name].failures >= noted
 
 
+async def test_sources_are_asked_although_others_cannot_be_forgotten(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(names: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(store.health, "keep_only", fail)
+    assert await pipeline_of(store, clock, prices=[source]).catch_up()
+    assert store.prices.count() > 0
+
+
 async def test_malformed_answers_are_outlived(store: Store, clock: JumpingClock, session: ClientSession) -> None:
     async with FakeElering(flat_quotes(TODAY - timedelta(days=14), TODAY + timedelta(days=1), QUARTER_S)) as server:
         server.say(b"<html>Just a moment...</html>", times=2)
