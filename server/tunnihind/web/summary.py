@@ -41,7 +41,7 @@ class Summary:
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
     where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
-    `household` is None where market prices are shown, `score` where no forecast has been scored.
+    `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
     """
 
     display: Display
@@ -83,7 +83,7 @@ def summarise(
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds.
 
-    The small view shows neither sentences nor days nor calendar: they are left out there, half of the work.
+    The small view shows no sentences, days, calendar or scores: they are left out there, half of the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -120,7 +120,7 @@ def summarise(
         ),
         freshness=tuple(freshness(data, display)),
         grid=grid(days, today, display) if is_whole else (),
-        score=score(data, now, options),
+        score=score(data, now, options) if is_whole else None,
         drawing=drawing,
         weather=weather_strip(data.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),

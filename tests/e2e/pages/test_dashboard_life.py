@@ -4,62 +4,18 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
-from typing import Final
 
 import pytest
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
 from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.api_server import HOUR, RunningServer, Serve
 from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
 from tests.support.day_quotes import AUTUMN, SPRING
 from tests.support.processes import Launch, until
-from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
-
-
-async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Browser, server: RunningServer) -> None:
-    async with open_page(browser, address_of(server), **PHONE) as seen:
-        for path in ("/", "/?lang=et", "/docs", "/docs?lang=et"):
-            page = await seen.show(path)
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
-
-
-@pytest.mark.parametrize("lang", ["en", "et"])
-async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
-    browser: Browser, serve: Serve, lang: str
-) -> None:
-    async with open_page(browser, address_of(await serve(mode="demo")), **PHONE) as seen:
-        page = await seen.show(f"/?lang={lang}")
-        plot = await page.locator(".plot").bounding_box()
-        assert plot is not None
-        assert plot["y"] < 340
-        assert (plot["x"], plot["width"]) == (0, 390)
-        await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
-
-
-@pytest.mark.parametrize("scripted", [True, False])
-async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
-    browser: Browser, serve: Serve, scripted: bool
-) -> None:
-    hour = HOUR // HOUR_S * HOUR_S
-    view = replace(sample_views.stale(), issued={hour: sample_views.percentiles(hour)})
-    phone = {**PHONE, "viewport": {"width": 320, "height": 844}, "java_script_enabled": scripted}
-    async with open_page(browser, address_of(await serve(view, mode="demo")), **phone) as seen:
-        page = await seen.show("/?lang=et")
-        line, plot = await page.locator("#notices").bounding_box(), await page.locator(".plot").bounding_box()
-        assert line is not None
-        assert plot is not None
-        assert line["height"] < 32
-        assert plot["y"] < 375
-        whole = page.locator("#notices p:not([data-offline])")
-        await expect(page.locator("#notices summary span:not([data-offline])")).to_have_count(4)
-        await expect(whole.first).to_be_hidden()
-        await page.locator("#notices summary").tap()
-        for notice in await whole.all():
-            await expect(notice).to_be_visible()
-        await expect(whole).to_have_count(4)
 
 
 async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_when_the_keyboard_leaves(
@@ -83,53 +39,6 @@ async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_whe
     await expect(menu.locator("summary")).to_have_text("Options c/kWh, no VAT")
     await page.keyboard.press("Escape")
     await expect(menu.locator("summary")).to_be_focused()
-
-
-async def test_on_the_narrowest_phone_no_figure_of_a_table_and_no_choice_in_force_is_cut(
-    browser: Browser, serve: Serve
-) -> None:
-    server = await serve(sample_views.negative(), mode="demo")
-    async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1", "/?lang=et&period=quarter"):
-            page = await seen.show(path)
-            await page.locator("#hours > summary").click()
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
-            wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
-            assert await page.locator("#grid :is(span, th, .mean), #chosen").evaluate_all(wide) == []
-        for path in ("/accuracy", "/accuracy?lang=et"):
-            page = await seen.show(path)
-            assert await page.locator(".scroll").evaluate_all(wide) == [], path
-
-
-async def test_on_the_narrowest_phone_the_longest_price_fits(browser: Browser, serve: Serve) -> None:
-    # The highest price that can be, as a forecast and with all fees.
-    highest = Percentiles(3900.0, 4000.0, 4400.0)
-    hours = range(HOUR - 24 * HOUR_S, HOUR, HOUR_S)
-    server = await serve(make_view(dict.fromkeys(hours, 4000.0), issued={HOUR: highest}))
-    async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?package=vork_4"):
-            page = await seen.show(path)
-            await expect(page.locator("[data-now-about]")).not_to_be_empty()
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
-
-
-LARGE_PX: Final = 24
-"""What text without a size of its own is to whoever needs it half as large again."""
-
-
-@pytest.mark.parametrize("width", [390, 320])
-async def test_with_large_text_nothing_leaves_its_card_on_a_phone(
-    browser: Browser, server: RunningServer, width: int
-) -> None:
-    async with open_page(browser, address_of(server), viewport={"width": width, "height": 844}) as seen:
-        devtools = await seen.page.context.new_cdp_session(seen.page)
-        await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": LARGE_PX}})
-        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?lang=en", "/accuracy?lang=et"):
-            page = await seen.show(path)
-            assert await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == LARGE_PX
-            assert await page.evaluate("document.documentElement.scrollWidth") <= width, path
-            wide = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.textContent)"
-            assert await page.locator(".card, .found dl > div, #grid span").evaluate_all(wide) == [], path
 
 
 async def test_without_javascript_summary_chart_calendar_and_table_are_there(
