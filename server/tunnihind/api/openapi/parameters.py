@@ -45,7 +45,8 @@ PRICE: Final = {
     "name": "price",
     "in": "query",
     "required": False,
-    "description": "`consumer` is with VAT at this server's rate, `market` without.",
+    "description": "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the "
+    "operator of this server chose; `Tunnihind-VAT-Rate` names it.",
     "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
 }
 
