@@ -3,6 +3,7 @@
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
 ├── ParameterError         a request has a parameter that makes no sense
+├── NotServed              a request's parameter makes sense, and names what isn't served
 ├── NoPriceAhead           no price is known from now on
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
@@ -39,6 +40,10 @@ class SettingsError(TunnihindError):
 
 class ParameterError(TunnihindError):
     """A request's parameter is missing, unknown, repeated or malformed; the text names it and says what to give."""
+
+
+class NotServed(TunnihindError):
+    """A request names a month or a year that isn't served; the text names the parameter and says what to give."""
 
 
 class NoPriceAhead(TunnihindError):

@@ -13,6 +13,9 @@ from zoneinfo import ZoneInfo
 
 type Zone = Literal["ee", "lv", "lt", "fi"]
 
+type VatRates = tuple[tuple[int, float], ...]
+"""VAT rates as fractions, each with the instant from which it applies, oldest first; the first one's is 0."""
+
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400
@@ -57,10 +60,12 @@ class Market:
         """All zones whose prices are kept, its own first."""
         return (self.zone, *self.neighbours)
 
-    def vat_rate(self, day: date) -> float:
-        """Return the law's VAT rate of a day, the first known rate for an older one."""
-        rates = [rate for since, rate in self.vat_rates if since <= day]
-        return rates[-1] if rates else self.vat_rates[0][1]
+    @property
+    def vat_by_law(self) -> VatRates:
+        """The law's VAT rates, each from the midnight of its first day on; the first one for all that was before."""
+        (_, oldest), *later = self.vat_rates
+        midnights = (int(datetime.combine(day, time(), self.clock).timestamp()) for day, _ in later)
+        return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
 
 
 ESTONIA: Final = Market(
@@ -82,7 +87,7 @@ ESTONIA: Final = Market(
 ZONES: Final = ESTONIA.zones
 
 DEFAULT_VAT_RATE: Final = 0.22
-"""The specification's rate. The law's is another since 2025-07-01 (`Market.vat_rate`), which is why it is a setting."""
+"""The specification's rate. The law's is another since 2025-07-01 (`vat_rates`), which is why it is a setting."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
@@ -180,6 +185,11 @@ def market_price(eur_mwh: float) -> float:
 def consumer_price(eur_mwh: float, vat_rate: float) -> float:
     """Convert a served market-unit price to EUR/kWh with VAT, 4 decimals; never -0.0."""
     return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
+
+
+def vat_rate_at(rates: VatRates, ts: int) -> float:
+    """Return the rate that applies at an instant."""
+    return next(rate for since, rate in reversed(rates) if since <= ts)
 
 
 def free_until(newest_settled: int | None, now: int) -> int:

@@ -97,6 +97,16 @@ class Settings:
         return _is_within_the_house(urlsplit(self.base_url).hostname or "")
 
     @property
+    def chosen_vat_rate(self) -> float | None:
+        """The VAT rate where the operator chose one of their own; None where the law's rate by date holds.
+
+        The specification's rate is nobody's choice. An operator who set the law's newest rate follows the law, which
+        had other rates in the past.
+        """
+        (_, newest) = ESTONIA.vat_rates[-1]
+        return None if self.vat_rate in {DEFAULT_VAT_RATE, newest} else self.vat_rate
+
+    @property
     def attribution_text(self) -> str:
         """The credit that republishers of the data must give."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"

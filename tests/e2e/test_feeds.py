@@ -15,7 +15,6 @@ from tests.support.shifted_clock import ShiftedClock
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import (
-    DEFAULT_VAT_RATE,
     HOUR_S,
     QUARTER_S,
     clock_midnight,
@@ -84,7 +83,7 @@ async def test_readers_have_every_quarter_of_a_day_on_which_clocks_change(
     assert end == day_end(day) + 48 * HOUR_S
     for ts in range(midnight, end, QUARTER_S):
         assert evcc.at(ts) == pytest.approx(known[ts] / 1000)
-        assert predbat.at(ts) == pytest.approx(100 * consumer_price(known[ts], DEFAULT_VAT_RATE))
+        assert predbat.at(ts) == pytest.approx(100 * consumer_price(known[ts], 0.24))
     emhass = (await server.get("/api/feeds/emhass?price=market")).body.decode()
     steps = (end - midnight) // QUARTER_S
     assert emhass_steps(emhass, midnight, steps, QUARTER_S) == pytest.approx(

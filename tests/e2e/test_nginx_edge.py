@@ -20,6 +20,7 @@ from tests.support.processes import PATIENCE_S, Reply, free_port, until
 from tests.support.shifted_clock import ShiftedClock
 from tunnihind.api import request_id
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.web.options import preferred_language
 
 FORECAST: Final = "/api/v1/forecast"
 QUARTERS: Final = "/api/v1/quarters"
@@ -252,13 +253,26 @@ async def test_each_series_is_kept_by_itself(edge: Edge) -> None:
     assert hit(await edge.get("/api/series?days=2"))
 
 
-async def test_a_page_is_kept_by_language(edge: Edge) -> None:
+async def test_a_page_is_kept_once_for_each_language_however_browsers_ask(edge: Edge) -> None:
     pages = {language: (await edge.get("/", Accept_Language=language)).body for language in ("et", "en")}
-    assert b'<html lang="et"' in pages["et"]
-    for language, page in pages.items():
-        reply = await edge.get("/", Accept_Language=language)
-        assert hit(reply)
-        assert reply.body == page
+    for accepted in (
+        "et-EE,et;q=0.9,en;q=0.8",
+        "et-EE, et; q=0.9, ru; q=0.8, en-US; q=0.7",
+        "ru-RU,ru;q=0.9,et-EE;q=0.8,et;q=0.7,en-US;q=0.6,en;q=0.5",
+        "ET",
+        "en-US,en;q=0.5",
+        "en-GB,en;q=0.9,et;q=0.8",
+        "et;q=0, en",
+        "et;q=0",
+        "am-ET,am;q=0.9",
+        "fi-FI,fi;q=0.9",
+        "*",
+        "",
+    ):
+        language = preferred_language(accepted)
+        assert f'<html lang="{language}"'.encode() in pages[language]
+        reply = await edge.get("/", Accept_Language=accepted)
+        assert (hit(reply), reply.body) == (True, pages[language]), accepted
 
 
 async def test_the_servers_health_is_never_kept(edge: Edge) -> None:

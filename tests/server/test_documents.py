@@ -228,7 +228,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
         ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
         ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
         ("docs/home-assistant", f"after {LATE}", f"pärast kella {LATE}"),
-        ("docs/api", f"VAT: {DEFAULT_VAT_RATE:.0%}", f"käibemaksu: {DEFAULT_VAT_RATE:.0%}"),
+        ("docs/api", f"include VAT: - {DEFAULT_VAT_RATE:.0%}", f"käibemaksu: - {DEFAULT_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
         ("docs/api", f"up to {MAX_DAYS} days", f"kuni {MAX_DAYS} päeva"),
         ("docs/data", f"up to {SECOND_SOURCE_S:.0f} seconds", f"kuni {SECOND_SOURCE_S:.0f} sekundit"),

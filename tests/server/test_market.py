@@ -17,6 +17,7 @@ from tunnihind.market import (
     ESTONIA,
     HOUR_S,
     QUARTER_S,
+    clock_midnight,
     consumer_price,
     day_end,
     day_start,
@@ -31,6 +32,7 @@ from tunnihind.market import (
     market_price,
     market_time_unit,
     publication_time,
+    vat_rate_at,
 )
 
 SPRING, AUTUMN, PLAIN = date(2025, 3, 30), date(2025, 10, 26), date(2025, 12, 15)
@@ -191,4 +193,4 @@ def test_a_day_of_24_hours_is_no_calendar_day() -> None:
 
 @pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
 def test_the_vat_rate_is_the_law_s_of_the_day(day: str, rate: float) -> None:
-    assert ESTONIA.vat_rate(date.fromisoformat(day)) == rate
+    assert vat_rate_at(ESTONIA.vat_by_law, clock_midnight(date.fromisoformat(day))) == rate

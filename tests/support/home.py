@@ -17,7 +17,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.migration import MINOR_VERSION, VERSION
 from tests.support.api_server import RunningServer, make_run, make_view
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, vat_rate_at
 
 DAY_S = 24 * HOUR_S
 PLAN_ID = "plan"
@@ -209,8 +209,7 @@ class Home:
 
 
 def _with_vat(eur_mwh: float, start: int) -> float:
-    vat_rate = ESTONIA.vat_rate(datetime.fromtimestamp(start, ESTONIA.clock).date())
-    return round(eur_mwh / 1000 * (1 + vat_rate), 4)
+    return round(eur_mwh / 1000 * (1 + vat_rate_at(ESTONIA.vat_by_law, start)), 4)
 
 
 def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:

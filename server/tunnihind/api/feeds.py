@@ -1,6 +1,6 @@
 """`/api/feeds/…`: settled prices, and the median after them, in the form that evcc, EMHASS and Predbat read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
@@ -9,7 +9,15 @@ from tunnihind.api.models.feeds import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import ESTONIA, clock_midnight, consumer_price, iso_utc, market_price
+from tunnihind.market import (
+    ESTONIA,
+    VatRates,
+    clock_midnight,
+    consumer_price,
+    iso_utc,
+    market_price,
+    vat_rate_at,
+)
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
@@ -19,6 +27,10 @@ READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
 
 PRICES: Final = ("consumer", "market")
 """Prices with and without VAT, as `price` names them; the first is the default."""
+
+
+VAT_RATE: Final = "Tunnihind-VAT-Rate"
+"""The header field that names the VAT in a feed's prices: programs read the body, and know no field of ours there."""
 
 
 class Feed(NamedTuple):
@@ -37,14 +49,19 @@ class Rate(NamedTuple):
     eur_kwh: float
 
 
-def feed_body(data: ServedData, now: int, settings: Settings, feed: Feed) -> object:
-    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
+def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> tuple[object, Mapping[str, str]]:
+    """Return the body and the header field of `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No price is known from now on: the newest ones are past, or there are none yet")
+    vat = _written(_vat_rates(settings, feed), rates[0].start, rates[-1].end)
+    return _body(rates, feed.reader), {VAT_RATE: vat}
+
+
+def _body(rates: Sequence[Rate], reader: Reader) -> object:
     prices = [rate.eur_kwh for rate in rates]
     times = [*(iso_utc(rate.start) for rate in rates), iso_utc(rates[-1].end)]
-    match feed.reader:
+    match reader:
         case "evcc":
             return [
                 EvccRate(start=start, end=end, value=price)
@@ -67,6 +84,7 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     Readers take it that each price holds until the next one's start. So of prices with a gap between them those count
     that the current period is among, and where its price isn't known, those that come next.
     """
+    vat = _vat_rates(settings, feed)
     midnight = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
     served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
     prices = {period.ts: period.percentiles.p50 for period in served.forecast}
@@ -78,7 +96,7 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     while start - feed.step_s in prices:
         start -= feed.step_s
     while start in prices:
-        yield Rate(start, start + feed.step_s, _eur_kwh(prices[start], feed.price, settings.vat_rate))
+        yield Rate(start, start + feed.step_s, _eur_kwh(prices[start], feed.price, vat_rate_at(vat, start)))
         start += feed.step_s
 
 
@@ -86,3 +104,15 @@ def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh: with VAT to 4 decimals, as everywhere in the API, without it exactly; never -0.0."""
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
+
+
+def _vat_rates(settings: Settings, feed: Feed) -> VatRates:
+    """Return the VAT in a feed's prices: none, what the operator chose, or the law's of each date."""
+    chosen = 0.0 if feed.price == "market" else settings.chosen_vat_rate
+    return ESTONIA.vat_by_law if chosen is None else ((0, chosen),)
+
+
+def _written(rates: VatRates, start: int, end: int) -> str:
+    """Write the rates that apply from one instant until another, `0.22, 0.24;from=1751317200`."""
+    later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
+    return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

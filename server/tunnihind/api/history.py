@@ -16,7 +16,7 @@ from tunnihind.api.parameters import RESOLUTIONS, shown
 from tunnihind.api.served_data import served_quarters
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
-from tunnihind.errors import ParameterError
+from tunnihind.errors import NotServed, ParameterError
 from tunnihind.known import PriceHistory
 from tunnihind.market import (
     ESTONIA,
@@ -57,14 +57,14 @@ class Month:
 
     @classmethod
     def parse(cls, text: str, now: int) -> Self:
-        """Read a month, `2025-11`. Raises ParameterError for what is none, or is too old or yet to come at `now`."""
+        """Read a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or yet to come at `now`."""
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
         current = f"{datetime.fromtimestamp(now, ESTONIA.clock):%Y-%m}"
         if text < FIRST:
-            raise ParameterError(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
+            raise NotServed(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
         if text > current:
-            raise ParameterError(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
+            raise NotServed(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
         first = date.fromisoformat(f"{text}-01")
         return cls(text, clock_midnight(first), clock_midnight((first + timedelta(days=31)).replace(day=1)))
 
@@ -86,7 +86,7 @@ class History:
         return self._readers.locked()
 
     def month(self, text: str) -> Month:
-        """Read which month is asked for. Raises ParameterError."""
+        """Read which month is asked for. Raises ParameterError, NotServed."""
         return Month.parse(text, int(self._clock.now()))
 
     async def read(self, month: Month, resolution: str, coding: Coding) -> Representation:

@@ -1,4 +1,7 @@
-"""The handlers of the resources: they check the request and send an answer, made ahead but for the history's."""
+"""The handlers of the resources: they check the request and send an answer, made ahead but for the history's.
+
+A `ParameterError` or `NotServed` of theirs becomes a 400 or 404 in `api.server`.
+"""
 
 import asyncio
 import re
@@ -42,27 +45,21 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     return handle
 
 
-def quarters(snapshot: Snapshot, problems: Problems) -> Handler:
+def quarters(snapshot: Snapshot) -> Handler:
     """Handle `GET /api/v1/quarters`; parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        try:
-            days = history_days(_days(request, least=0, default=0), least=0)
-        except ParameterError as error:
-            return problems.answer(400, str(error))
+        days = history_days(_days(request, least=0, default=0), least=0)
         return reply(request, snapshot.quarters(days, accepted_coding(request)))
 
     return handle
 
 
-def series(snapshot: Snapshot, problems: Problems) -> Handler:
+def series(snapshot: Snapshot) -> Handler:
     """Handle `GET /api/series`; parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        try:
-            days = history_days(_days(request, least=MIN_DAYS, default=DEFAULT_DAYS))
-        except ParameterError as error:
-            return problems.answer(400, str(error))
+        days = history_days(_days(request, least=MIN_DAYS, default=DEFAULT_DAYS))
         return reply(request, snapshot.series(days, accepted_coding(request)))
 
     return handle
@@ -80,13 +77,11 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
     """Handle `GET /api/feeds/…` for one reader."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
+        require_known(request.query, ("resolution", "price"))
+        resolution = choice(request.query, "resolution", RESOLUTIONS)
+        wanted = Feed(reader, RESOLUTIONS[resolution], choice(request.query, "price", PRICES))
         try:
-            require_known(request.query, ("resolution", "price"))
-            resolution = choice(request.query, "resolution", RESOLUTIONS)
-            wanted = Feed(reader, RESOLUTIONS[resolution], choice(request.query, "price", PRICES))
             return reply(request, snapshot.feed(wanted, accepted_coding(request)))
-        except ParameterError as error:
-            return problems.answer(400, str(error))
         except NoPriceAhead as error:
             return problems.answer(503, f"{error}.", fields={"Retry-After": "60"})
 
@@ -97,15 +92,13 @@ def history(months: History, problems: Problems) -> Handler:
     """Handle `GET /api/v1/history`."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
+        require_known(request.query, ("month", "resolution"))
+        month = months.month(required(request.query, "month", MONTH_ADVICE))
+        resolution = choice(request.query, "resolution", RESOLUTIONS)
+        if months.is_busy:
+            return problems.answer(503, "Too many months are being read: try again.", fields={"Retry-After": "1"})
         try:
-            require_known(request.query, ("month", "resolution"))
-            month = months.month(required(request.query, "month", MONTH_ADVICE))
-            resolution = choice(request.query, "resolution", RESOLUTIONS)
-            if months.is_busy:
-                return problems.answer(503, "Too many months are being read: try again.", fields={"Retry-After": "1"})
             return reply(request, await months.read(month, resolution, accepted_coding(request)))
-        except ParameterError as error:
-            return problems.answer(400, str(error))
         except StoreError as error:
             return problems.answer(503, f"No prices can be read: {error.reason}.", fields={"Retry-After": "5"})
 
@@ -116,15 +109,13 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
     """Handle `GET /api/v1/accuracy`; parameters other than `format` and `year` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
+        form, span = choice(request.query, "format", FORMATS), scores.span(optional(request.query, "year"))
+        if form == "json":
+            return reply(request, snapshot.accuracy(accepted_coding(request)))
+        if scores.is_busy:
+            return problems.answer(503, "Too many tables are being read: try again.", fields={"Retry-After": "1"})
         try:
-            form, span = choice(request.query, "format", FORMATS), scores.span(optional(request.query, "year"))
-            if form == "json":
-                return reply(request, snapshot.accuracy(accepted_coding(request)))
-            if scores.is_busy:
-                return problems.answer(503, "Too many tables are being read: try again.", fields={"Retry-After": "1"})
             return reply(request, await scores.read(span, accepted_coding(request)))
-        except ParameterError as error:
-            return problems.answer(400, str(error))
         except StoreError as error:
             return problems.answer(503, f"No scores can be read: {error.reason}.", fields={"Retry-After": "5"})
 

@@ -17,7 +17,7 @@ from tunnihind.api.http.representation import Representation, opaque_tag, repres
 from tunnihind.api.parameters import shown
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
-from tunnihind.errors import ParameterError
+from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores
 from tunnihind.market import ESTONIA, iso_utc
@@ -62,13 +62,15 @@ class ScoreTable:
         return self._readers.locked()
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and last day of issue that is asked for. Raises ParameterError."""
+        """Return the first and last day of issue that is asked for. Raises ParameterError, NotServed."""
         today = datetime.fromtimestamp(self._clock.now(), ESTONIA.clock).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
-        if not _YEAR.fullmatch(year) or not FIRST_YEAR <= int(year) <= today.year:
-            advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"
+        advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"
+        if not _YEAR.fullmatch(year):
             raise ParameterError(f"`year` is {shown(year)}: {advice}.")
+        if not FIRST_YEAR <= int(year) <= today.year:
+            raise NotServed(f"`year` is {year}: {advice}.")
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
     async def read(self, span: tuple[date, date], coding: Coding) -> Representation:

@@ -25,7 +25,7 @@ from tunnihind.api import request_id
 from tunnihind.api.http.messages import last_answer
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.metrics import Metrics
-from tunnihind.errors import StoreError
+from tunnihind.errors import NotServed, ParameterError, StoreError
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,6 +85,10 @@ def _with_problems_counts_and_ids(
             response = await handler(request)
         except web.HTTPException as error:
             response = _refusal(problems, error)
+        except ParameterError as error:
+            response = problems.answer(400, str(error))
+        except NotServed as error:
+            response = problems.answer(404, str(error))
         except StoreError:
             response = problems.answer(503, fields={"Retry-After": "5"})
         except Exception:  # noqa: BLE001  whatever it is, the client gets a problem and never the traceback

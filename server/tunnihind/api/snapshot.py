@@ -4,7 +4,7 @@ An answer depends on the data, on `now` and on nothing else. `now` counts in who
 for one second is right for all requests within it and never spans the top of an hour or the edge of a quarter.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from email.utils import formatdate
 from typing import Final
 
@@ -13,7 +13,7 @@ import msgspec
 from tunnihind import __version__
 from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, quarters_response, series_response
-from tunnihind.api.feeds import Feed, feed_body
+from tunnihind.api.feeds import Feed, feed_answer
 from tunnihind.api.health import Troubles
 from tunnihind.api.http.negotiation import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
@@ -25,6 +25,9 @@ from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
+
+type Answer = tuple[object, Mapping[str, str]]
+"""A body to be written as JSON, and the header fields that only this body has."""
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
@@ -48,6 +51,7 @@ class Snapshot:
         self.troubles = Troubles()
         self._data: ServedData | None = None
         self._second = 0
+        self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
         self._ready: dict[tuple[Hashable, Coding], Representation] = {}
         self.made = 0
         """How many answers have been made."""
@@ -64,62 +68,74 @@ class Snapshot:
     def show(self, data: ServedData) -> None:
         """Answer from these data from now on."""
         self._data = data
-        self._ready.clear()
+        self._forget()
 
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
-        return self._current("forecast", coding, lambda: forecast_response(self.data, self._second, self._settings))
+        return self._current(
+            "forecast", coding, lambda: (forecast_response(self.data, self._second, self._settings), {})
+        )
 
     def quarters(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters`, `days` being 0 to 14. Raises StoreError before there is data."""
         return self._current(
             ("quarters", days),
             coding,
-            lambda: quarters_response(self.data, self._second, self._settings, days),
+            lambda: (quarters_response(self.data, self._second, self._settings, days), {}),
             step_s=QUARTER_S,
         )
 
     def scenarios(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError before there is data."""
-        return self._current("scenarios", coding, lambda: scenarios_response(self.data, self._second, self._settings))
+        return self._current(
+            "scenarios", coding, lambda: (scenarios_response(self.data, self._second, self._settings), {})
+        )
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
-        return self._current(days, coding, lambda: series_response(self.data, self._second, self._settings, days))
+        return self._current(days, coding, lambda: (series_response(self.data, self._second, self._settings, days), {}))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data, NoPriceAhead."""
         return self._current(
-            feed, coding, lambda: feed_body(self.data, self._second, self._settings, feed), step_s=feed.step_s
+            feed, coding, lambda: feed_answer(self.data, self._second, self._settings, feed), step_s=feed.step_s
         )
 
     def accuracy(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""
-        return self._current("accuracy", coding, lambda: accuracy_response(self.data, self._second))
+        return self._current("accuracy", coding, lambda: (accuracy_response(self.data, self._second), {}))
 
     def _current(
-        self, resource: Hashable, coding: Coding, answer: Callable[[], object], *, step_s: int = HOUR_S
+        self, resource: Hashable, coding: Coding, answer: Callable[[], Answer], *, step_s: int = HOUR_S
     ) -> Representation:
         """Return the answer to what is asked for, made for this second; it changes with each period of a step."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
-            self._ready.clear()
+            self._forget()
         ready = self._ready.get((resource, coding))
         if ready is not None:
             self.from_memory += 1
         else:
-            plain = self._ready.get((resource, "identity"))
+            if resource not in self._bodies:
+                content, fields = answer()
+                self._bodies[resource] = msgspec.json.encode(content), fields
+            body, fields = self._bodies[resource]
             ready = self._ready[resource, coding] = represent(
-                msgspec.json.encode(answer()) if plain is None else plain.body,
+                body,
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
                 # The machine's time even when a past day is rehearsed: caches reckon with it.
                 date=formatdate(usegmt=True),
+                more_fields=fields,
             )
             self.made += 1
         return ready
+
+    def _forget(self) -> None:
+        self._bodies.clear()
+        self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
         """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""

@@ -99,7 +99,9 @@ SERVER: Final = (
     _setting("public-url", "URL by which clients know the server.  [default: http://localhost and the port]"),
     _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
     _setting(
-        "vat-rate", "VAT in consumer prices, 0.22 by specification; the law says 0.24 since 2025-07-01.", type=float
+        "vat-rate",
+        "VAT in consumer prices, 0.22 by specification. A rate other than the law's 0.24 rules the feeds too.",
+        type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
     _setting("full-horizon", "Serve the forecast past the public limit too, for a server of your own.", is_switch=True),

@@ -61,9 +61,9 @@ def create_app(
     app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
     handlers = {
         "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
-        "/api/v1/quarters": routes.quarters(snapshot, problems),
+        "/api/v1/quarters": routes.quarters(snapshot),
         "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
-        "/api/series": routes.series(snapshot, problems),
+        "/api/series": routes.series(snapshot),
         "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(read_scores, clock), problems),
         "/api/v1/history": routes.history(
             History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems

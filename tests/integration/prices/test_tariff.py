@@ -16,7 +16,7 @@ from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.support.home import instant
 from tests.support.price_strategies import HOURS, eur_mwh, hour_starts
-from tunnihind.market import ESTONIA, consumer_price
+from tunnihind.market import ESTONIA, consumer_price, vat_rate_at
 
 fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)
 rows = st.builds(
@@ -46,7 +46,7 @@ def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of
 
 @given(eur_mwh, hour_starts)
 def test_with_nothing_configured_it_is_the_market_price_with_vat_by_law(price: float, start: int) -> None:
-    assert Tariff().price(price, start) == consumer_price(price, ESTONIA.vat_rate(local(start).date()))
+    assert Tariff().price(price, start) == consumer_price(price, vat_rate_at(ESTONIA.vat_by_law, start))
 
 
 @given(eur_mwh, hour_starts, st.sampled_from([0.0, 0.09, 0.2]))

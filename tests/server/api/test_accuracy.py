@@ -115,19 +115,21 @@ async def test_the_table_is_not_sent_again_to_who_has_it(table: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "status", "said"),
     [
-        ("format=xml", "`format` is 'xml': give json or csv"),
-        ("format=csv&format=csv", "`format` is given more than once"),
-        ("format=csv&year=2020", "`year` is '2020': give a year from 2021 to 2025"),
-        ("format=csv&year=2026", "from 2021 to 2025"),
-        ("format=csv&year=abc", "`year` is 'abc'"),
-        ("format=csv&year=2025&year=2024", "`year` is given more than once"),
+        ("format=xml", 400, "`format` is 'xml': give json or csv"),
+        ("format=csv&format=csv", 400, "`format` is given more than once"),
+        ("format=csv&year=abc", 400, "`year` is 'abc'"),
+        ("format=csv&year=20333", 400, "`year` is '20333'"),
+        ("format=csv&year=2025&year=2024", 400, "`year` is given more than once"),
+        ("format=csv&year=2020", 404, "`year` is 2020: give a year from 2021 to 2025"),
+        ("format=csv&year=2026", 404, "from 2021 to 2025"),
+        ("year=2033", 404, "from 2021 to 2025"),
     ],
 )
-async def test_what_is_wrong_with_a_request_is_said(table: Table, query: str, said: str) -> None:
+async def test_what_is_wrong_with_a_request_is_said(table: Table, query: str, status: int, said: str) -> None:
     answer = await table[0].ask(f"/api/v1/accuracy?{query}")
-    assert answer.status == 400
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
     assert said in json.loads(answer.body)["detail"]
     assert table[1] == []
 

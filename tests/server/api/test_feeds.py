@@ -1,8 +1,9 @@
 """Feeds as the programs read them that they are made for: each by the rules of `tests.support.price_readers`."""
 
+import json
 import re
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -11,20 +12,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import make_run
+from tests.support.api_server import Serve, make_run
 from tests.support.clocks import local
 from tests.support.pipelines import quarters_of
 from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
-from tunnihind.api.feeds import PRICES, READERS, Feed, Reader, feed_body, feed_rates
+from tunnihind.api.feeds import PRICES, READERS, VAT_RATE, Feed, Reader, feed_answer, feed_rates
 from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, clock_midnight, consumer_price, day_end, day_start, market_price
+from tunnihind.market import (
+    DAY_S,
+    ESTONIA,
+    HOUR_S,
+    QUARTER_S,
+    clock_midnight,
+    consumer_price,
+    day_end,
+    day_start,
+    market_price,
+)
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
 SETTINGS: Final = Settings()
 DAY: Final = date(2025, 12, 15)
 NOW: Final = local("2025-12-15 12:10")
+VAT: Final = 0.24
+"""The law's rate of these days."""
 STEPS: Final = (QUARTER_S, HOUR_S)
 
 both_steps = pytest.mark.parametrize("step_s", STEPS)
@@ -85,7 +98,8 @@ def best_known(data: ServedData, step_s: int) -> dict[int, float]:
 def text_of(
     data: ServedData, reader: Reader, *, now: int = NOW, step_s: int = QUARTER_S, price: str = "consumer"
 ) -> str:
-    return msgspec.json.encode(feed_body(data, now, SETTINGS, Feed(reader, step_s, price))).decode()
+    body, _ = feed_answer(data, now, SETTINGS, Feed(reader, step_s, price))
+    return msgspec.json.encode(body).decode()
 
 
 def starts_of(data: ServedData, now: int, step_s: int = QUARTER_S, settings: Settings = SETTINGS) -> list[int]:
@@ -104,7 +118,7 @@ def test_evcc_has_a_price_from_midnight_to_the_end_of_what_is_served(step_s: int
     end = day_end(DAY) + 48 * HOUR_S
     for ts in range(local("2025-12-15 00:00"), end, QUARTER_S):
         market = market_price(known[ts - ts % step_s])
-        expected = consumer_price(market, SETTINGS.vat_rate) if kind == "consumer" else market / 1000
+        expected = consumer_price(market, VAT) if kind == "consumer" else market / 1000
         assert tariff.at(ts) == pytest.approx(expected, abs=1e-9)
         assert tariff.at(ts + QUARTER_S - 1) == tariff.at(ts)
     assert tariff.at(end) is None
@@ -143,7 +157,7 @@ def test_predbat_knows_every_minute_in_cents_and_none_of_the_day_before(step_s: 
     assert [*sorted(rates.minutes)] == [*range((end - midnight) // 60)]
     known = best_known(data, step_s)
     for ts in range(midnight, end, QUARTER_S):
-        expected = 100 * consumer_price(market_price(known[ts - ts % step_s]), SETTINGS.vat_rate)
+        expected = 100 * consumer_price(market_price(known[ts - ts % step_s]), VAT)
         assert rates.at(ts) == rates.at(ts + QUARTER_S - 60) == pytest.approx(expected, abs=1e-9)
 
 
@@ -227,17 +241,17 @@ def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> N
     for reader in READERS:
         for data in (ServedData("empty"), stale):
             with pytest.raises(NoPriceAhead):
-                feed_body(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
+                feed_answer(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
 
 
 @pytest.mark.parametrize(
     ("reader", "kind", "value"),
     [
-        ("evcc", "consumer", -0.0732),
+        ("evcc", "consumer", -0.0744),
         ("evcc", "market", -0.06001),
-        ("emhass", "consumer", -0.0732),
+        ("emhass", "consumer", -0.0744),
         ("emhass", "market", -0.06001),
-        ("octopus", "consumer", -7.32),
+        ("octopus", "consumer", -7.44),
         ("octopus", "market", -6.001),
     ],
 )
@@ -275,3 +289,63 @@ def test_whatever_is_known_a_feed_has_no_gap_and_reaches_past_now(
         assert starts[-1] + step_s > now
     if now - now % HOUR_S in hours:
         assert now - now % step_s in starts
+
+
+LAW_CHANGES: Final = local("2025-07-01 00:00")
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "now", "before", "after", "named"),
+    [
+        (Settings(), "consumer", LAW_CHANGES - HOUR_S, 0.22, 0.24, f"0.22, 0.24;from={LAW_CHANGES}"),
+        (Settings(), "consumer", LAW_CHANGES + HOUR_S, None, 0.24, "0.24"),
+        (Settings(), "consumer", LAW_CHANGES - 9 * DAY_S, 0.22, None, "0.22"),
+        # The law's own rate is no choice of another.
+        (Settings(vat_rate=0.24), "consumer", LAW_CHANGES - HOUR_S, 0.22, 0.24, f"0.22, 0.24;from={LAW_CHANGES}"),
+        (Settings(vat_rate=0.09), "consumer", LAW_CHANGES - HOUR_S, 0.09, 0.09, "0.09"),
+        (Settings(vat_rate=0.0), "consumer", LAW_CHANGES - HOUR_S, 0.0, 0.0, "0"),
+        (Settings(vat_rate=0.09), "market", LAW_CHANGES - HOUR_S, 0.0, 0.0, "0"),
+    ],
+    ids=["change", "after", "before", "law", "chosen", "chosen none", "market"],
+)
+@both_steps
+def test_prices_have_the_vat_of_their_date_or_the_operators(
+    settings: Settings, kind: str, now: int, before: float | None, after: float | None, named: str, step_s: int
+) -> None:
+    start = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    # Settled to the middle of the second day: settled prices and medians on both sides of a change.
+    data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
+    known = best_known(data, step_s)
+    feed = Feed("emhass", step_s, kind)
+    _, fields = feed_answer(data, now, settings, feed)
+    assert fields == {VAT_RATE: named}
+    rates = [*feed_rates(data, now, settings, feed)]
+    for rate in rates:
+        vat = before if rate.start < LAW_CHANGES else after
+        assert vat is not None
+        assert rate.eur_kwh == pytest.approx(market_price(known[rate.start]) / 1000 * (1 + vat), abs=0.000051)
+
+
+@pytest.mark.parametrize("reader", READERS)
+async def test_the_rate_is_in_the_header_of_answers_and_of_304s(serve: Serve, reader: Reader) -> None:
+    server = await serve(ordinary(), now=NOW)
+    path = f"/api/feeds/{reader}"
+    first = await server.ask(path)
+    for answer in (
+        first,
+        await server.ask(path, method="HEAD"),
+        await server.ask(path, "Accept-Encoding: gzip"),
+        await server.ask(path, f"If-None-Match: {first.headers['ETag']}"),
+    ):
+        assert answer.headers["Tunnihind-VAT-Rate"] == "0.24"
+        assert "Tunnihind-VAT-Rate" in answer.headers["Access-Control-Expose-Headers"].split(", ")
+    assert (await server.ask(f"{path}?price=market")).headers["Tunnihind-VAT-Rate"] == "0"
+    assert "vat_rate" not in first.body.decode().lower()
+
+
+@pytest.mark.parametrize("path", ["forecast", "quarters", "scenarios"])
+async def test_the_specified_rate_stays_where_the_feeds_go_by_the_law(serve: Serve, path: str) -> None:
+    answer = await (await serve()).ask(f"/api/v1/{path}")
+    assert "Tunnihind-VAT-Rate" not in answer.headers
+    [hour, *_] = json.loads(answer.body)["dayAhead"]
+    assert hour["eurKwh"] == round(hour["eurMwh"] / 1000 * 1.22, 4)

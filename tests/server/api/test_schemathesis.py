@@ -11,17 +11,6 @@ from tests.support.api_server import Serve, make_view
 from tunnihind.api.feeds import READERS
 from tunnihind.api.served_data import ServedData
 
-# No pattern can tell months and years that are yet to come.
-CONFIGURATION = """
-[[operations]]
-include-path = "/api/v1/history"
-checks.positive_data_acceptance.expected-statuses = [200, 304, 400]
-
-[[operations]]
-include-path = "/api/v1/accuracy"
-checks.positive_data_acceptance.expected-statuses = [200, 304, 400]
-"""
-
 
 @pytest.mark.parametrize(
     ("view", "but"),
@@ -38,7 +27,6 @@ async def test_schemathesis_finds_nothing_with_all_its_checks(
     description = tmp_path / "openapi.json"
     # From a file, because schemathesis leaves out the operation that it reads a description from.
     description.write_bytes((await server.ask("/api/openapi.json")).body)
-    (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

@@ -19,7 +19,7 @@ _COMMON: Final = {
 }
 
 _OF_API: Final = {
-    "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
 """What tells clients about the API; a page's thirty files would carry it for nobody."""

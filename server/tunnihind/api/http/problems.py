@@ -12,7 +12,7 @@ from tunnihind.api.models.service import Problem
 
 DETAILS: Final[Mapping[int, str]] = {
     400: "The request makes no sense as it stands.",
-    404: "There is nothing at this path. /api/openapi.json lists what there is.",
+    404: "There is nothing at this address. /api/openapi.json lists what there is.",
     405: "This resource is read-only: use GET, HEAD or OPTIONS.",
     413: "The request is too large. None of the resources takes a body.",
     414: "The request's address is too long.",

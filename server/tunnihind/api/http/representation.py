@@ -1,7 +1,7 @@
 """Bodies in their content codings, with the fields that tell caches and clients what they have."""
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from compression import zstd
 from dataclasses import dataclass
 from functools import cache
@@ -47,23 +47,25 @@ def represent(
     vary: str = hdrs.ACCEPT_ENCODING,
     date: str | None = None,
     of_api: bool = True,
+    more_fields: Mapping[str, str] | None = None,
 ) -> Representation:
     """Encode a body and make its header fields; `vary` names the request's fields that the body depends on.
 
-    What isn't `of_api` says nothing about the API. `date` is the Date field of a representation that lives no longer
-    than a second, so that its messages can be serialised ahead.
+    What isn't `of_api` says nothing about the API. `more_fields` are those of this body alone, which a 304 has too.
+    `date` is the Date field of a representation that lives no longer than a second, so that its messages can be
+    serialised ahead.
     """
     encoded = encode(body, coding)
-    validators = {"ETag": f"W/{tag}", "Vary": vary}
+    of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
     fields = headers(
         cache_control, content_type=content_type, content_security_policy=content_security_policy, of_api=of_api
     )
-    fields.update(validators)
+    fields.update(of_both)
     fields["Content-Length"] = str(len(encoded))
     if coding != "identity":
         fields["Content-Encoding"] = coding
     not_modified_fields = headers(cache_control, of_api=of_api)
-    not_modified_fields.update(validators)
+    not_modified_fields.update(of_both)
     return Representation(
         tag,
         PreparedAnswer.of(HTTPStatus.OK, fields, encoded, date=date),

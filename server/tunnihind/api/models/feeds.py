@@ -17,7 +17,9 @@ class EvccRate(Struct, frozen=True, kw_only=True):
 
     start: PeriodStartIso
     end: PeriodEndIso
-    value: Annotated[float, Meta(description="Settled price or median, EUR/kWh.", examples=[0.1029])]
+    value: Annotated[
+        float, Meta(description="Settled price or median, EUR/kWh; without VAT for `price=market`.", examples=[0.1029])
+    ]
 
 
 class OctopusRate(Struct, frozen=True, kw_only=True):

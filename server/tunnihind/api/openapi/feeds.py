@@ -1,18 +1,16 @@
 """The feeds: prices in the form that other programs read."""
 
 from collections.abc import Iterable, Mapping
-from string import Template
 from typing import Final
 
 import msgspec
 
 from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_NOW
-from tunnihind.api.feeds import Feed, Reader, feed_body
+from tunnihind.api.feeds import VAT_RATE, Feed, Reader, feed_answer
 from tunnihind.api.http.headers import JSON
 from tunnihind.api.openapi.operation import operation
 from tunnihind.api.openapi.parameters import KNOWN_TAG, PRICE, RESOLUTION
 from tunnihind.api.openapi.responses import Document, cached, problems, reference
-from tunnihind.api.openapi.words import description_words
 from tunnihind.market import QUARTER_S
 from tunnihind.settings import Settings
 
@@ -47,9 +45,9 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
         "getOctopusFeed",
         "Prices for Predbat, in Octopus's form",
         (
-            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT: `price=consumer` has this server's "
-            "rate, $vat. Margin and fees with VAT go into `rates_import_override` as `rate_increment`. Give "
-            "`rates_export_octopus_url` `price=market`."
+            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT, so leave it `price=consumer`. Margin "
+            "and fees with VAT go into `rates_import_override` as `rate_increment`. Give `rates_export_octopus_url` "
+            "`price=market`."
         ),
         reference("OctopusRates"),
     ),
@@ -60,7 +58,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
 def feed_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
     """Give the path and the operation of each."""
     for reader, (name, summary, advice, schema) in _FEEDS.items():
-        example = feed_body(EXAMPLE_DATA, EXAMPLE_NOW, settings, Feed(reader, QUARTER_S, "consumer"))
+        example, _ = feed_answer(EXAMPLE_DATA, EXAMPLE_NOW, settings, Feed(reader, QUARTER_S, "consumer"))
         prices = {JSON: {"schema": schema, "example": msgspec.to_builtins(example)}}
         yield (
             f"/api/feeds/{reader}",
@@ -68,8 +66,8 @@ def feed_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
                 name,
                 "Feeds",
                 summary,
-                f"{_FEED} {Template(advice).substitute(description_words(settings))}",
-                answers=cached(prices) | problems(400, 405, 429, 500, 503),
+                f"{_FEED} {advice}",
+                answers=cached(prices, VAT_RATE) | problems(400, 405, 429, 500, 503),
                 parameters=[RESOLUTION, PRICE, KNOWN_TAG],
             ),
         )

@@ -27,8 +27,9 @@ MONTH: Final = {
     "name": "month",
     "in": "query",
     "required": True,
-    "description": f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one.",
-    "schema": {"type": "string", "pattern": "^20(2[1-9]|[3-9][0-9])-(0[1-9]|1[0-2])$"},
+    "description": f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one; "
+    "another is a 404.",
+    "schema": {"type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$"},
     "example": "2025-12",
 }
 
@@ -44,7 +45,8 @@ PRICE: Final = {
     "name": "price",
     "in": "query",
     "required": False,
-    "description": "`consumer` is with VAT at this server's rate, `market` without.",
+    "description": "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the "
+    "operator of this server chose; `Tunnihind-VAT-Rate` names it.",
     "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
 }
 
@@ -60,9 +62,9 @@ YEAR: Final = {
     "name": "year",
     "in": "query",
     "required": False,
-    "description": f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one. Without it the "
-    f"last {DEFAULT_DAYS} days.",
-    "schema": {"type": "string", "pattern": "^20(2[1-9]|[3-9][0-9])$"},
+    "description": f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one; another is a "
+    f"404. Without it the last {DEFAULT_DAYS} days.",
+    "schema": {"type": "string", "pattern": "^[0-9]{4}$"},
     "example": "2025",
 }
 

@@ -100,7 +100,7 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
                 content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW))
                 | {CSV: {"schema": {"type": "string"}, "example": table([EXAMPLE_DAY]).decode()}}
             )
-            | problems(400, 405, 429, 500, 503),
+            | problems(400, 404, 405, 429, 500, 503),
             parameters=[FORMAT, YEAR, KNOWN_TAG],
         ),
     )
@@ -116,7 +116,7 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "week, lacks nothing and isn't waiting for a second source may be cached for good; after a correction its "
             "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
             "`Retry-After` asks for patience.",
-            answers=cached(content("HistoryResponse", history)) | problems(400, 405, 429, 500, 503),
+            answers=cached(content("HistoryResponse", history)) | problems(400, 404, 405, 429, 500, 503),
             parameters=[MONTH, RESOLUTION, KNOWN_TAG],
         ),
     )

@@ -4,20 +4,32 @@ from typing import Any, Final
 
 import msgspec
 
+from tunnihind.api.feeds import VAT_RATE
 from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
 from tunnihind.api.http.problems import DETAILS, Problems
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
 
+_OF_CACHED: Final = ("ETag", "Cache-Control", "Vary")
 _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
 
-def cached(body: Document) -> Document:
-    """Return the answers of a resource that may be kept for a while: `body` as `content` gives it, and 304."""
+def cached(body: Document, *fields: str) -> Document:
+    """Return the answers of a resource that may be kept for a while: `body` as `content` gives it, and 304.
+
+    `fields` are header fields that only this resource has.
+    """
     return {
-        "200": {"description": "The answer.", "headers": _fields("ETag", "Cache-Control", "Vary"), "content": body},
-        "304": {"$ref": "#/components/responses/304"},
+        "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
+        "304": _not_modified(*fields) if fields else {"$ref": "#/components/responses/304"},
+    }
+
+
+def _not_modified(*fields: str) -> Document:
+    return {
+        "description": "Nothing has changed since the answer with the given `ETag`.",
+        "headers": _fields(*_OF_CACHED, *fields),
     }
 
 
@@ -34,11 +46,7 @@ def problems(*statuses: int) -> Document:
 def response_components(settings: Settings) -> Document:
     """Return the answers that resources share. A path that isn't described here answers 404."""
     texts = Problems(settings.base_url)
-    not_modified = {
-        "description": "Nothing has changed since the answer with the given `ETag`.",
-        "headers": _fields("ETag", "Cache-Control", "Vary"),
-    }
-    return {"304": not_modified} | {
+    return {"304": _not_modified()} | {
         str(status): {
             "description": detail,
             "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
@@ -82,6 +90,12 @@ def header_components() -> Document:
             "Names this request in the server's log. It is the request's own `X-Request-Id` if that has up to 128 "
             "letters, digits and `._:/+=@-`.",
             example="7f9c2ba4e88f827d",
+        ),
+        VAT_RATE: _field(
+            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. Where the law changes it within the "
+            "feed, each later rate follows with the instant from which it applies, unix seconds.",
+            {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
+            example="0.22, 0.24;from=1751317200",
         ),
         "Allow": _field("The methods that this resource takes.", example=METHODS),
         "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
