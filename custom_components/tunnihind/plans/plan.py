@@ -11,6 +11,8 @@
   what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
   ends early where a published price is on the wrong side of the limit, though not before its least length.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
+- A plan with several days to choose from does not take the rest of a span that has become too short for it, as where
+  it is made late in the evening, if a later occurrence within these days has room for all of it.
 - A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
   window that may be done in part then gets more time for what was lost. Another one has run: no machine starts twice.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
@@ -30,7 +32,7 @@ from .outcome import Decision, NoWindow, Outcome, Reason
 from .saving import Cost, cost_of, saving_of, seconds_of
 from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
-from .spans import Span, spans
+from .spans import Span, last_close, spans
 
 # Further ahead than any known price, and than the next occurrence of a weekly plan.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
@@ -78,15 +80,39 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED, run)
     reasons = []
-    for span in spans(settings, now, now + _AHEAD_S):
-        if run is not None and span.opens < run.end:
-            continue
+    ran_until = run.end if run is not None else 0
+    open_spans = [span for span in spans(settings, now, now + _AHEAD_S) if span.opens >= ran_until]
+    for place, span in enumerate(open_spans):
         outcome = window_in(settings, timeline, span, now)
         if isinstance(outcome, Decision):
+            if outcome.shortened and _is_left_out(settings, timeline, outcome, open_spans[place + 1 :]):
+                continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
     # min() keeps the first of equals, and False comes before True.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
+
+
+def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]) -> bool:
+    """Tell whether a window is short because time has passed, and a later span of the plan's days may hold all."""
+    span = window.span
+    days_end = last_close(settings, span)
+    others = [other for other in later if other.closes <= days_end]
+    if not others:
+        return False
+    whole = _pieces(settings, timeline, (first_quarter(span.opens), span.closes), span)
+    had_room = _length(whole) > _length(window.pieces)
+    return had_room and any(_may_hold_all(settings, timeline, other) for other in others)
+
+
+def _may_hold_all(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
+    """Tell whether all of the plan fits into a span that is to come, by its prices or until these are known."""
+    outcome = window_in(settings, timeline, span, span.opens)
+    if isinstance(outcome, Decision) and not outcome.shortened:
+        return True
+    known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
+    has_unknown = known_until is None or known_until < span.closes
+    return has_unknown and span.closes - span.opens >= settings.duration_s
 
 
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
