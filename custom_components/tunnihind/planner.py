@@ -8,7 +8,7 @@ from homeassistant.config_entries import ConfigSubentry
 
 from .const import LOGGER, SUBENTRY_PLAN
 from .plans.outcome import Decision, Outcome, outcome_from_dict
-from .plans.plan import Status, decide, status_of, switched_off, until
+from .plans.plan import Status, decide, status_of, switched_off, until, windows_after
 from .plans.settings import PlanSettings
 from .plans.steering import SteeredPlan
 from .prices.timeline import HOUR_S, Timeline
@@ -25,6 +25,7 @@ class Planner:
         self._settings: dict[str, PlanSettings] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._ran: dict[str, list[Decision]] = {}
+        self._after: dict[str, tuple[Decision, ...]] = {}
 
     def restore(
         self,
@@ -77,6 +78,11 @@ class Planner:
         """Return every plan's window as of `now` (UTC seconds), or why it has none."""
         self._outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self._settings}
         self._ran = {plan: self._ran_by(plan, outcome, now) for plan, outcome in self._outcomes.items()}
+        self._after = {
+            plan: windows_after(self._settings[plan], timeline, outcome, now)
+            for plan, outcome in self._outcomes.items()
+            if isinstance(outcome, Decision)
+        }
         return self._outcomes
 
     @property
@@ -85,9 +91,13 @@ class Planner:
         return self._settings
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows of the last two weeks that ran or run, and the one that is ahead."""
+        """Return the windows of the last two weeks that ran or run, and the one that is ahead.
+
+        Of a plan by its price limit, all that is known ahead.
+        """
         outcome, ran = self._outcomes.get(plan), self._ran.get(plan, [])
-        return [*ran, outcome] if isinstance(outcome, Decision) and not outcome.locked else ran
+        ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
+        return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
         """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""

@@ -9,8 +9,11 @@
   pieces or by going on with the one that runs: a boiler must not stay cold because of what was not known at midnight.
 - A plan of all hours below or above a price has nothing to finish. Of its window only the piece that runs stays, and
   what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
-  ends early where a published price is on the wrong side of the limit, though not before its least length.
+  ends early where a published price is on the wrong side of the limit, though not before its least length. The end of
+  its span is none of the time that it may use where the next span follows at once: a piece goes on over midnight.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
+- A plan with several days to choose from does not take the rest of a span that has become too short for it, as where
+  it is made late in the evening, if a later occurrence within these days has room for all of it.
 - A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
   window that may be done in part then gets more time for what was lost. Another one has run: no machine starts twice.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
@@ -30,7 +33,7 @@ from .outcome import Decision, NoWindow, Outcome, Reason
 from .saving import Cost, cost_of, saving_of, seconds_of
 from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
-from .spans import Span, spans
+from .spans import Span, last_close, spans
 
 # Further ahead than any known price, and than the next occurrence of a weekly plan.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
@@ -78,15 +81,55 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED, run)
     reasons = []
-    for span in spans(settings, now, now + _AHEAD_S):
-        if run is not None and span.opens < run.end:
-            continue
-        outcome = window_in(settings, timeline, span, now)
+    ran_until = run.end if run is not None else 0
+    open_spans = [span for span in spans(settings, now, now + _AHEAD_S) if span.opens >= ran_until]
+    for place, span in enumerate(open_spans):
+        outcome = window_in(settings, timeline, span, now, goes_on=ran_until == span.opens)
         if isinstance(outcome, Decision):
+            if outcome.shortened and _is_left_out(settings, timeline, outcome, open_spans[place + 1 :]):
+                continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
     # min() keeps the first of equals, and False comes before True.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
+
+
+def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
+    """Return the windows of the occurrences after that of `window`, as of `now` (UTC seconds), of a plan by its limit.
+
+    Other plans have none: what is best of a later span may still change in all of it.
+    """
+    found: list[Decision] = []
+    if settings.kind.is_by_limit:
+        ended = window.end
+        for span in spans(settings, window.span.closes, now + _AHEAD_S):
+            outcome = window_in(settings, timeline, span, now, goes_on=ended == span.opens)
+            if isinstance(outcome, Decision):
+                found.append(outcome)
+                ended = outcome.end
+    return tuple(found)
+
+
+def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]) -> bool:
+    """Tell whether a window is short because time has passed, and a later span of the plan's days may hold all."""
+    span = window.span
+    days_end = last_close(settings, span)
+    others = [other for other in later if other.closes <= days_end]
+    if not others:
+        return False
+    whole = _pieces(settings, timeline, (first_quarter(span.opens), span.closes), span)
+    had_room = _length(whole) > _length(window.pieces)
+    return had_room and any(_may_hold_all(settings, timeline, other) for other in others)
+
+
+def _may_hold_all(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
+    """Tell whether all of the plan fits into a span that is to come, by its prices or until these are known."""
+    outcome = window_in(settings, timeline, span, span.opens)
+    if isinstance(outcome, Decision) and not outcome.shortened:
+        return True
+    known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
+    has_unknown = known_until is None or known_until < span.closes
+    return has_unknown and span.closes - span.opens >= settings.duration_s
 
 
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
@@ -116,12 +159,15 @@ def until(window: Decision, now: int) -> Decision | None:
     return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
 
 
-def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int) -> Outcome:
-    """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none."""
+def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
+    """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none.
+
+    With `goes_on` a plan by its price limit runs up to the span: going on there has no least length.
+    """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
     bounds = first_quarter(max(now, span.opens)), span.closes
-    pieces = _pieces(settings, timeline, bounds, span)
+    pieces = _pieces(settings, timeline, bounds, span, goes_on=goes_on)
     if pieces:
         return _decision(settings, timeline, span, pieces, at_once=bounds[0])
     return NoWindow(_why_none(settings, timeline, bounds, span))
@@ -210,7 +256,7 @@ def _followed(settings: PlanSettings, timeline: Timeline, run: Decision, now: in
     if bounds[0] < bounds[1] and not timeline.between(*bounds):
         return run
     goes_on = bounds[0] == begun[-1][1]
-    ahead = all_usable(timeline, bounds, settings.min_piece_s or QUARTER_S, _price_of(settings), goes_on=goes_on)
+    ahead = _all_by_limit(settings, timeline, bounds, _price_of(settings), goes_on=goes_on)
     pieces = _joined(begun, ahead)
     if (pieces == run.pieces and not run.forecast_share) or not seconds_of(timeline, pieces):
         return replace(run, pieces=pieces)
@@ -243,15 +289,31 @@ def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...
 
 
 def _pieces(
-    settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span, *, limited: bool = True
+    settings: PlanSettings,
+    timeline: Timeline,
+    bounds: Piece,
+    span: Span,
+    *,
+    limited: bool = True,
+    goes_on: bool = False,
 ) -> tuple[Piece, ...]:
     """Return what is best within `bounds`, which is what is left of `span`; without the price limit if asked so."""
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
-        return all_usable(timeline, bounds, settings.min_piece_s or QUARTER_S, price_of)
+        return _all_by_limit(settings, timeline, bounds, price_of, goes_on=goes_on)
     jobs = [job for job in (_job(settings), _job_that_shortens(settings)) if job is not None]
     found = (cheapest(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
     return next(filter(None, found), ())
+
+
+def _all_by_limit(
+    settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
+) -> tuple[Piece, ...]:
+    """Return all usable time within `bounds`, which end with a span: what goes on in the next one counts as length."""
+    opens, closes = bounds
+    until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
+    pieces = all_usable(timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, goes_on=goes_on)
+    return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
 
 
 def _job(settings: PlanSettings) -> Job:

@@ -12,7 +12,8 @@ that comes twice in autumn is the first of the two; so a day's span is 23 or 25 
 
 `days` more than 1 lengthens it by the days more: at its start where there is a deadline, else at its end. But two
 occurrences never overlap: with a deadline one opens at the earliest at the chosen deadline before, without one it
-closes at the latest at the next chosen start. `weekdays` choose the days of the deadline, or else of the start.
+closes at the latest at the next chosen start. So with every day chosen a span is one day. `weekdays` choose the days of
+the deadline, or else of the start.
 
 A span depends on its own date only, so the same ones come out whenever one asks. Where a clock change leaves nothing
 of one (earliest 03:30 and deadline 04:00 on the spring day), the plan has no occurrence that day.
@@ -52,6 +53,15 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
             if span.opens < span.closes and since < span.closes and span.opens < until:
                 yield span
         day += _DAY
+
+
+def last_close(settings: PlanSettings, span: Span) -> int:
+    """Return the end of the plan's days to choose from that begin with `span`, UTC seconds.
+
+    Where chosen days follow each other more closely than that, several occurrences lie within.
+    """
+    opens = local(span.opens)
+    return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
 
 def longest_span_s(settings: PlanSettings) -> int:

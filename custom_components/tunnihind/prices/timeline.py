@@ -77,6 +77,11 @@ class Timeline:
         """The end of the newest settled period, UTC seconds; None where none is settled."""
         return max((period.end for period in self.periods if period.settled), default=None)
 
+    @property
+    def known_until(self) -> int | None:
+        """The end of the newest period, settled or predicted, UTC seconds; None where nothing is known."""
+        return self.periods[-1].end if self.periods else None
+
 
 def _split(period: Period, step_s: int) -> Iterator[Period]:
     for start in range(period.start, period.end, step_s):

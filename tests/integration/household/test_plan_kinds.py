@@ -111,6 +111,23 @@ async def test_triggers_and_conditions_take_a_window_of_dear_hours_for_a_window(
     assert entities_of_kind(hass, {window, start}, "window") == {window}
 
 
+async def test_the_calendar_has_a_plan_by_a_price_limit_as_far_as_prices_are_known(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(
+        "2026-01-14T18:00:00+02:00", settled_until="2026-01-16T01:00:00+02:00", price_of=lambda _: 50.0
+    )
+    await home.add(plans={PLAN_ID: {"kind": "below", "price_cap": 10}})
+    asked = {"start_date_time": "2026-01-14T12:00:00+02:00", "end_date_time": "2026-01-17T00:00:00+02:00"}
+    calendar = home.state("calendar", "plans").entity_id
+    answer: Any = await hass.services.async_call(
+        "calendar", "get_events", {"entity_id": calendar, **asked}, blocking=True, return_response=True
+    )
+    begins, ends = ([instant(event[edge]) for event in answer[calendar]["events"]] for edge in ("start", "end"))
+    assert [begins[0], ends[-1]] == [instant("2026-01-14T18:00:00+02:00"), instant("2026-01-16T01:00:00+02:00")]
+    assert ends[:-1] == begins[1:]
+
+
 async def test_a_plan_by_a_price_limit_is_on_in_exactly_the_hours_below_it(make_home: MakeHome) -> None:
     home = await make_home(MORNING)
     limit = sorted(prices(home).values())[10]

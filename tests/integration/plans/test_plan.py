@@ -243,6 +243,55 @@ def test_a_clock_set_back_before_the_span_opened_finds_everything_open() -> None
     assert hours(decide(plan(), TWO_DAYS, clock(1), held)) == [(3, 5)]
 
 
+class TestSeveralDaysToChooseFrom:
+    """A late beginning leaves a first occurrence out whose rest is too short, if a later one of the days has room."""
+
+    EVENING = clock(21.1)
+    PUBLISHED = line(settled(NIGHT, [0.1 + hour % 7 / 100 for hour in range(48)]))
+
+    @staticmethod
+    def car(**form: object) -> PlanSettings:
+        """Return a plan of 11 hours: 25 kWh at 2.3 kW."""
+        return PlanSettings.from_mapping({"energy": 25, "power": 2.3, "split": True, "days": 3, **form})
+
+    def test_the_rest_of_a_night_is_left_for_a_day_that_holds_all(self) -> None:
+        found = window(decide(self.car(deadline="06:00:00"), self.PUBLISHED, self.EVENING))
+        assert (found.shortened, sum(end - start for start, end in found.pieces)) == (False, 11 * HOUR_S)
+        assert (found.span.opens, found.span.closes) == (clock(30), clock(54))
+        again = window(decide(self.car(deadline="06:00:00"), self.PUBLISHED, clock(23), found))
+        assert again == found
+
+    @pytest.mark.parametrize("form", [{"earliest": "18:00:00", "deadline": "06:00:00"}, {}, {"split": False}])
+    def test_with_any_bounds_and_in_one_piece_too(self, form: dict[str, Any]) -> None:
+        found = window(decide(self.car(**form), self.PUBLISHED, self.EVENING))
+        assert found.start >= clock(24)
+        assert not found.shortened
+
+    def test_a_plan_of_one_day_takes_what_is_left(self) -> None:
+        found = window(decide(self.car(deadline="06:00:00", days=1), self.PUBLISHED, self.EVENING))
+        assert hours(found) == [(21.25, 30)]
+        assert found.shortened
+
+    def test_a_deadline_whose_days_no_other_shares_is_kept(self) -> None:
+        weekly = self.car(deadline="06:00:00", weekdays=["sat", "tue"])
+        assert hours(decide(weekly, self.PUBLISHED, self.EVENING)) == [(21.25, 30)]
+
+    def test_it_waits_for_the_prices_of_a_later_day_that_has_the_time(self) -> None:
+        today = line(settled(NIGHT, [0.2] * 25))
+        asked = self.car(deadline="14:00:00", energy=40)
+        assert hours(decide(asked, today, clock(12))) == [(14, 25)]
+
+    def test_what_no_later_day_holds_is_not_waited_for(self) -> None:
+        asked = self.car(earliest="22:00:00", deadline="06:00:00", days=2, energy=60)
+        assert hours(decide(asked, self.PUBLISHED, clock(23)))[0][0] == 23
+
+    def test_a_price_limit_that_shortens_every_day_leaves_none_out(self) -> None:
+        asked = self.car(deadline="06:00:00", price_cap=11)
+        prices = line(settled(NIGHT, [0.3] * 22 + [0.1] * 2 + [0.3] * 20 + [0.1] * 2 + [0.3] * 2))
+        for now in (clock(6), self.EVENING):
+            assert hours(decide(asked, prices, now)) == [(22, 24)]
+
+
 def test_only_the_newest_run_is_remembered() -> None:
     many_days = line(settled(NIGHT, [*CHEAP_AT_3] * 30))
     outcome: Outcome | None = None

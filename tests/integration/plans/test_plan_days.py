@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.outcome import Decision, Outcome
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import decide, window_in
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
-from custom_components.tunnihind.plans.spans import spans
-from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.support.plan_days import Household, goes_on, noise, timeline_at
+from custom_components.tunnihind.plans.spans import last_close, spans
+from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from tests.support.plan_days import Household, goes_on, noise, timeline_at, true_price
 from tests.support.timelines import DAY_S, QUARTER_S, at
 
 FORMS: dict[str, dict[str, Any]] = {
@@ -27,6 +27,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "days": 2,
         "weekdays": ["mon", "fri"],
     },
+    "three days, every day": {"energy": 25, "power": 2.3, "split": True, "deadline": "06:00:00", "days": 3},
     "capped": {"duration": 120, "price_cap": 6},
     "capped split": {"duration": 360, "split": True, "min_piece": 15, "price_cap": 5},
     "nearly all day": {"duration": 1320, "split": True, "min_piece": 60},
@@ -110,6 +111,40 @@ def test_publication_after_midnight_still_lets_a_split_plan_run_its_whole_time()
 def test_a_published_plan_never_rests_on_a_forecast() -> None:
     household = lived("by the morning, two days", Horizon.PUBLISHED, "spring")
     assert all(run.forecast_share == 0 for run in household.runs.values())
+
+
+@settings(max_examples=80)
+@given(
+    st.integers(0, 7 * 96),
+    st.integers(1, 110),
+    st.integers(1, 3),
+    st.sampled_from([None, "06:00:00", "14:15:00"]),
+    st.sampled_from([["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ["mon", "tue", "fri"], ["wed"]]),
+)
+def test_made_at_any_time_it_runs_whole_in_the_first_of_its_days_that_holds_it(
+    quarter: int, quarters: int, days: int, deadline: str | None, weekdays: list[str]
+) -> None:
+    form = {"deadline": deadline, "days": days, "weekdays": weekdays, "split": True, "min_piece": 15}
+    plan = PlanSettings.from_mapping({**form, "energy": quarters / 4, "power": 1})
+    first = at("2026-11-02T00:00")
+    known = Timeline(
+        HOUR_S,
+        (
+            Period(start, start + HOUR_S, price := true_price(start), price, price, settled=True)
+            for start in range(first - 10 * DAY_S, first + 30 * DAY_S, HOUR_S)
+        ),
+    )
+    now = first + quarter * QUARTER_S
+    ahead = list(spans(plan, now, now + 8 * DAY_S))
+    windows = [window_in(plan, known, span, now) for span in ahead if span.closes <= last_close(plan, ahead[0])]
+    whole = [window for window in windows if isinstance(window, Decision) and not window.shortened]
+    outcome = decide(plan, known, now)
+    assert isinstance(outcome, Decision)
+    if whole:
+        assert (outcome.span, outcome.pieces) == (whole[0].span, whole[0].pieces)
+    else:
+        windows = [window_in(plan, known, span, now) for span in ahead]
+        assert outcome.span == next(window.span for window in windows if isinstance(window, Decision))
 
 
 PLANS = st.builds(

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcome, Reason, outcome_from_dict
-from custom_components.tunnihind.plans.plan import decide, window_in
+from custom_components.tunnihind.plans.plan import decide, window_in, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
@@ -207,6 +207,23 @@ class TestByPriceLimit:
     def test_without_any_price_what_was_planned_stays(self) -> None:
         began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
         assert hours(decide(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
+
+    def test_a_piece_over_midnight_counts_as_a_whole_on_both_sides(self) -> None:
+        asked = plan(kind="below", price_cap=10, min_piece=90)
+        timeline = line(settled(NIGHT, [*[0.5] * 23, 0.1, 0.1, *[0.5] * 23]))
+        began = decide(asked, timeline, clock(20))
+        assert hours(began) == [(23, 24)]
+        held = decide(asked, timeline, clock(23.5), began)
+        assert hours(held) == [(23, 24)]
+        assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
+
+    def test_all_that_is_published_after_its_own_day_is_known_too(self) -> None:
+        asked = plan(kind="below", price_cap=10, min_piece=60)
+        timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))
+        now = window(decide(asked, timeline, clock(20)))
+        assert [hours(later) for later in windows_after(asked, timeline, now, clock(20))] == [[(24, 25), (30, 31)]]
+        other = plan(duration=60)
+        assert windows_after(other, timeline, window(decide(other, timeline, NIGHT)), NIGHT) == ()
 
     @pytest.mark.parametrize("kind", ["below", "above"])
     def test_lived_through_it_is_on_in_exactly_the_hours_on_its_side(self, kind: str) -> None:
