@@ -256,5 +256,5 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
-            return self.async_update_and_abort(entry, unique_id=server.unique_id, data=server.data)
-        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data=server.data)
+            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
+        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
