@@ -21,7 +21,7 @@ SCHEMA: Final = vol.Schema({**SERVER_FIELD, vol.Required(ATTR_ENERGY): cv.string
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
     """Write what past hours cost over what is stored of it, and return what was done."""
-    hass, coordinator = call.hass, coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
     start = start_asked(call.data, EARLIEST, now)

@@ -17,7 +17,7 @@ SCHEMA: Final = vol.Schema({**SERVER_FIELD, **START_FIELD})
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
     """Write the prices of past hours over what is stored of them, and return what was done."""
-    hass, coordinator = call.hass, coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
     start = start_asked(call.data, EARLIEST, now)
