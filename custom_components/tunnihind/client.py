@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import Final
 
 import aiohttp
 from homeassistant.util.json import json_loads
+from homeassistant.util.network import is_local
 from multidict import CIMultiDictProxy
 from yarl import URL
 
@@ -29,6 +31,8 @@ from .prices.timeline import HOUR_S, QUARTER_S
 POLL_S: Final = 60
 # A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
 LONGEST_PAUSE_S: Final = 15 * 60
+# One in the home serves few, and is back as soon as its computer or the router has restarted.
+LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
 _MOST_BYTES: Final = 1_000_000
@@ -39,6 +43,7 @@ _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _HISTORY_DAYS: Final = "2"
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
+_HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
 # People paste addresses from the documentation or the browser, with one of these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
@@ -63,9 +68,18 @@ def without_password(url: str) -> str:
     return str(URL(url).with_user(None))
 
 
-def pause_s(failures: int) -> int:
+def is_at_home(url: str) -> bool:
+    """Tell whether the URL is of a server in the home: a private address, or a name of its network."""
+    host = (URL(url).host or "").removesuffix(".")
+    try:
+        return is_local(ip_address(host))
+    except ValueError:
+        return "." not in host or host.endswith(_HOME_NAMES)
+
+
+def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
     """Return the pause after so many failures before this one: a minute, then twice as long each time."""
-    return int(min(POLL_S * 2**failures, LONGEST_PAUSE_S))
+    return int(min(POLL_S * 2**failures, longest_s))
 
 
 class Client:

@@ -26,6 +26,7 @@ from .breakdown import Hour
 from .client import server_url, without_password
 from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
+from .coordinator import TunnihindConfigEntry
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
 from .migration import MINOR_VERSION, VERSION
 from .options_flow import TunnihindOptionsFlow
@@ -160,6 +161,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
         entry = await self.async_set_unique_id(server.unique_id)
         if entry and await self._still_answers(entry):
+            await self._wake(entry)
             return self.async_abort(reason="already_configured")
         # The entry's own update listener reloads it.
         self._abort_if_unique_id_configured(updates=server.data, reload_on_update=False)
@@ -212,6 +214,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             return False
         return server.unique_id == entry.unique_id
 
+    async def _wake(self, entry: TunnihindConfigEntry) -> None:
+        """Let an entry that has lost its server ask it at once, without waiting for its next poll."""
+        if entry.state is ConfigEntryState.SETUP_RETRY:
+            self.hass.config_entries.async_schedule_reload(entry.entry_id)
+        elif entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
+            await entry.runtime_data.async_request_refresh()
+
     def _address_form(self, step_id: str, schema: vol.Schema, suggested: dict[str, Any]) -> ConfigFlowResult:
         return self.async_show_form(
             step_id=step_id,
@@ -256,5 +265,5 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
-            return self.async_update_and_abort(entry, unique_id=server.unique_id, data=server.data)
-        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data=server.data)
+            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
+        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)

@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Final
 
 from .answers import About, ForecastAnswer, Mode
-from .client import Client, pause_s
+from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
 from .const import LOGGER
 from .errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
@@ -38,6 +38,7 @@ class Polling:
         self._client: Final = client
         self._clock: Final = clock
         self._told_identity: Final = told_identity
+        self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
         self._newest_prices: Final = NewestPrices(client)
         self._history: Final = History(client)
         self._newest: ForecastAnswer | None = None
@@ -100,9 +101,9 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return after how many seconds to ask again.
 
-        That is later each time, and not before the time that the server asks for, up to an hour.
+        That is later each time, sooner in the home, and not before the time that the server asks for, up to an hour.
         """
-        pause = pause_s(self._failures)
+        pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
         self._failures += 1
         self._about_asked_at = 0

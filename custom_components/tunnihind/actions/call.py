@@ -42,10 +42,20 @@ def length(given: object) -> timedelta:
         raise vol.Invalid(f"{given!r} is too long") from error
 
 
-def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
+async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
     """Return the coordinator of the server that is meant. Raises ServiceValidationError."""
-    entry_id = call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass)
-    entry: TunnihindConfigEntry = service.async_get_config_entry(call.hass, DOMAIN, entry_id)
+    return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
+
+
+async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
+    """Return the coordinator of an entry. Raises ServiceValidationError where it is not loaded.
+
+    A start or a reload that is under way is waited for: its first states already set off automations, which call.
+    """
+    if starting := hass.config_entries.async_get_entry(entry_id):
+        async with starting.setup_lock:
+            pass
+    entry: TunnihindConfigEntry = service.async_get_config_entry(hass, DOMAIN, entry_id)
     return entry.runtime_data
 
 

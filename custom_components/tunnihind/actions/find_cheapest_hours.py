@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.core import ServiceCall, ServiceResponse, callback
+from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
@@ -64,10 +64,9 @@ SCHEMA: Final = vol.Schema(
 )
 
 
-@callback
-def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
+async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest or dearest time for a job, or why there is none."""
-    coordinator = coordinator_of(call)
+    coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
     window = window_answer(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))

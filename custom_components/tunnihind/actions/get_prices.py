@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.core import ServiceCall, ServiceResponse, callback
+from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
@@ -45,10 +45,9 @@ SCHEMA: Final = vol.Schema(
 )
 
 
-@callback
-def get_prices(call: ServiceCall) -> ServiceResponse:
+async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices, by default from the current period on and as it is billed."""
-    coordinator = coordinator_of(call)
+    coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)

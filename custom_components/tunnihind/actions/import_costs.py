@@ -8,7 +8,7 @@ from homeassistant.helpers import config_validation as cv
 
 from ..past.costs import costs, sum_rows
 from ..past.hours import without_left_out
-from ..past.own_statistics import cost_statistic
+from ..past.own_statistics import async_cost_statistic
 from ..past.paid_prices import EARLIEST
 from ..past.recorder import check_recorder, energy_of, name_of_energy, stored_costs, write_costs
 from ..prices.timeline import HOUR_S, QUARTER_S
@@ -21,13 +21,13 @@ SCHEMA: Final = vol.Schema({**SERVER_FIELD, vol.Required(ATTR_ENERGY): cv.string
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
     """Write what past hours cost over what is stored of it, and return what was done."""
-    hass, coordinator = call.hass, coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
     start = start_asked(call.data, EARLIEST, now)
     energy_id = call.data[ATTR_ENERGY]
     name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
-    metadata = cost_statistic(entry.entry_id, entry.title, hass.config.language, energy_id=energy_id, energy=name)
+    metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
     async with import_lock(hass):
         energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
         found = costs(energy, await paid.of(sorted(energy.hours)))

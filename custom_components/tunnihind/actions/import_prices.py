@@ -6,7 +6,7 @@ import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse
 
 from ..past.hours import NO_PRICE, HourPrice, hours_between, without_left_out
-from ..past.own_statistics import price_statistic
+from ..past.own_statistics import async_price_statistic
 from ..past.paid_prices import EARLIEST
 from ..past.recorder import check_recorder, stored_prices, write_prices
 from .call import SERVER_FIELD, coordinator_of, rehearsal_mark
@@ -17,12 +17,11 @@ SCHEMA: Final = vol.Schema({**SERVER_FIELD, **START_FIELD})
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
     """Write the prices of past hours over what is stored of them, and return what was done."""
-    hass, coordinator = call.hass, coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
     start = start_asked(call.data, EARLIEST, now)
-    entry = coordinator.config_entry
-    metadata = price_statistic(entry.entry_id, entry.title, hass.config.language)
+    metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
     async with import_lock(hass):
         prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])

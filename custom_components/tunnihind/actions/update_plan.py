@@ -11,16 +11,15 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
-from homeassistant.helpers import service
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from ..plan_changes import PlanOfServer, async_change_plans
+from ..coordinator import TunnihindCoordinator
+from ..plan_changes import async_change_plans
 from ..plans.settings import Horizon
 from ..plans.steering import Change
-from .call import length, rehearsal_mark
+from .call import coordinator_of_entry, length, rehearsal_mark
 from .window import window_answer
 
 ATTR_ENABLED: Final = "enabled"
@@ -74,7 +73,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
     """Change the plans that are meant, all or none, and return what each now does."""
-    plans = _plans_meant(call)
+    plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
         clear=call.data[ATTR_CLEAR],
@@ -97,8 +96,8 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
     }
 
 
-def _plans_meant(call: ServiceCall) -> list[PlanOfServer]:
-    """Return each plan that the call's target means, once. Raises ServiceValidationError.
+def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
+    """Return the entry and the subentry of each plan that the call means, once. Raises ServiceValidationError.
 
     An entity or a device that is named has to be a plan's. Of an area, a floor or a label, its plans are meant.
     """
@@ -123,7 +122,7 @@ def _plans_meant(call: ServiceCall) -> list[PlanOfServer]:
         meant.add(device_id)
     if not meant:
         raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_plan_meant")
-    return [_loaded(call.hass, *plans[device_id]) for device_id in sorted(meant)]
+    return [plans[device_id] for device_id in sorted(meant)]
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
@@ -136,11 +135,6 @@ def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
         for domain, plan_id in device.identifiers
         if domain == DOMAIN and plan_id in entry.subentries
     }
-
-
-def _loaded(hass: HomeAssistant, entry_id: str, plan_id: str) -> PlanOfServer:
-    entry: TunnihindConfigEntry = service.async_get_config_entry(hass, DOMAIN, entry_id)
-    return entry.runtime_data, plan_id
 
 
 def _name_of(hass: HomeAssistant, target: str) -> str:

@@ -1,12 +1,20 @@
-"""The integration's own statistics: their ids, and what the recorder is told of them."""
+"""The integration's own statistics: their ids, and what the recorder is told of them.
+
+An id says nothing of the entry but its place among the entries, so a server that is removed and added again, or
+replaced by another one, goes on with the statistics of before. Live prices, a demo's and a rehearsal's never mix.
+"""
 
 from dataclasses import dataclass
-from typing import Final
+from itertools import count
+from typing import Any, Final
 
 from homeassistant.components.recorder.models import StatisticMeanType, StatisticMetaData
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import slugify
 
-from ..const import DOMAIN, EUR, EUR_PER_KWH
+from ..answers import Mode
+from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
 
 _ENGLISH: Final = "en"
 
@@ -25,12 +33,13 @@ _NAMES: Final = {
 }
 
 
-def price_statistic(entry_id: str, title: str, language: str) -> StatisticMetaData:
+@callback
+def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
     """Return the metadata of an entry's prices."""
     return StatisticMetaData(
-        statistic_id=f"{DOMAIN}:price_{slugify(entry_id)}",
+        statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
-        name=_names(language).price.format(title=title),
+        name=_names(hass).price.format(title=entry.title),
         unit_of_measurement=EUR_PER_KWH,
         unit_class=None,
         mean_type=StatisticMeanType.ARITHMETIC,
@@ -38,12 +47,15 @@ def price_statistic(entry_id: str, title: str, language: str) -> StatisticMetaDa
     )
 
 
-def cost_statistic(entry_id: str, title: str, language: str, *, energy_id: str, energy: str) -> StatisticMetaData:
+@callback
+def async_cost_statistic(
+    hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
+) -> StatisticMetaData:
     """Return the metadata of what an energy statistic cost by an entry's prices; `energy` is its name."""
     return StatisticMetaData(
-        statistic_id=f"{DOMAIN}:cost_{slugify(entry_id)}_{slugify(energy_id)}",
+        statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
-        name=_names(language).cost.format(title=title, energy=energy),
+        name=_names(hass).cost.format(title=entry.title, energy=energy),
         unit_of_measurement=EUR,
         unit_class=None,
         mean_type=StatisticMeanType.NONE,
@@ -51,5 +63,24 @@ def cost_statistic(entry_id: str, title: str, language: str, *, energy_id: str, 
     )
 
 
-def _names(language: str) -> _Names:
-    return _NAMES.get(language, _NAMES[_ENGLISH])
+def _id(*parts: str) -> str:
+    return f"{DOMAIN}:{'_'.join(parts)}"
+
+
+@callback
+def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
+    """Return the parts of an id that tell the entry from others; none for the only server of a home.
+
+    The entry gets the lowest number that no other entry of its mode has, when it first writes, and keeps it.
+    """
+    numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
+    if mode not in numbers:
+        taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in hass.config_entries.async_entries(DOMAIN)}
+        numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
+        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTICS: numbers})
+    parts = [] if mode is Mode.LIVE else [mode]
+    return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
+
+
+def _names(hass: HomeAssistant) -> _Names:
+    return _NAMES.get(hass.config.language, _NAMES[_ENGLISH])

@@ -1,5 +1,6 @@
 """The car whose state of charge tells a plan how much energy it needs."""
 
+import logging
 from typing import Any, Final
 
 import pytest
@@ -123,6 +124,16 @@ async def test_it_is_charged_at_once_where_the_plan_is_lost_and_not_for_a_reload
     assert switchings == [("on", lost + 300)]
     await charged_to(home, 80)
     assert switchings[1:] == [("off", lost + 300)]
+
+
+async def test_a_reload_tells_the_plan_its_need_without_an_error(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    await charged_to(home, 60)
+    await use(home, "charge_car_by_energy", inputs(home))
+    caplog.clear()
+    await home.hass.config_entries.async_reload(home.entry.entry_id)
+    await home.settle()
+    assert home.state("number", "energy", PLAN_ID).state == "20.0"
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 async def test_a_start_within_the_window_goes_on_charging_and_one_after_it_stops(

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
-from unittest.mock import AsyncMock, patch
+from unittest.mock import AsyncMock, Mock, patch
 
 import pytest
 from aiohttp import web
-from homeassistant.config_entries import ConfigSubentryFlow, OptionsFlow
+from homeassistant.config_entries import ConfigEntry, ConfigSubentryFlow, OptionsFlow
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
 
@@ -55,8 +55,13 @@ def _texts_of(flow: object, language: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def setup_entry() -> Iterator[AsyncMock]:
     """Keep entries from being set up: these tests are of the flows alone."""
+
+    async def set_up(_: HomeAssistant, entry: ConfigEntry[Any]) -> bool:
+        entry.runtime_data = Mock()
+        return True
+
     with (
-        patch(f"custom_components.{DOMAIN}.async_setup_entry", return_value=True) as mock,
+        patch(f"custom_components.{DOMAIN}.async_setup_entry", side_effect=set_up) as mock,
         patch(f"custom_components.{DOMAIN}.async_unload_entry", return_value=True),
     ):
         yield mock

@@ -29,9 +29,12 @@ async def test_the_form_shows_the_address_so_far(hass: HomeAssistant) -> None:
 @pytest.mark.usefixtures("setup_entry")
 async def test_the_new_address_of_the_same_server_is_taken(hass: HomeAssistant, address: str) -> None:
     entry = entry_of(NOBODY)
+    entry.add_to_hass(hass)
+    with_statistics = {"statistics": {"live": 2}}
+    hass.config_entries.async_update_entry(entry, data={**entry.data, **with_statistics})
     result = await reconfigure(hass, entry, address)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
-    assert entry.data == {"url": address, "instance_id": "test"}
+    assert entry.data == {"url": address, "instance_id": "test", **with_statistics}
 
 
 @pytest.mark.usefixtures("setup_entry")

@@ -99,10 +99,11 @@ async def test_an_address_that_now_leads_to_another_server_is_given_up(
     assert entry.data["url"] == address
 
 
+@pytest.mark.parametrize("has_moved", [True, False])
 async def test_an_entry_that_waits_for_its_server_is_woken_by_the_announcement(
-    hass: HomeAssistant, address: str
+    hass: HomeAssistant, address: str, has_moved: bool
 ) -> None:
-    entry = entry_of(NOBODY)
+    entry = entry_of(NOBODY if has_moved else address)
     entry.add_to_hass(hass)
     entry.mock_state(hass, ConfigEntryState.SETUP_RETRY)
     await announce(hass, address)

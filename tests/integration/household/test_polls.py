@@ -9,7 +9,10 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
+from custom_components.tunnihind import polling
+from custom_components.tunnihind.client import is_at_home
 from tests.support import recording_proxy as paths
+from tests.support.flows import announce
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant
 from tests.support.recording_proxy import Asked, RecordingProxy
 from tests.support.state_changes import record_state_changes
@@ -149,21 +152,59 @@ async def test_one_failure_of_the_history_costs_a_minute(proxied_home: Home, pro
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_FOUND])
+@pytest.mark.parametrize(("at_home", "pauses"), [(True, [1, 1, 2, 2, 2, 2]), (False, [1, 1, 2, 4, 8, 15, 15])])
 async def test_a_server_in_trouble_is_asked_ever_less_often_and_as_ever_once_it_is_well(
-    proxied_home: Home, proxy: RecordingProxy, status: HTTPStatus
+    proxied_home: Home,
+    proxy: RecordingProxy,
+    monkeypatch: pytest.MonkeyPatch,
+    status: HTTPStatus,
+    at_home: bool,
+    pauses: list[int],
 ) -> None:
+    # No test may connect to any other address than this machine's own.
+    monkeypatch.setattr(polling, "is_at_home", lambda _: at_home)
     await proxied_home.add()
     await minutes_go_by(proxied_home, 1)
     proxy.polls()
     proxy.refuse(status)
     for _ in range(2):
-        pauses = await _minutes_between_polls(proxied_home, proxy, until=1 + 1 + 2 + 4 + 8 + 15 + 15)
-        assert pauses == [1, 1, 2, 4, 8, 15, 15]
+        assert await _minutes_between_polls(proxied_home, proxy, until=sum(pauses)) == pauses
         proxy.pass_on()
-        await minutes_go_by(proxied_home, 15)
+        await minutes_go_by(proxied_home, pauses[-1])
         assert not proxied_home.is_on("data_problem")
         proxy.polls()
         proxy.refuse(status)
+
+
+@pytest.mark.parametrize(
+    ("host", "at_home"),
+    [
+        ("192.168.1.10", True),
+        ("[fd12:3456::1]", True),
+        ("localhost", True),
+        ("a0d7b954-tunnihind", True),  # an app beside Home Assistant
+        ("box.local", True),
+        ("box.local.", True),
+        ("server.lan", True),
+        ("193.40.1.1", False),
+        ("hind.example.org", False),
+        ("notlocal.ee", False),
+    ],
+)
+def test_a_private_address_and_a_name_of_the_homes_network_are_in_the_home(host: str, at_home: bool) -> None:
+    assert is_at_home(f"http://{host}:8080/prices") is at_home
+
+
+async def test_a_server_that_announces_itself_is_asked_at_once(proxied_home: Home, proxy: RecordingProxy) -> None:
+    await proxied_home.add()
+    proxy.refuse(HTTPStatus.SERVICE_UNAVAILABLE, **{"Retry-After": "3600"})
+    await minutes_go_by(proxied_home, 1)
+    proxy.pass_on()
+    coordinator = proxied_home.entry.runtime_data
+    assert not coordinator.last_update_success
+    await announce(proxied_home.hass, proxied_home.entry.data["url"])
+    await proxied_home.settle()
+    assert coordinator.last_update_success
 
 
 async def test_a_server_that_asks_for_more_time_than_an_hour_is_asked_after_an_hour(

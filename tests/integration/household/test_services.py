@@ -182,6 +182,19 @@ async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, home: H
         await ask(hass, "get_prices", config_entry=home.entry.entry_id)
 
 
+@pytest.mark.parametrize(
+    ("action", "data"),
+    [("get_prices", {}), ("update_plan", {"entity_id": "binary_sensor.plan_window", "enabled": False})],
+)
+async def test_an_action_waits_for_a_reload_that_is_under_way(
+    hass: HomeAssistant, home: Home, action: str, data: dict[str, Any]
+) -> None:
+    reload = hass.async_create_task(hass.config_entries.async_reload(home.entry.entry_id))
+    answer = await ask(hass, action, **data)
+    assert reload.done()
+    assert answer
+
+
 async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass: HomeAssistant, home: Home) -> None:
     await home.add(entry_id="another")
     with pytest.raises(ServiceValidationError) as refusal:

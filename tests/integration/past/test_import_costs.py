@@ -22,7 +22,7 @@ from tunnihind.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 
-COST = "tunnihind:cost_entry_estfeed_import"
+COST = "tunnihind:cost_estfeed_import"
 TENTH = instant("2026-01-10T00:00:00+02:00")
 
 

@@ -20,7 +20,7 @@ from tunnihind.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 
-PRICE = "tunnihind:price_entry"
+PRICE = "tunnihind:price_paid"
 TENTH = instant("2026-01-10T00:00:00+02:00")
 NOW = instant("2026-01-14T10:00:00+02:00")
 """The hour that it is: the first that is not over."""
