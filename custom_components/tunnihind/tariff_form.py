@@ -27,7 +27,7 @@ from .number_field import NumberField
 from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from .prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
 from .prices.rates import NETWORK as PACKAGES
-from .units import Unit, price_selector
+from .units import Unit, in_language, price_selector
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
@@ -265,13 +265,12 @@ class RowForm:
         table = self.from_table(fees_include_vat=fees_include_vat)
         return {key: table[key] for key in self._keys(Part.NETWORK)}
 
-    @property
-    def placeholders(self) -> dict[str, str]:
-        """What the form's texts are filled in with."""
+    def placeholders(self, language: str) -> dict[str, str]:
+        """Return what the form's texts are filled in with, in a language of theirs."""
         excise = nearest_entry(FEES[Part.EXCISE], self.day)
         return {
-            "default_vat": f"{self.vat_percent:g}",
+            "default_vat": in_language(f"{self.vat_percent:g}", language),
             "as_of": f"{excise.as_of:%d.%m.%Y}",
-            "excise": f"{self.unit.from_cents(excise.rate):g}",
-            "excise_disputed": f"{self.unit.from_cents(excise.disputed or excise.rate):g}",
+            "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
+            "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),
         }

@@ -9,11 +9,12 @@ from homeassistant.config_entries import ConfigEntryBaseFlow, ConfigFlowResult
 from homeassistant.core import HomeAssistant, callback
 
 from . import breakdown
-from .breakdown import Hour, OpenForm
+from .breakdown import CurrentPeriod, OpenForm
 from .const import DOMAIN
 from .prices.days import local
 from .prices.rates import Package
 from .prices.vat import default_vat_rate
+from .reader import language_of_reader
 from .tariff_form import (
     CONTRACT_DEFAULTS,
     DAY_ENDS,
@@ -36,9 +37,10 @@ _DECIMALS: Final = 4
 
 
 class TariffStep(ConfigEntryBaseFlow):
-    """A flow with the form of prices, beside which Home Assistant shows the price of this hour."""
+    """A flow with the form of prices, beside which Home Assistant shows the current price."""
 
     _form: RowForm
+    _language: str
 
     @property
     @abstractmethod
@@ -46,13 +48,13 @@ class TariffStep(ConfigEntryBaseFlow):
         """What is chosen so far."""
 
     @abstractmethod
-    def _hour(self) -> Hour:
-        """Return the current hour."""
+    def _period(self) -> CurrentPeriod:
+        """Return the current hour or quarter."""
 
     @staticmethod
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Let the form show the price of this hour while somebody types."""
+        """Let the form show the current price while somebody types."""
         breakdown.async_register(hass)
 
     @callback
@@ -61,7 +63,7 @@ class TariffStep(ConfigEntryBaseFlow):
         """Forget the form that was open."""
         breakdown.async_close(self.hass, self.flow_id)
 
-    def _open_form(
+    async def _open_form(
         self,
         step_id: str,
         row: Row | None,
@@ -71,13 +73,14 @@ class TariffStep(ConfigEntryBaseFlow):
         with_contract: bool = True,
     ) -> ConfigFlowResult:
         """Show the form of a row with the figures of today, or of its first day if that is to come."""
-        hour = self._hour()
-        day = local(hour.start).date()
+        period = self._period()
+        day = local(period.start).date()
         if row and row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
+        self._language = await language_of_reader(self.hass)
         self._form = RowForm(
             day=day,
-            vat_percent=round(default_vat_rate(hour.server_vat_rate, day) * _PERCENT, _DECIMALS),
+            vat_percent=round(default_vat_rate(period.server_vat_rate, day) * _PERCENT, _DECIMALS),
             package=package or Package((row or {}).get(PACKAGE, Package.OWN)),
             unit=unit_of(self._options),
             needs_date=needs_date,
@@ -112,12 +115,12 @@ class TariffStep(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._hour))
+        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._period))
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
             errors=errors,
-            description_placeholders=self._form.placeholders,
+            description_placeholders=self._form.placeholders(self._language),
             preview=DOMAIN,
         )
 
