@@ -22,6 +22,7 @@ from homeassistant.util.hass_dict import HassKey
 from .answers import ForecastAnswer
 from .const import DOMAIN
 from .prices.billing import Resolution
+from .prices.days import local
 from .prices.rates import Part
 from .prices.tariff import Charges, tariff_from
 from .reader import language_of_reader
@@ -73,9 +74,10 @@ class OpenForm:
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
-        if form.package is not self.form.package:
-            figures |= form.network_from_table(fees_include_vat=contract[FEES_INCLUDE_VAT])
+        figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
+        if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
+            row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         return tariff_from({**contract, ROWS: [row]}, server_vat_rate=period.server_vat_rate).charges(period.start)
 
 

@@ -210,6 +210,17 @@ async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, 
     assert price == "unknown"
 
 
+async def test_the_price_is_made_of_the_figures_that_the_form_shows_of_a_date_to_come(
+    home: Home, socket: MockHAClientWebSocket
+) -> None:
+    options = home.hass.config_entries.options
+    menu = await options.async_init(home.entry.entry_id)
+    form = await options.async_configure(menu["flow_id"], {"next_step_id": "add_row"})
+    assert "balancing capacity 0.373" in (await seen(socket, form, shown(form)))[0]
+    form = await options.async_configure(form["flow_id"], {**shown(form), "valid_from": "2027-01-01"})
+    assert "balancing capacity 0.297" in (await seen(socket, form, shown(form)))[0]
+
+
 async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHAClientWebSocket) -> None:
     form = await opened(home)
     result = await home.hass.config_entries.options.async_configure(form["flow_id"], shown(form))
