@@ -1,4 +1,4 @@
-"""The price of this hour, part by part, beside the form in which a household types what it pays.
+"""The current price, part by part, beside the form in which a household types what it pays.
 
 Home Assistant's forms show a preview that follows the typing: they ask for it by the websocket command
 `tunnihind/start_preview`, and show what comes as the name and the state of an entity.
@@ -6,7 +6,7 @@ Home Assistant's forms show a preview that follows the typing: they ask for it b
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import voluptuous as vol
 from homeassistant.components.websocket_api import async_register_command
@@ -19,9 +19,13 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.hass_dict import HassKey
 
+from .answers import ForecastAnswer
 from .const import DOMAIN
+from .prices.billing import Resolution
+from .prices.days import local
 from .prices.rates import Part
 from .prices.tariff import Charges, tariff_from
+from .reader import language_of_reader
 from .tariff_form import FEES_INCLUDE_VAT, ROWS, VALID_FROM, RowForm, contract_of
 from .units import Unit
 
@@ -30,36 +34,51 @@ _KWH_PER_MWH: Final = 1_000
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# Where their names are among the translations.
+# Where their names are among the translations, and those of the period whose price it is.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
+_PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
-    """The current hour: its start (UTC seconds), the market's price (EUR/MWh, if known) and the server's VAT rate."""
+class CurrentPeriod:
+    """The current hour, or quarter of one where the household is billed by it.
+
+    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known, and `server_vat_rate` a fraction.
+    """
 
     start: int
+    resolution: Resolution
     market: float | None
     server_vat_rate: float
+
+    @classmethod
+    def of(cls, answer: ForecastAnswer | None, now: int, billed_by: Resolution, server_vat_rate: float) -> Self:
+        """Return the period at `now` (UTC seconds) by the server's `answer`, which may have no quarters."""
+        if answer and billed_by is Resolution.HOUR:
+            answer = answer.in_hours()
+        step_s = answer.step_s if answer else billed_by.step_s
+        resolution = next(one for one in Resolution if one.step_s == step_s)
+        return cls(now - now % step_s, resolution, answer.market_price(now) if answer else None, server_vat_rate)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """A form that somebody fills in, what else holds for its rows, and the hour for which the price is shown."""
+    """A form that somebody fills in, what else holds for its rows, and the period for which the price is shown."""
 
     form: RowForm
     contract: Mapping[str, Any]
-    hour: Callable[[], Hour]
+    period: Callable[[], CurrentPeriod]
 
-    def charges(self, user_input: Mapping[str, Any], hour: Hour) -> Charges:
-        """Return what the typed figures add to the market's price in this hour."""
+    def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
+        """Return what the typed figures add to the market's price in this period."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
-        if form.package is not self.form.package:
-            figures |= form.network_from_table(fees_include_vat=contract[FEES_INCLUDE_VAT])
+        figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        return tariff_from({**contract, ROWS: [row]}, server_vat_rate=hour.server_vat_rate).charges(hour.start)
+        if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
+            row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
+        return tariff_from({**contract, ROWS: [row]}, server_vat_rate=period.server_vat_rate).charges(period.start)
 
 
 _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
@@ -91,14 +110,14 @@ def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
     return {line: eur_kwh for line, eur_kwh in lines.items() if eur_kwh or (line == MARKET and market is not None)}
 
 
-async def sentence(hass: HomeAssistant, charges: Charges, market: float | None, unit: Unit) -> str:
-    """Write the parts of a price as a sum: market + each part, VAT at the end."""
-    language = hass.config.language
+async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
+    """Write the parts of the period's price as a sum: market + each part, VAT at the end."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
-    return " + ".join(
+    parts = " + ".join(
         f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
-        for line, eur_kwh in lines_of(charges, market).items()
+        for line, eur_kwh in lines_of(charges, period.market).items()
     )
+    return f"{names[f'{_PERIOD_NAMES}.{period.resolution}']}: {parts}"
 
 
 @websocket_command(
@@ -111,21 +130,22 @@ async def sentence(hass: HomeAssistant, charges: Charges, market: float | None, 
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the price of this hour with the figures as they are typed now. A change asks again."""
+    """Send the current price with the figures as they are typed now. A change asks again."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
         return
-    hour = shown.hour()
+    period = shown.period()
     try:
-        charges = shown.charges(msg["user_input"], hour)
+        charges = shown.charges(msg["user_input"], period)
     except (TypeError, ValueError) as error:  # half typed: the form itself says what is wrong once it is sent
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
-    price = None if hour.market is None else charges.price(hour.market)
-    state = STATE_UNKNOWN if price is None else unit.text(price, hass.config.language)
-    name = await sentence(hass, charges, hour.market, unit)
+    language = await language_of_reader(hass, connection.user.id)
+    price = None if period.market is None else charges.price(period.market)
+    state = STATE_UNKNOWN if price is None else unit.text(price, language)
+    name = await sentence(hass, charges, period, unit, language)
     connection.subscriptions[msg["id"]] = lambda: None
     connection.send_result(msg["id"])
     attributes = {ATTR_FRIENDLY_NAME: name, "icon": "mdi:cash"}

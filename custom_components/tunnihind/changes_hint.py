@@ -8,6 +8,7 @@ from homeassistant.helpers.translation import async_get_translations
 
 from .const import DOMAIN
 from .plans.steering import SteeredPlan
+from .reader import language_of_reader
 from .units import Unit, in_language
 
 _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
@@ -20,7 +21,7 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
     """Return Markdown that lists the fields with their values, as the form names them; empty without changes."""
     if plan is None or not plan.changes:
         return ""
-    language = hass.config.language
+    language = await language_of_reader(hass)
     of_forms = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
     labels = {
         key.rpartition(".")[2]: label

@@ -22,7 +22,7 @@ from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
 from .billing_form import BILLING_QUESTION
-from .breakdown import Hour
+from .breakdown import CurrentPeriod
 from .client import server_url, without_password
 from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
@@ -31,11 +31,10 @@ from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
 from .migration import MINOR_VERSION, VERSION
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
-from .prices.billing import BILLED_BY
+from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package
-from .prices.timeline import HOUR_S
 from .prices.vat import SPECIFICATION_VAT_RATE
-from .server import Server, ask
+from .server import Server, ask, with_quarters
 from .tariff_form import PACKAGE, PACKAGE_CHOICE
 from .tariff_step import TariffStep
 
@@ -99,7 +98,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show what the household pays with its network package, for it to confirm and complete."""
         if user_input is None:
-            return self._open_form("tariff", None, needs_date=None, package=self._package)
+            if billing_from(self._answers).billed_by is Resolution.QUARTER:
+                self._found = await with_quarters(self.hass, self._found)
+            return await self._open_form("tariff", None, needs_date=None, package=self._package)
         answers, form = self._take_form("tariff", user_input)
         self._answers |= answers
         return form or self._create()
@@ -246,11 +247,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self._answers
 
     @override
-    def _hour(self) -> Hour:
-        """Return the current hour as the server has told it."""
+    def _period(self) -> CurrentPeriod:
+        """Return the current period as the server has told it."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         vat_rate = self._found.about.vat_rate if self._found.about else SPECIFICATION_VAT_RATE
-        return Hour(now - now % HOUR_S, self._found.answer.market_price(now), vat_rate)
+        return CurrentPeriod.of(self._found.answer, now, billing_from(self._answers).billed_by, vat_rate)
 
     def _create(self) -> ConfigFlowResult:
         language = self.hass.config.language

@@ -21,9 +21,9 @@ _METER: Final = EntitySelector(
 )
 
 
-def meter_fields() -> dict[vol.Marker, Any]:
+def meter_fields(*, unfolded: bool = False) -> dict[vol.Marker, Any]:
     """Return the section with the meter. A form that was sent without it stays valid."""
-    return {vol.Optional(SAVED): section(vol.Schema({vol.Optional(METER): _METER}), {"collapsed": True})}
+    return {vol.Optional(SAVED): section(vol.Schema({vol.Optional(METER): _METER}), {"collapsed": not unfolded})}
 
 
 def meter_of(user_input: Mapping[str, Any]) -> str | None:

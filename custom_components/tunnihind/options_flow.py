@@ -16,10 +16,11 @@ from homeassistant.helpers.selector import (
 )
 
 from .billing_form import BILLING_FORM
-from .breakdown import Hour
+from .breakdown import CurrentPeriod
 from .clock import home_now
 from .const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
-from .prices.timeline import HOUR_S
+from .coordinator import TunnihindCoordinator
+from .prices.billing import billing_from
 from .prices.vat import SPECIFICATION_VAT_RATE
 from .selling_form import selling_form, selling_options, selling_suggested
 from .tariff_form import (
@@ -89,7 +90,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         """Change the figures of one row, and the settings that hold for all rows."""
         if user_input is None:
             row = named(self._rows, self._chosen) if self._chosen else None
-            return self._open_form("edit_row", row, needs_date=False)
+            return await self._open_form("edit_row", row, needs_date=False)
         others = without(self._rows, self._chosen) if self._chosen else self._rows
         changes, form = self._take_form("edit_row", user_input, others)
         return form or self._save(changes)
@@ -98,7 +99,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         """Add figures that hold from a date on, starting from the newest ones."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
-            return self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
+            return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
         changes, form = self._take_form("add_row", user_input, self._rows)
         return form or self._save(changes)
 
@@ -148,15 +149,14 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return ordered(self._options.get(ROWS, []))
 
     @override
-    def _hour(self) -> Hour:
-        """Return the current hour, of which the market's price is known while the entry is loaded."""
-        entry = self.config_entry
+    def _period(self) -> CurrentPeriod:
+        """Return the current period, of which the market's price is known while the entry is loaded."""
+        entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
-            now = home_now()
-            return Hour(now - now % HOUR_S, None, SPECIFICATION_VAT_RATE)
-        coordinator = entry.runtime_data
-        now = coordinator.clock.now()
-        return Hour(now - now % HOUR_S, coordinator.market_price, coordinator.tariff.server_vat_rate)
+            return CurrentPeriod.of(None, home_now(), billed_by, SPECIFICATION_VAT_RATE)
+        coordinator: TunnihindCoordinator = entry.runtime_data
+        vat_rate = coordinator.tariff.server_vat_rate
+        return CurrentPeriod.of(coordinator.data, coordinator.clock.now(), billed_by, vat_rate)
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
         """Return a list of the rows to choose one from."""

@@ -28,6 +28,7 @@ from .plan_form import (
     plan_of,
     schema_in,
     suggested,
+    to_unfold,
 )
 from .plans.steering import SteeredPlan
 from .units import Unit, unit_of
@@ -126,7 +127,8 @@ class PlanFlow(ConfigSubentryFlow):
         errors: dict[str, str] | None = None,
         placeholders: dict[str, str] | None = None,
     ) -> SubentryFlowResult:
-        schema = self.add_suggested_values_to_schema(schema_in(self._unit, form), values)
+        fields = schema_in(self._unit, form, to_unfold(values, errors or (), form))
+        schema = self.add_suggested_values_to_schema(fields, values)
         return self.async_show_form(
             step_id=step_id, data_schema=schema, errors=errors, description_placeholders=placeholders
         )

@@ -1,7 +1,7 @@
 """The form of a plan: its fields, what is wrong in them, and what the plan's subentry keeps of them."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -166,31 +166,34 @@ KIND_FORM: Final = vol.Schema(
 )
 
 
-def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST) -> vol.Schema:
-    """Return the fields of a plan of that form, with prices in that unit."""
+def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
+    """Return the fields of a plan of that form, with prices in that unit. Sections are folded but for those named."""
     by_limit = form.kind.is_by_limit
     price = price_selector(unit, -MOST_CENTS, MOST_CENTS)
     sections = {
-        vol.Required(PIECES): _open_section(
+        vol.Required(PIECES): foldable(
             {
                 **({} if by_limit else {vol.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT)}),
                 vol.Optional(MIN_PIECE): _DURATION,
                 **({} if by_limit else {vol.Optional(MAX_STARTS): _STARTS}),
-            }
+            },
+            unfolded=PIECES in unfolded,
         ),
-        vol.Required(WHEN): _open_section(
+        vol.Required(WHEN): foldable(
             {
                 vol.Optional(EARLIEST): TimeSelector(),
                 vol.Optional(DEADLINE): TimeSelector(),
                 vol.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
                 vol.Required(DAYS): _DAYS,
-            }
+            },
+            unfolded=WHEN in unfolded,
         ),
-        vol.Required(PRICES): _open_section(
+        vol.Required(PRICES): foldable(
             {
                 vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
                 (vol.Required if by_limit else vol.Optional)(PRICE_CAP): price,
-            }
+            },
+            unfolded=by_limit or PRICES in unfolded,
         ),
     }
     return vol.Schema(
@@ -200,8 +203,8 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST) -> vol.Schema:
             vol.Optional(KIND): _choice((form,), _PLAN_KIND),
             **_length_fields(form),
             **(dict(reversed(sections.items())) if by_limit else sections),
-            **({} if by_limit else {vol.Optional(NEARLY): _nearly(unit)}),
-            **({} if form.kind.is_dear else meter_fields()),
+            **({} if by_limit else {vol.Optional(NEARLY): _nearly(unit, unfolded=NEARLY in unfolded)}),
+            **({} if form.kind.is_dear else meter_fields(unfolded=SAVED in unfolded)),
         }
     )
 
@@ -217,16 +220,24 @@ def _length_fields(form: PlanForm) -> dict[vol.Marker, Any]:
     }
 
 
-def _open_section(fields: dict[vol.Marker, Any]) -> section:
-    return section(vol.Schema(fields), {"collapsed": False})
+def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
+    """Return the sections that are unfolded: those with an error, and those in which something is chosen."""
+    new = suggested("", NEW_PLANS[form])
+    chosen = (name for name in (PIECES, WHEN, PRICES, NEARLY, SAVED) if values.get(name, {}) != new.get(name, {}))
+    return {*errors, *chosen}
 
 
-def _nearly(unit: Unit) -> section:
+def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
+    """Return a section of a form."""
+    return section(vol.Schema(fields), {"collapsed": not unfolded})
+
+
+def _nearly(unit: Unit, *, unfolded: bool) -> section:
     fields = {
         vol.Optional(TOLERANCE): price_selector(unit, 0, MOST_TOLERANCE_CENTS),
         vol.Optional(PREFER): _choice(tuple(Prefer), PREFER),
     }
-    return section(vol.Schema(fields), {"collapsed": True})
+    return foldable(fields, unfolded=unfolded)
 
 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A server that has answered, and what it is known by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from homeassistant.const import CONF_URL
@@ -11,7 +11,9 @@ from yarl import URL
 from .answers import About, ForecastAnswer, Mode
 from .client import Client
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL
+from .errors import TunnihindError
 from .mode_names import name_of
+from .prices.timeline import QUARTER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,11 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
     return Server(url, await client.forecast(), about)
+
+
+async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
+    """Return the server with its prices by the quarter; as it is where it has none."""
+    try:
+        return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
+    except TunnihindError:
+        return server

@@ -27,7 +27,7 @@ from .number_field import NumberField
 from .prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from .prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
 from .prices.rates import NETWORK as PACKAGES
-from .units import Unit, price_selector
+from .units import Unit, in_language, price_selector
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
@@ -201,8 +201,32 @@ class RowForm:
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **contract, **table}
-        followed = {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
-        return {VAT_PERCENT: self.vat_percent, **contract, **row, **followed}
+        return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._followed(row, table)}
+
+    def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
+        """Return a row that follows the table with the figures that the form shows instead."""
+        followed = self._followed(row, self.from_table(fees_include_vat=fees_include_vat))
+        return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
+
+    def _followed(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
+        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
+
+    def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
+        """Return what was typed into the form as it was `before` another package or date was chosen.
+
+        What was left as the table had it is as the table has it now; so are all figures of another package.
+        """
+        then = before.from_table(fees_include_vat=fees_include_vat)
+        now = self.from_table(fees_include_vat=fees_include_vat)
+        carried = {**figures}
+        if figures.get(VAT_PERCENT) == before.vat_percent:
+            carried[VAT_PERCENT] = self.vat_percent
+        for part in Part:
+            keys = self._keys(part)
+            is_chosen = part is Part.NETWORK and self.package is not before.package
+            if is_chosen or all(key in figures and figures[key] == then.get(key) for key in keys):
+                carried |= {key: now[key] for key in keys}
+        return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
         """Return the row of typed figures. Blank fees are none; a VAT rate left as it was is not set."""
@@ -260,18 +284,12 @@ class RowForm:
     def _network_rates(self, package: Package) -> NetworkRates:
         return nearest_entry(PACKAGES[package], self.day).rate
 
-    def network_from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the table's figures of the package, c/kWh; none for rates of one's own."""
-        table = self.from_table(fees_include_vat=fees_include_vat)
-        return {key: table[key] for key in self._keys(Part.NETWORK)}
-
-    @property
-    def placeholders(self) -> dict[str, str]:
-        """What the form's texts are filled in with."""
+    def placeholders(self, language: str) -> dict[str, str]:
+        """Return what the form's texts are filled in with, in a language of theirs."""
         excise = nearest_entry(FEES[Part.EXCISE], self.day)
         return {
-            "default_vat": f"{self.vat_percent:g}",
+            "default_vat": in_language(f"{self.vat_percent:g}", language),
             "as_of": f"{excise.as_of:%d.%m.%Y}",
-            "excise": f"{self.unit.from_cents(excise.rate):g}",
-            "excise_disputed": f"{self.unit.from_cents(excise.disputed or excise.rate):g}",
+            "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
+            "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),
         }

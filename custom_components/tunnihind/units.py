@@ -12,6 +12,10 @@ from .number_field import NumberField
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _ESTONIAN: Final = "et"
+# Home Assistant's languages that write 0.5; all others write 0,5.
+_WITH_DECIMAL_POINT: Final = frozenset(
+    ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
+)
 _FORM_DECIMALS: Final = 6
 _CENT_DECIMALS: Final = 2
 _EURO_DECIMALS: Final = 4
@@ -55,7 +59,8 @@ class Unit(StrEnum):
 
 def in_language(figure: str, language: str) -> str:
     """Write a figure that has a decimal point as in that language."""
-    return figure.replace(".", ",") if language == _ESTONIAN else figure
+    has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
+    return figure if has_point else figure.replace(".", ",")
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:

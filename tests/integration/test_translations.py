@@ -34,6 +34,7 @@ from custom_components.tunnihind.errors import TunnihindError
 from custom_components.tunnihind.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.plan_flow import PlanFlow
 from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.problems import Problem
@@ -192,6 +193,7 @@ def selectors() -> dict[str, Texts]:
         **found,
         options_flow.ROW: {"options": {"beginning"}},
         "part": {"options": set(breakdown.LINES)},
+        "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
     }
 

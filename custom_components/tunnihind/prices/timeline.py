@@ -10,6 +10,8 @@ from typing import Final
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
+# A mean of four prices has up to two decimals more than they have: rounded again, it would be a second time off.
+_MEAN_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,12 @@ def _joined(parts: Sequence[Period]) -> Period:
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
-        rounded(fmean(part.price for part in parts)),
-        rounded(fmean(part.low for part in parts)),
-        rounded(fmean(part.high for part in parts)),
+        _mean(part.price for part in parts),
+        _mean(part.low for part in parts),
+        _mean(part.high for part in parts),
         settled=all(part.settled for part in parts),
     )
+
+
+def _mean(prices: Iterable[float]) -> float:
+    return round(fmean(prices), _MEAN_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0

@@ -78,7 +78,12 @@ async def imitate() -> AsyncIterator[Imitate]:
     """Return what starts a server with other answers, or none, and gives its address."""
     runners: list[web.AppRunner] = []
 
-    async def start(about: str | None = ABOUT, forecast: str | web.HTTPException = FORECAST, prefix: str = "") -> str:
+    async def start(
+        about: str | None = ABOUT,
+        forecast: str | web.HTTPException = FORECAST,
+        prefix: str = "",
+        quarters: str | None = None,
+    ) -> str:
         async def tell_about(request: web.Request) -> web.Response:
             return json_of(about) if about else web.Response(status=404)
 
@@ -89,8 +94,12 @@ async def imitate() -> AsyncIterator[Imitate]:
                 raise forecast
             return json_of(forecast)
 
+        async def tell_quarters(request: web.Request) -> web.Response:
+            return json_of(quarters) if quarters else web.Response(status=404)
+
         app = web.Application()
         app.router.add_get(f"{prefix}/api/about", tell_about)
+        app.router.add_get(f"{prefix}/api/v1/quarters", tell_quarters)
         app.router.add_get(f"{prefix}/api/v1/forecast", tell_prices)
         runner = web.AppRunner(app)
         runners.append(runner)

@@ -4,19 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from homeassistant.components.frontend.storage import async_user_store
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.setup import async_setup_component
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
+from pytest_homeassistant_custom_component.typing import (
+    ClientSessionGenerator,
+    MockHAClientWebSocket,
+    WebSocketGenerator,
+)
 
 from custom_components.tunnihind.breakdown import lines_of
 from custom_components.tunnihind.prices.rates import FEES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.units import Unit
 from tests.support.flows import shown
-from tests.support.home import Home, MakeHome, instant
+from tests.support.home import Home, MakeHome, instant, shaped
 from tests.support.price_strategies import eur_mwh, hour_starts
 
 
@@ -69,7 +74,7 @@ async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket
     # 9.876 + .373 + .84 + .758 + .307 = 12.154, of which 24 % are 2.917. The figures as shown add up to the price.
     name, price = await seen(socket, form, typed)
     fees = "balancing capacity 0.373 + renewable energy 0.84 + security of supply 0.758 + excise 0.307"
-    assert name == f"market 9.876 + {fees} + VAT 2.917"
+    assert name == f"This hour: market 9.876 + {fees} + VAT 2.917"
     assert price == "15.07 c/kWh"
     # A package that is chosen counts at once, and so does each figure: the household of Võrk 2 in the worked examples.
     typed["package"] = "vork_2"
@@ -85,7 +90,7 @@ async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket:
     typed = shown(form)
     typed["supply"]["balancing"] = ""
     typed["levies"] = {"renewable": None}
-    assert await seen(socket, form, typed) == ("market 9.876 + VAT 2.3702", "12.25 c/kWh")
+    assert await seen(socket, form, typed) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
 @pytest.mark.parametrize(
@@ -105,23 +110,115 @@ async def test_what_cannot_be_read_yet_has_no_preview_and_the_next_has_one(
     await ask(socket, form, typed)
     assert (await socket.receive_json())["error"]["code"] == "invalid_format"
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
-    assert await seen(socket, form, {}) == ("market 9.876 + VAT 2.3702", "12.25 c/kWh")
+    assert await seen(socket, form, {}) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
 async def test_in_an_estonian_home_it_is_in_estonian(home: Home, socket: MockHAClientWebSocket) -> None:
     home.hass.config.language = "et"
     form = await opened(home)
     name, price = await seen(socket, form, {"package": "vork_1"})
-    assert name == "börsihind 9,876 + võrk 7,72 + käibemaks 4,223"
+    assert name == "Sel tunnil: börsihind 9,876 + võrk 7,72 + käibemaks 4,223"
     assert price == "21,82 s/kWh"
+
+
+ESTONIAN = ("Sel tunnil: börsihind 9,876 + käibemaks 2,3702", "12,25 s/kWh")
+ENGLISH = ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
+
+
+@pytest.mark.parametrize(
+    ("home_language", "browser", "profile", "expected"),
+    [
+        ("en", "et-EE,et;q=0.9,en;q=0.8", None, ESTONIAN),
+        ("et", "en-GB,en;q=0.9", None, ENGLISH),
+        ("et", "xx,*;q=0.1", None, ESTONIAN),
+        ("en", "et-EE", {"language": "en"}, ENGLISH),
+        ("en", "en", {"language": "et", "number_format": "language"}, ESTONIAN),
+        ("en", "en", {"language": None}, ENGLISH),
+        # We have no Finnish, but Finland's comma.
+        ("en", "fi-FI", None, ("This hour: market 9,876 + VAT 2,3702", "12,25 c/kWh")),
+    ],
+)
+async def test_it_is_in_the_language_of_whoever_has_the_form_open(
+    hass: HomeAssistant,
+    home: Home,
+    hass_client_no_auth: ClientSessionGenerator,
+    hass_access_token: str,
+    home_language: str,
+    browser: str,
+    profile: Mapping[str, Any] | None,
+    expected: tuple[str, str],
+) -> None:
+    hass.config.language = home_language
+    assert await async_setup_component(hass, "websocket_api", {})
+    token = hass.auth.async_validate_access_token(hass_access_token)
+    assert token is not None
+    if profile is not None:
+        await (await async_user_store(hass, token.user.id)).async_set_item("language", profile)
+    client = await hass_client_no_auth()
+    async with client.ws_connect("/api/websocket", headers={"Accept-Language": browser}) as socket:
+        assert (await socket.receive_json())["type"] == "auth_required"
+        await socket.send_json({"type": "auth", "access_token": hass_access_token})
+        assert (await socket.receive_json())["type"] == "auth_ok"
+        flow = (await opened(home))["flow_id"]
+        await socket.send_json(
+            {
+                "id": 1,
+                "type": "tunnihind/start_preview",
+                "flow_id": flow,
+                "flow_type": "options_flow",
+                "user_input": {},
+            }
+        )
+        assert (await socket.receive_json())["success"]
+        event = (await socket.receive_json())["event"]
+    assert (event["attributes"]["friendly_name"], event["state"]) == expected
+
+
+async def test_figures_in_the_texts_of_a_form_are_written_as_in_the_language_of_the_browser(
+    hass: HomeAssistant, home: Home, hass_client: ClientSessionGenerator
+) -> None:
+    assert await async_setup_component(hass, "config", {})
+    client = await hass_client()
+    for language, excise in (("et", "0,307"), ("en", "0.307")):
+        headers = {"Accept-Language": language}
+        flows = "/api/config/config_entries/options/flow"
+        menu = await (await client.post(flows, json={"handler": home.entry.entry_id}, headers=headers)).json()
+        form = await (
+            await client.post(f"{flows}/{menu['flow_id']}", json={"next_step_id": "prices"}, headers=headers)
+        ).json()
+        assert form["description_placeholders"]["excise"] == excise
+
+
+async def test_billed_by_the_quarter_it_is_the_price_of_this_quarter_hour(
+    home: Home, socket: MockHAClientWebSocket
+) -> None:
+    home.serve_quarters()
+    home.hass.config_entries.async_update_entry(home.entry, options={"billed_by": "quarter"})
+    await home.settle()
+    await home.poll()
+    name, price = await seen(socket, await opened(home), {})
+    market = shaped(instant("2026-10-14T10:15:00+03:00"))
+    assert name.startswith(f"This quarter-hour: market {market / 10:g} + VAT")
+    assert price == f"{market / 10 * 1.24:.2f} c/kWh"
 
 
 async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, socket: MockHAClientWebSocket) -> None:
     form = await opened(home)
     home.entry.runtime_data.data = None
     name, price = await seen(socket, form, {"package": "vork_1"})
-    assert name == "network 7.72 + VAT 1.8528"
+    assert name == "This hour: network 7.72 + VAT 1.8528"
     assert price == "unknown"
+
+
+async def test_the_price_is_made_of_the_figures_that_the_form_shows_of_a_date_to_come(
+    home: Home, socket: MockHAClientWebSocket
+) -> None:
+    options = home.hass.config_entries.options
+    menu = await options.async_init(home.entry.entry_id)
+    form = await options.async_configure(menu["flow_id"], {"next_step_id": "add_row"})
+    assert "balancing capacity 0.373" in (await seen(socket, form, shown(form)))[0]
+    form = await options.async_configure(form["flow_id"], {**shown(form), "valid_from": "2027-01-01"})
+    assert "balancing capacity 0.297" in (await seen(socket, form, shown(form)))[0]
 
 
 async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHAClientWebSocket) -> None:

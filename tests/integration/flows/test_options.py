@@ -196,6 +196,33 @@ async def test_a_row_that_follows_the_table_opens_with_the_tables_figures_of_tod
     assert tariff_from(result["data"], server_vat_rate=0.22).charges(at).unknown_parts == ()
 
 
+async def test_new_prices_from_a_date_show_the_tables_figures_of_that_date(
+    hass: HomeAssistant,
+) -> None:
+    entry = entry_of(NOBODY, options={"rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]})
+    form = await choose(hass, "add_row", entry=entry)
+    typed = shown(form)
+    assert typed["supply"]["balancing"] == 0.373
+    typed["supply"]["margin"] = 0.6
+    typed["levies"]["excise"] = 0.21
+    form = await submit(hass, form, {**typed, "valid_from": "2027-01-01"})
+    assert (form["type"], form["step_id"], form["errors"]) == (FlowResultType.FORM, "add_row", None)
+    again = shown(form)
+    assert again["valid_from"] == "2027-01-01"
+    assert (again["supply"]["balancing"], again["supply"]["margin"], again["levies"]["excise"]) == (0.297, 0.6, 0.21)
+    # The table has no renewable fee of 2027 yet: the one that is confirmed is the household's own.
+    result = await submit(hass, form, again)
+    row = result["data"]["rows"][1]
+    assert (row["valid_from"], row["balancing"], row["from_table"]) == ("2027-01-01", 0.297, ["balancing", "security"])
+
+
+async def test_a_date_on_which_the_table_has_the_same_figures_needs_no_second_look(hass: HomeAssistant) -> None:
+    entry = entry_of(NOBODY, options={"rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]})
+    form = await choose(hass, "add_row", entry=entry)
+    result = await submit(hass, form, {**shown(form), "valid_from": "2026-12-01"})
+    assert result["data"]["rows"][1]["from_table"] == FOLLOWS
+
+
 async def test_an_old_figure_that_is_confirmed_follows_the_table_and_is_told_again_in_a_year(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
@@ -343,9 +370,9 @@ async def test_a_new_row_starts_from_the_newest_figures_without_their_date(hass:
 async def test_the_first_new_row_starts_with_the_table(hass: HomeAssistant) -> None:
     form = await choose(hass, "add_row")
     assert shown(form)["levies"] == {"renewable": 0.84, "security": 0.758, "excise": 0.307}
-    result = await submit(hass, form, {**shown(form), "valid_from": "2027-01-01"})
+    result = await submit(hass, form, {**shown(form), "valid_from": "2026-12-01"})
     [row] = result["data"]["rows"]
-    assert row == {**NO_FEES, **TABLE, "from_table": FOLLOWS, "valid_from": "2027-01-01"}
+    assert row == {**NO_FEES, **TABLE, "from_table": FOLLOWS, "valid_from": "2026-12-01"}
     assert contract_of(result["data"]) == CONTRACT
 
 

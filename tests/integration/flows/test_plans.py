@@ -13,7 +13,7 @@ from homeassistant.config_entries import (
     SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
-from homeassistant.data_entry_flow import FlowResultType, InvalidData
+from homeassistant.data_entry_flow import FlowResultType, InvalidData, section
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
@@ -89,6 +89,29 @@ async def test_the_form_of_a_new_plan_starts_with_three_hours_in_one_piece(
         "prices": {"horizon": "published"},
         "nearly": {"prefer": "earliest"},
     }
+
+
+def unfolded(form: SubentryFlowResult) -> set[str]:
+    """Return the sections of a form that are open."""
+    schema = form["data_schema"]
+    assert schema is not None
+    return {
+        marker.schema
+        for marker, field in schema.schema.items()
+        if isinstance(field, section) and not field.options["collapsed"]
+    }
+
+
+async def test_only_sections_in_which_something_is_chosen_or_wrong_are_unfolded(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    form = await add_of(hass, entry, "cheapest")
+    assert unfolded(form) == set()
+    form = await submit(hass, form, {**shown(form), "name": "Boiler", "when": {"weekdays": [], "days": 1}})
+    assert form["errors"] == {"when": "no_weekday"}
+    assert unfolded(form) == {"when"}
+    assert unfolded(await add_of(hass, entry, "below")) == {"prices"}
+    assert unfolded(await change(hass, entry)) == {"pieces", "when", "prices"}
 
 
 async def test_a_plan_is_added(hass: HomeAssistant, entry: MockConfigEntry) -> None:

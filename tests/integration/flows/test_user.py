@@ -268,15 +268,31 @@ def _october(freezer: FrozenDateTimeFactory) -> None:
 
 
 @pytest.mark.usefixtures("_october")
-async def test_the_price_of_this_hour_is_shown_while_the_server_is_added(
-    hass: HomeAssistant, imitate: Imitate, hass_ws_client: WebSocketGenerator
+@pytest.mark.parametrize(
+    ("billed_by", "has_quarters", "period", "price"),
+    [
+        ("hour", True, "This hour: market 9.876", "23.22 c/kWh"),
+        ("quarter", True, "This quarter-hour: market 10.00", "23.37 c/kWh"),
+        ("quarter", False, "This hour: market 9.876", "23.22 c/kWh"),
+    ],
+)
+async def test_the_current_price_is_shown_while_the_server_is_added(
+    hass: HomeAssistant,
+    imitate: Imitate,
+    hass_ws_client: WebSocketGenerator,
+    billed_by: str,
+    has_quarters: bool,
+    period: str,
+    price: str,
 ) -> None:
     hour = int(datetime(2026, 10, 14, 7, tzinfo=UTC).timestamp())
     answer = {**json.loads(FORECAST), "now": hour + 1200, "dayAhead": [{"ts": hour, "eurMwh": 98.76}]}
-    address = await imitate(forecast=json.dumps(answer))
+    quarters = json.dumps({**answer, "dayAhead": [{"ts": hour + 900, "eurMwh": 100.0}]}) if has_quarters else None
+    address = await imitate(forecast=json.dumps(answer), quarters=quarters)
     assert await async_setup_component(hass, "websocket_api", {})
     flow = await start(hass)
-    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    answers = {"url": address, "package": "vork_2", "billed_by": billed_by}
+    form = await hass.config_entries.flow.async_configure(flow["flow_id"], answers)
     typed = shown(form)
     typed["supply"]["margin"] = 0.5
     socket = await hass_ws_client(hass)
@@ -289,4 +305,6 @@ async def test_the_price_of_this_hour_is_shown_while_the_server_is_added(
         }
     )
     assert (await socket.receive_json())["success"]
-    assert (await socket.receive_json())["event"]["state"] == "23.22 c/kWh"
+    event = (await socket.receive_json())["event"]
+    assert event["state"] == price
+    assert event["attributes"]["friendly_name"].startswith(period)

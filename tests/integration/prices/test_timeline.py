@@ -78,6 +78,6 @@ def test_an_hour_has_the_mean_of_its_quarters_and_a_quarter_the_price_of_its_hou
     assert {hour.start for hour in hours.periods} == whole
     for hour in hours.periods:
         parts = quarters.between(hour.start, hour.end)
-        assert abs(hour.price - sum(part.price for part in parts) / 4) <= 0.00005 + 1e-9
+        assert abs(hour.price - sum(part.price for part in parts) / 4) <= 1e-6
         assert hour.low <= hour.price <= hour.high
         assert hour.settled == all(part.settled for part in parts)

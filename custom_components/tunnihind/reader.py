@@ -1,0 +1,36 @@
+"""The language of the person who has a form open. It may be another than that of the installation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from homeassistant.components.frontend.storage import async_user_store
+from homeassistant.components.http.const import KEY_HASS_USER
+from homeassistant.core import HomeAssistant
+from homeassistant.generated.languages import LANGUAGES
+from homeassistant.helpers.http import current_request
+from homeassistant.util.language import matches
+
+
+async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
+    """Return the language by the rule of Home Assistant's frontend: as chosen in the profile, else the browser's.
+
+    `user_id` is who asks; None: who has sent the request that a step of a flow answers. A flow that no browser has
+    asked for has the language of the installation.
+    """
+    request = current_request.get()
+    if user_id is None and request is not None and KEY_HASS_USER in request:
+        user_id = request[KEY_HASS_USER].id
+    if user_id is not None and (chosen := _chosen((await async_user_store(hass, user_id)).data)):
+        return chosen
+    asked = request.headers.get("Accept-Language", "") if request is not None else ""
+    for wish in asked.split(","):
+        tag = wish.partition(";")[0].strip()
+        if tag not in {"", "*"} and (found := matches(tag, sorted(LANGUAGES))):
+            return found[0]
+    return hass.config.language
+
+
+def _chosen(profile: Mapping[str, Any]) -> str | None:
+    language = profile.get("language")
+    chosen = language.get("language") if isinstance(language, Mapping) else None
+    return chosen if isinstance(chosen, str) else None
