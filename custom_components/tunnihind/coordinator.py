@@ -84,7 +84,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
-        self._completion = Completion(hass, entry, self.clock, lambda: self.paid_prices, self.async_update_listeners)
+        self._completion = Completion(
+            hass, entry, self.clock, lambda: self.ledger, lambda: self.paid_prices, self.async_update_listeners
+        )
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
         self._saved = StoredState()
@@ -243,7 +245,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
         self.ledger.keep_only(self.config_entry.subentries)
         self.ledger.update(self.planner.all_settings, self.prices.outcomes, lines.paid, now)
-        self._completion.async_look(self.ledger, now)
+        self._completion.async_look(now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()
 

@@ -6,8 +6,8 @@ from homeassistant.exceptions import ServiceValidationError
 
 from .const import DOMAIN
 from .coordinator import TunnihindCoordinator
-from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN
-from .plans.steering import Change, NoRoomError, SteeredPlan
+from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, PlanError
+from .plans.steering import Change, SteeredPlan
 
 type PlanOfServer = tuple[TunnihindCoordinator, str]
 """The coordinator of a plan's server, and the plan's subentry."""
@@ -43,17 +43,11 @@ def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) ->
             )
     try:
         return plan.changed(change)
-    except NoRoomError as error:
+    except PlanError as error:
         raise ServiceValidationError(
             translation_domain=DOMAIN,
-            translation_key="no_room",
-            translation_placeholders={"plan": title, "needed": f"{error.needed}", "room": f"{error.room}"},
-        ) from error
-    except ValueError as error:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="invalid_change",
-            translation_placeholders={"plan": title, "reason": f"{error}"},
+            translation_key=error.key,
+            translation_placeholders={"plan": title, **error.placeholders},
         ) from error
 
 

@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, override
 
-from homeassistant.components.sensor import (
-    SensorDeviceClass,
-    SensorEntity,
-    SensorEntityDescription,
-    SensorStateClass,
-)
+from homeassistant.components.sensor import SensorDeviceClass, SensorEntity, SensorEntityDescription
 from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.typing import StateType
 
 from .const import EUR, EUR_PER_KWH
-from .entity import PlanEntity, StatisticsSensor, moment
+from .entity import PlanEntity, moment
 from .plan_form import goes_by_energy
 from .plans.outcome import Decision
 from .plans.plan import Status
@@ -52,6 +47,7 @@ def _cost_band(decision: Decision) -> Mapping[str, Any]:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
+# None has long-term statistics: what is expected of one window adds up to nothing, and what came of it has its own.
 PLAN_SENSORS: Final = (
     PlanSensorDescription(
         key="window_start",
@@ -69,7 +65,6 @@ PLAN_SENSORS: Final = (
         key="window_average",
         translation_key="window_average",
         native_unit_of_measurement=EUR_PER_KWH,
-        state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=4,
         value_fn=lambda decision: decision.average,
     ),
@@ -77,7 +72,6 @@ PLAN_SENSORS: Final = (
         key="window_saving",
         translation_key="window_saving",
         native_unit_of_measurement=EUR_PER_KWH,
-        state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=4,
         value_fn=_of_saving(lambda saving: saving.expected),
         attributes_fn=_saving_band,
@@ -91,7 +85,6 @@ PLAN_SENSORS: Final = (
         value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
         fits=_looks_for_cheapest,
     ),
-    # Without statistics: an expectation of one window adds up to nothing.
     PlanSensorDescription(
         key="window_cost",
         translation_key="window_cost",
@@ -106,7 +99,6 @@ PLAN_SENSORS: Final = (
         key="window_forecast_share",
         translation_key="window_forecast_share",
         native_unit_of_measurement=PERCENTAGE,
-        state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=0,
         entity_registry_enabled_default=False,
         value_fn=lambda decision: round(decision.forecast_share * _PERCENT),
@@ -114,7 +106,7 @@ PLAN_SENSORS: Final = (
 )
 
 
-class PlanSensor(PlanEntity, StatisticsSensor):
+class PlanSensor(PlanEntity, SensorEntity):
     """What a plan's window is like; unknown while it has none."""
 
     entity_description: PlanSensorDescription

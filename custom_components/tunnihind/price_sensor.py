@@ -32,9 +32,11 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceDescription(ServerSensorDescription):
-    """A price per kilowatt-hour: a measurement without a device class, since Home Assistant has none for it."""
+    """A price per kilowatt-hour, without a device class, since Home Assistant has none for it.
 
-    state_class: SensorStateClass | None = SensorStateClass.MEASUREMENT
+    The price of now has long-term statistics, whose means, lowest and highest are those of past days. Others have none.
+    """
+
     native_unit_of_measurement: str | None = EUR_PER_KWH
     suggested_display_precision: int | None = 4
 
@@ -154,6 +156,7 @@ SELLING_SENSORS: Final = (
     PriceDescription(
         key=SELLING_PRICE,
         translation_key=SELLING_PRICE,
+        state_class=SensorStateClass.MEASUREMENT,
         value_fn=lambda prices: _price(prices.current),
         attributes_fn=_lists,
     ),
@@ -181,14 +184,14 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     PriceDescription(
         key="current_price",
         translation_key="current_price",
+        state_class=SensorStateClass.MEASUREMENT,
         value_fn=lambda prices: _price(prices.current),
         attributes_fn=_lists,
     ),
     PriceDescription(
         key="current_price_cents",
         translation_key="current_price_cents",
-        # No statistics, and off at first: the Energy dashboard would read cents as euros.
-        state_class=None,
+        # Off at first: the Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
@@ -204,7 +207,6 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     ServerSensorDescription(
         key="price_rank",
         translation_key="price_rank",
-        state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=lambda prices: prices.rank,
     ),
@@ -213,6 +215,8 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     PriceDescription(
         key="spread_today",
         translation_key="spread_today",
+        # What a battery or a plan could gain, day by day.
+        state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,
     ),
@@ -232,8 +236,6 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     PriceDescription(
         key="price_list",
         translation_key="price_list",
-        # An average of changing length is nothing for statistics.
-        state_class=None,
         entity_registry_enabled_default=False,
         value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
         attributes_fn=_list,

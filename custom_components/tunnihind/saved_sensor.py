@@ -97,7 +97,7 @@ def _last_attributes(account: Account, now: int) -> Attributes:
     last = account.last_window
     if last is None:
         return means
-    one, used = last.total.even.per_kwh or Amounts(), last.total.used
+    one = last.total.even.per_kwh or Amounts()
     expected, p10, p90 = _range(last.expected)
     expected_at_start, p10_at_start, p90_at_start = _range(last.expected_at_start)
     return {
@@ -110,8 +110,17 @@ def _last_attributes(account: Account, now: int) -> Attributes:
         "expected_at_start": expected_at_start,
         "p10_at_start": p10_at_start,
         "p90_at_start": p90_at_start,
-        **({"saved": _eur(used.saved), "cost": _eur(used.cost), "energy": _kwh(used)} if used.kwh else {}),
+        **(_of_energy(last.total) if last.total.used.kwh else {}),
         **means,
+    }
+
+
+def _of_energy(total: Total) -> Attributes:
+    return {
+        "saved": _eur(total.used.saved),
+        "cost": _eur(total.used.cost),
+        "energy": _kwh(total.used),
+        "hours_without_reading": _hours_unread(total),
     }
 
 
@@ -131,8 +140,12 @@ def _sums(total: Total) -> Attributes:
         "against_days_mean": _eur(total.used.below_mean),
         "energy": _kwh(total.used),
         "hours": round(total.even.kwh, _HOUR_DECIMALS),
-        "hours_without_reading": round(total.unread_h, _HOUR_DECIMALS),
+        "hours_without_reading": _hours_unread(total),
     }
+
+
+def _hours_unread(total: Total) -> float:
+    return round(total.unread_h, _HOUR_DECIMALS)
 
 
 def _kwh(amounts: Amounts) -> float:

@@ -28,6 +28,8 @@ TOMORROW: Final = "Tell tomorrow's prices"
 PUMP: Final = "Pump at the time that was found"
 # Needs a recorder, and is tried in past/test_import_costs.py.
 COSTS: Final = "Cost of the last days"
+# Needs one too, and is tried in ledger/test_saved_sensors.py.
+CHARGED: Final = "Tell what charging cost"
 MISSING: Final = "Tell the car's plan how much is missing"
 FLOOR: Final = "Floor heating off when electricity gets expensive"
 
@@ -81,7 +83,7 @@ async def automate(home: Home, alias: str) -> list[Call]:
 
 
 def test_every_example_is_tried_here() -> None:
-    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS, MISSING}
+    tried = {BOILER, CAR, DISHWASHER, TOMORROW, FLOOR, PUMP, COSTS, CHARGED, MISSING}
     others = [block for block in BLOCKS if block.get("alias") not in tried]
     assert AUTOMATIONS.keys() == tried
     assert [block.get("type", "script") for block in others] == [

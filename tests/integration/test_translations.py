@@ -34,6 +34,7 @@ from custom_components.tunnihind.errors import TunnihindError
 from custom_components.tunnihind.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.plan_flow import PlanFlow
 from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import Package
@@ -128,6 +129,9 @@ def raised() -> dict[str, set[str]]:
     for module in sources():
         for node in ast.walk(module):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                if ast.unparse(node.exc.func) == PlanError.__name__:
+                    _, key = node.exc.args
+                    found[ast.literal_eval(key)] = {"plan", "field", *(f"{one.arg}" for one in node.exc.keywords)}
                 given = {keyword.arg: keyword.value for keyword in node.exc.keywords}
                 key = given.get("translation_key")
                 if isinstance(key, ast.Constant):

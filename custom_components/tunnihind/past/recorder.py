@@ -45,8 +45,10 @@ async def meter_rows(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
 
-    First the sums of a meter of energy, kWh, then the means of a meter of power, kW; none of anything else.
+    First the sums of a meter of energy, kWh, then the means of a meter of power, kW; none of anything else. Statistics
+    that the recorder has announced and is still writing count.
     """
+    await _worked_off(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
     unit = known[meter][1]["unit_of_measurement"] if meter in known else None
     if unit in EnergyConverter.VALID_UNITS:
@@ -158,11 +160,16 @@ async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterabl
     """Write rows over those of the same hours, and return when they are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
-    written = asyncio.Event()
+    await _worked_off(hass, metadata["statistic_id"])
+
+
+async def _worked_off(hass: HomeAssistant, statistic_id: str) -> None:
+    """Return when the recorder has done all that it was asked for until now."""
+    done = asyncio.Event()
 
     def note() -> None:  # in the recorder's thread
-        hass.loop.call_soon_threadsafe(written.set)
+        hass.loop.call_soon_threadsafe(done.set)
 
     # The recorder does one thing after another, and tells when it has changed metadata, even if there is nothing to it.
-    get_instance(hass).async_update_statistics_metadata(metadata["statistic_id"], on_done=note)
-    await written.wait()
+    get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
+    await done.wait()

@@ -30,6 +30,16 @@ _CENTS: Final = 100
 _PRICE_DECIMALS: Final = 6
 
 
+class PlanError(ValueError):
+    """A plan that can't be. The translation of `key` says so; `placeholders`, beside the plan's name, fill it in."""
+
+    def __init__(self, field: str, key: str, **placeholders: object) -> None:
+        self.key = key
+        self.placeholders = {"field": field, **{name: f"{value}" for name, value in placeholders.items()}}
+        given = "".join(f", {name} {value}" for name, value in placeholders.items())
+        super().__init__(f"{field}: {key.replace('_', ' ')}{given}")
+
+
 class Kind(StrEnum):
     """Which hours a plan looks for."""
 
@@ -139,9 +149,9 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Return what is said about the length of a plan whose price limit decides it: no more than its shortest piece."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
-            raise ValueError(f"{field}: a plan of all hours {kind} a price has none; leave it out")
+            raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
-        raise ValueError(f"price_cap: a plan of all hours {kind} a price needs one")
+        raise PlanError("price_cap", "limit_needed")
     return {"duration_s": 0, "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S}
 
 
@@ -174,17 +184,17 @@ def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
 def _energy(data: Mapping[str, Any]) -> float | None:
     if data.get("energy") is None:
         if data.get("power") is not None:
-            raise ValueError("energy: give the kWh that are needed, for the plan has a power")
+            raise PlanError("energy", "energy_needed")
         return None
-    return _number(data, "energy", 0, MOST_ENERGY_KWH, "kWh")
+    return _number(data, "energy", 0, MOST_ENERGY_KWH)
 
 
 def _power(data: Mapping[str, Any]) -> float | None:
     if data.get("power") is None:
         if data.get("energy") is not None:
-            raise ValueError("power: give the kW of the device, so that the time for its energy is known")
+            raise PlanError("power", "power_needed")
         return None
-    return _number(data, "power", LEAST_POWER_KW, MOST_POWER_KW, "kW")
+    return _number(data, "power", LEAST_POWER_KW, MOST_POWER_KW)
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
@@ -195,13 +205,13 @@ def _quarters_for(energy_kwh: float, power_kw: float) -> int:
 def _tolerance(data: Mapping[str, Any]) -> float:
     if data.get("tolerance") is None:
         return 0.0
-    return round(_number(data, "tolerance", 0, MOST_TOLERANCE_CENTS, "cents per kWh") / _CENTS, _PRICE_DECIMALS)
+    return round(_number(data, "tolerance", 0, MOST_TOLERANCE_CENTS) / _CENTS, _PRICE_DECIMALS)
 
 
-def _number(data: Mapping[str, Any], field: str, least: float, most: float, unit: str) -> float:
+def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> float:
     number = data[field]
     if isinstance(number, bool) or not isinstance(number, int | float) or not least <= number <= most:
-        raise ValueError(f"{field}: {number!r} is not a number of {unit} from {least} to {most}")
+        raise PlanError(field, "out_of_range", given=number, least=least, most=most)
     return float(number)
 
 
@@ -217,7 +227,7 @@ def _whole(data: Mapping[str, Any], field: str, default: int, least: int, most: 
     if isinstance(number, bool) or not isinstance(number, int | float) or number != number // 1:
         raise ValueError(f"{field}: {number!r} is not a whole number")
     if not least <= number <= most:
-        raise ValueError(f"{field}: {number} is not between {least} and {most}")
+        raise PlanError(field, "out_of_range", given=number, least=least, most=most)
     return int(number)
 
 
@@ -271,5 +281,5 @@ def _price_cap(data: Mapping[str, Any]) -> float | None:
     if cap is None:
         return None
     if isinstance(cap, bool) or not isinstance(cap, int | float) or not math.isfinite(cap):
-        raise ValueError(f"price_cap: {cap!r} is not a price in cents per kWh")
+        raise PlanError("price_cap", "not_a_number", given=cap)
     return round(cap / _CENTS, _PRICE_DECIMALS)

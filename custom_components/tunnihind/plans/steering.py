@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from .settings import PlanSettings
+from .settings import PlanError, PlanSettings
 from .spans import longest_span_s
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -29,17 +29,6 @@ class Change:
     enabled: bool | None = None
     replan: bool = False
     must_fit: bool = False
-
-
-class NoRoomError(ValueError):
-    """A plan has less time between its bounds than the shortest that it can run: both in minutes."""
-
-    def __init__(self, needed: int, room: int) -> None:
-        super().__init__(
-            f"{needed} minutes don't fit between the earliest start and the deadline, {room} minutes apart"
-        )
-        self.needed = needed
-        self.room = room
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +51,10 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan after a change.
 
-        Raises ValueError as `settings` does, and where a field is both set and cleared; NoRoomError.
+        Raises ValueError as `settings` does, and PlanError where a field is both set and cleared or where it can't run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
-            raise ValueError(f"{both[0]}: it can't be both set and cleared")
+            raise PlanError(both[0], "set_and_cleared")
         asked = {**self.changes, **change.values}
         changes = {
             name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
@@ -73,9 +62,9 @@ class SteeredPlan:
         changed = SteeredPlan(self.form, changes, self.enabled if change.enabled is None else change.enabled)
         settings = changed.settings()
         if self.form.get("energy") is not None and settings.energy_kwh is None and "duration" not in changed.holding:
-            raise ValueError("duration: give one, for without an energy the plan goes by time")
+            raise PlanError("duration", "duration_needed")
         if settings.energy_kwh is not None and "duration" in change.values:
-            raise ValueError("duration: it follows from the energy and the power; change the energy")
+            raise PlanError("duration", "duration_follows")
         if change.must_fit and (change.values or change.clear):
             _check_room(settings)
         return changed
@@ -103,4 +92,4 @@ class SteeredPlan:
 
 def _check_room(settings: PlanSettings) -> None:
     if settings.least_s > (room_s := longest_span_s(settings)):
-        raise NoRoomError(settings.least_s // _MINUTE_S, room_s // _MINUTE_S)
+        raise PlanError("deadline", "no_room", needed=settings.least_s // _MINUTE_S, room=room_s // _MINUTE_S)

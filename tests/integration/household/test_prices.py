@@ -1,6 +1,9 @@
 """What the price sensors show through a day."""
 
 import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity import Entity
 
 from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
@@ -28,6 +31,29 @@ async def test_a_price_is_a_measurement_in_eur_per_kwh_without_device_class(home
     assert attributes["unit_of_measurement"] == "EUR/kWh"
     assert attributes["state_class"] == "measurement"
     assert "device_class" not in attributes
+
+
+async def test_long_term_statistics_are_kept_of_what_is_worth_a_chart(
+    hass: HomeAssistant, make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Entity, "entity_registry_enabled_default", True)
+    home = await make_home()
+    sells = {"selling": {"resolution": "hour", "rows": [{"margin": 0.8}]}}
+    await home.add(options=sells, plans={"car": {"energy": 20, "power": 10}})
+    kept = {state.entity_id for state in hass.states.async_all("sensor") if "state_class" in state.attributes}
+    registry = er.async_get(hass)
+    assert {registry.entities[entity_id].translation_key for entity_id in kept} == {
+        "current_price",
+        "selling_price",
+        "spread_today",
+        "forecast_error",
+        "forecast_baseline_error",
+        "forecast_skill",
+        "forecast_saving",
+        "last_saving",
+        "saved_total",
+        "cost_total",
+    }
 
 
 async def test_the_attribution_is_the_operators(home: Home) -> None:

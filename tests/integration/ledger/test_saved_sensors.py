@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from homeassistant.components.recorder.tasks import StatisticsTask
 from homeassistant.config_entries import SOURCE_RECONFIGURE, SOURCE_USER, SubentryFlowContext
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
-from pytest_homeassistant_custom_component.components.recorder.common import (
-    async_wait_recording_done,
-    do_adhoc_statistics,
-)
+from homeassistant.helpers.recorder import get_instance
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from tests.integration.test_guide_examples import AUTOMATIONS, CHARGED, recorded
 from tests.support.energy_meter import stored
 from tests.support.flows import shown
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
@@ -57,6 +58,11 @@ def saved_per_kwh(home: Home, begins: int) -> float:
     return home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
 
 
+def compile_statistics(hass: HomeAssistant, start: int) -> None:
+    """Let the recorder compile the statistics of five minutes, and say so, as it does ten seconds after them."""
+    get_instance(hass).queue_task(StatisticsTask(datetime.fromtimestamp(start, UTC), fire_events=True))
+
+
 class Meter:
     """A meter in Home Assistant, of a device that runs while the plan's window is on."""
 
@@ -67,6 +73,7 @@ class Meter:
         self.kwh = 123.0
         self.kilowatts = 0.0
         self.is_available = True
+        self.plan = PLAN_ID
 
     @property
     def counts(self) -> bool:
@@ -93,11 +100,12 @@ class Meter:
             home.set_clock(was_at + FIVE_MIN_S - 1)
             self.show()
             await home.at(was_at + FIVE_MIN_S)
-            self.kilowatts = KILOWATTS if home.is_on("window", PLAN_ID) else 0.0
+            self.kilowatts = KILOWATTS if home.is_on("window", self.plan) else 0.0
             self.show()
             await async_wait_recording_done(hass)
-            do_adhoc_statistics(hass, start=datetime.fromtimestamp(was_at, UTC))
+            compile_statistics(hass, was_at)
             await async_wait_recording_done(hass)
+            await home.settle()
 
 
 @with_recorder
@@ -114,6 +122,29 @@ async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, pe
     assert figure(home, "saved_this_month") == pytest.approx(KILOWATTS * saved_per_kwh(home, begins), abs=2e-3)
     assert figure(home, "saved_total") == figure(home, "saved_this_month")
     assert attributes(home, "saved_total")["hours_without_reading"] == 0
+
+
+@with_recorder
+async def test_a_window_is_counted_whole_as_soon_as_its_last_reading_is_recorded(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    """So the guide's automation tells the whole cost, without waiting for the next quarter of an hour."""
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    meter = Meter(home)
+    meter.show()
+    await home.add(plans={"car": METERED})
+    meter.plan = "car"
+    assert await async_setup_component(hass, "automation", {"automation": AUTOMATIONS[CHARGED]})
+    told = recorded(home, "persistent_notification.create")
+    begins = instant(home.value("window_start", "car"))
+    home.set_clock(begins - QUARTER_S)
+    await meter.live(begins + HOUR_S)
+    last = home.state("sensor", "last_saving", "car").attributes
+    assert (last["energy"], last["hours_without_reading"]) == (pytest.approx(KILOWATTS, abs=0.01), 0)
+    cost = round(KILOWATTS * home.consumer_price(begins), 4)
+    assert last["cost"] == pytest.approx(cost, abs=2e-3)
+    [(_, data, at)] = told
+    assert (data["message"], at) == (f"{last['energy']} kWh for {last['cost']} €", begins + HOUR_S)
 
 
 @with_recorder
@@ -163,9 +194,9 @@ async def test_the_statistics_show_what_was_saved_and_when(hass: HomeAssistant, 
     for at in (begins, begins + HOUR_S + QUARTER_S):
         await home.at(at)
         await async_wait_recording_done(hass)
-        do_adhoc_statistics(hass, start=datetime.fromtimestamp(home.now - FIVE_MIN_S, UTC))
+        compile_statistics(hass, home.now - FIVE_MIN_S)
         home.set_clock(home.now + FIVE_MIN_S)
-        do_adhoc_statistics(hass, start=datetime.fromtimestamp(home.now - FIVE_MIN_S, UTC))
+        compile_statistics(hass, home.now - FIVE_MIN_S)
         await async_wait_recording_done(hass)
     saved = 2 * saved_per_kwh(home, begins)
     assert figure(home, "saved_total") == pytest.approx(saved, abs=1e-3)
