@@ -37,11 +37,9 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# Where prices are by the length of their periods, and where those of yesterday and today are, which is enough for the
-# day's statistics.
+# Where prices are by the length of their periods, and where those of past days are.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
-_HISTORY_DAYS: Final = "2"
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
 # People paste addresses from the documentation or the browser, with one of these paths.
@@ -115,12 +113,12 @@ class Client:
         self._newest[step_s] = headers.get("ETag"), newest
         return newest
 
-    async def settled_since_yesterday(self, step_s: int = HOUR_S) -> dict[int, float]:
-        """Return settled prices, EUR/MWh by the start of their period, from before yesterday's end on.
+    async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by the start of their period, of the last `days` (2 to 14) times 24 hours.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
-        _, body = await self._get(_HISTORY_AT[step_s], query={"days": _HISTORY_DAYS})
+        _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
             return self._read(settled_from, body)
         return self._read(partial(forecast_from, step_s=step_s), body).settled

@@ -132,6 +132,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """Ask what plans by the server's forecasts would have saved. Raises TunnihindError."""
         return await self._client.saving()
 
+    async def async_past_market_prices(self, days: int) -> ForecastAnswer:
+        """Return the settled prices of the last `days` (2 to 14), as far as the server sends or sent them."""
+        return replace(self.data, settled=await self._polling.past(days), forecast={})
+
     @property
     def contact(self) -> Contact:
         """When the server last answered, and how."""

@@ -1,4 +1,4 @@
-"""What is known of a server's prices: what it says now, what it said before, and today's hours that are over."""
+"""What is known of a server's prices: what it says now, what it said before, and the hours that are over."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,18 +12,20 @@ from .errors import TunnihindError
 from .prices.days import day_at
 from .prices.timeline import HOUR_S
 
-# A window that began before midnight still needs yesterday's prices; nothing needs older ones.
-KEEP_S: Final = 48 * HOUR_S
+# Today and yesterday, of which one may have 25 hours. A window that began before midnight needs yesterday's prices too.
+KEEP_S: Final = 49 * HOUR_S
 # The market settles the next day only. Prices of later hours came from a server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # Polls come a minute apart, but not to the second.
 _MARGIN_S: Final = 30
+# The server counts days back from the current hour.
+_DAYS_SINCE_YESTERDAY: Final = 3
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the settled prices and begun periods of `older` that it no longer contains.
 
-    What is more than two days old at `now` (UTC seconds, the household's clock) is dropped; the server's clock does not
+    What is older than yesterday at `now` (UTC seconds, the household's clock) is dropped; the server's clock does not
     matter. A server forecasts future periods only, so older forecasts stay for periods that have begun by either
     clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that by both clocks can't be
     settled yet are dropped.
@@ -51,44 +53,47 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Asks for today's past periods while some are missing: with the next polls, then less and less often."""
+    """Asks for past periods of today and yesterday while some are missing: at first with each poll, then less often.
+
+    `is_missing` tells whether the server was asked and some of today's are still not known.
+    """
 
     def __init__(self, client: Client) -> None:
+        self.is_missing = False
         self._client = client
         self._asked_at = 0
         self._asked_in_vain = 0
 
-    @property
-    def is_missing(self) -> bool:
-        """Whether the server was asked for past hours of today and some of them are still not known."""
-        return self._asked_in_vain > 0
-
     def is_due(self, now: int) -> bool:
         """Tell whether it is time to ask again for what is missing. `now` is the entry's, UTC seconds."""
-        return self.is_missing and not 0 <= now - self._asked_at < pause_s(self._asked_in_vain - 1) - _MARGIN_S
+        return self._asked_in_vain > 0 and not 0 <= now - self._asked_at < pause_s(self._asked_in_vain - 1) - _MARGIN_S
 
     def forget(self) -> None:
         """Start again, with another server."""
+        self.is_missing = False
         self._asked_at = self._asked_in_vain = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return what is known with today's past periods, if the server sends them.
+        """Return what is known with the past periods of today and yesterday, if the server sends them.
 
         A server that has no prices at all yet is asked once it has some.
         """
-        if not known.settled or _knows_today(known, now):
+        yesterday, today = day_at(now, days_later=-1), day_at(now)
+        if known.settled and not _knows(known, yesterday.start, now) and (self._asked_in_vain == 0 or self.is_due(now)):
+            self._asked_at = now
+            self._asked_in_vain += 1
+            try:
+                settled = await self._client.settled_of_last(_DAYS_SINCE_YESTERDAY, known.step_s)
+            except TunnihindError as error:
+                LOGGER.debug("the server did not send the past hours: %s", error)
+            else:
+                known = with_settled(known, settled, now)
+        if not known.settled or _knows(known, yesterday.start, now):
             self.forget()
-            return known
-        if self.is_missing and not self.is_due(now):
-            return known
-        self._asked_at = now
-        try:
-            known = with_settled(known, await self._client.settled_since_yesterday(known.step_s), now)
-        except TunnihindError as error:
-            LOGGER.debug("the server did not send today's past hours: %s", error)
-        self._asked_in_vain = 0 if _knows_today(known, now) else self._asked_in_vain + 1
+        else:
+            self.is_missing = not _knows(known, today.start, now)
         return known
 
 
-def _knows_today(known: ForecastAnswer, now: int) -> bool:
-    return all(start in known.settled for start in range(day_at(now).start, now, known.step_s))
+def _knows(known: ForecastAnswer, start: int, end: int) -> bool:
+    return all(instant in known.settled for instant in range(start, end, known.step_s))

@@ -98,6 +98,20 @@ class Polling:
         self.known = await self._history.completed(merged(before, answer, now), now)
         return self.known, beginning
 
+    async def past(self, days: int) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by the start of their period: the known ones and those of the last `days`.
+
+        `days` is 2 to 14. Where the server doesn't answer, or in another mode, only the known ones are there.
+        """
+        known = self._known_or_fail()
+        if self._wrong_mode:
+            return known.settled
+        try:
+            return {**await self._client.settled_of_last(days, known.step_s), **known.settled}
+        except TunnihindError as error:
+            LOGGER.debug("the server did not send the past days: %s", error)
+            return known.settled
+
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return after how many seconds to ask again.
 

@@ -44,7 +44,9 @@ class PriceDescription(ServerSensorDescription):
 class PriceSensor(PriceEntity, ServerSensor):
     """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
 
-    _unrecorded_attributes = frozenset({"raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"})
+    _unrecorded_attributes = frozenset(
+        {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
+    )
 
     @property
     @override
@@ -75,6 +77,7 @@ def _lists(prices: PricesNow) -> Attributes:
     return {
         "settled": _settled(prices.current),
         "tomorrow_valid": prices.tomorrow_prices is not None,
+        "raw_yesterday": prices.raw_yesterday,
         "raw_today": prices.raw_today,
         "raw_tomorrow": prices.raw_tomorrow,
         "raw_forecast": prices.raw_forecast,

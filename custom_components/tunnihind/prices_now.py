@@ -142,8 +142,13 @@ class PricesNow:
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
+    def raw_yesterday(self) -> list[dict[str, Any]]:
+        """Yesterday's published prices, in the shape that other integrations and cards read."""
+        return rates(self._settled(day_at(self.now, days_later=-1)))
+
+    @cached_property
     def raw_today(self) -> list[dict[str, Any]]:
-        """Today's published prices, in the shape that other integrations and cards read."""
+        """Today's published prices, in the same shape."""
         return rates(self._settled(self.today))
 
     @cached_property

@@ -50,7 +50,7 @@ customElements.define("ha-card", class extends HTMLElement {
       <slot></slot>`;
   }
 });
-window.subscriptions = new Set(); window.asked = []; window.ready = new Set(); window.refusal = null;
+window.subscriptions = new Set(); window.asked = []; window.ready = new Set(); window.refusal = window.past = null;
 window.connection = {
   addEventListener: (name, listener) => ready.add(listener),
   removeEventListener: (name, listener) => ready.delete(listener),
@@ -61,6 +61,11 @@ window.connection = {
     subscriptions.add(listener);
     if (window.contents) listener(contents);
     return async () => { subscriptions.delete(listener); };
+  },
+  async sendMessagePromise(message) {
+    asked.push(message);
+    if (!past) throw { code: "unknown_command" };
+    return past;
   },
 };
 window.tell = (event) => { for (const listener of subscriptions) listener(event); };

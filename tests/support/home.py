@@ -80,6 +80,7 @@ class Home:
         self.price_of = price_of
         self.quarter_price_of: PriceOf | None = None
         self.settled_until = settled_until
+        self.known_for_s = 3 * DAY_S
         self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
         self.forecast_made_at: int | None = None
         self._freezer = freezer
@@ -112,11 +113,12 @@ class Home:
         """Let the server know what the market has published, and make a forecast of it."""
         self.version += 1
         hour = self.server_now - self.server_now % HOUR_S
-        settled = {start: self.price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, HOUR_S)}
+        settled = {start: self.price_of(start) for start in range(hour - self.known_for_s, self.settled_until, HOUR_S)}
         quarters = {}
         if self.quarter_price_of:
             quarters = {
-                start: self.quarter_price_of(start) for start in range(hour - 3 * DAY_S, self.settled_until, QUARTER_S)
+                start: self.quarter_price_of(start)
+                for start in range(hour - self.known_for_s, self.settled_until, QUARTER_S)
             }
         made_at = self.server_now if self.forecast_made_at is None else self.forecast_made_at
         run = (

@@ -10,19 +10,23 @@ from enum import StrEnum
 from typing import Final, TypedDict
 
 from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import Platform
+from homeassistant.helpers import entity_registry as er
 
 from ..answers import Mode
-from ..const import EUR
+from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plans.outcome import Decision
 from ..plans.plan import Status
-from ..prices.days import TALLINN, day_at
+from ..prices.days import TALLINN
 from ..prices.levels import Level
 from ..prices.timeline import Period, Timeline
 from ..prices_now import MOST_LISTED_S, PricesNow
 from ..problems import FORECAST_LIFE_S, Problem, problems
 from ..units import Unit, unit_of
 from .columns import CardDay, Columns, PriceColumns, columns_of, days, price_columns
+
+WINDOW: Final = "window"
 
 
 class State(StrEnum):
@@ -72,12 +76,14 @@ class CardWindow(TypedDict):
 
 
 class CardPlan(TypedDict):
-    """A plan with its windows since the start of the first day shown: those that ran, and the one that runs or comes.
+    """A plan with its windows: those that ran in the last two weeks, and the one that runs or comes.
 
-    `id` is the subentry's, `name` what people called it. `status` is that of the plan's sensor.
+    `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where it was deleted. `name` is
+    what people called the plan. `status` is that of the plan's sensor.
     """
 
     id: str
+    entity_id: str | None
     name: str
     status: Status | None
     windows: list[CardWindow]
@@ -227,13 +233,14 @@ def _price(period: Period | None) -> float | None:
 
 
 def _plans(coordinator: TunnihindCoordinator, prices: PricesNow) -> list[CardPlan]:
-    since = day_at(prices.now).start
+    registry = er.async_get(coordinator.hass)
     return [
         CardPlan(
             id=plan_id,
+            entity_id=registry.async_get_entity_id(Platform.BINARY_SENSOR, DOMAIN, f"{plan_id}_{WINDOW}"),
             name=plan.title,
             status=coordinator.planner.status(plan_id, prices.now),
-            windows=[_window(window) for window in coordinator.planner.windows(plan_id) if window.end > since],
+            windows=[_window(window) for window in coordinator.planner.windows(plan_id)],
         )
         for plan_id in prices.outcomes
         if (plan := coordinator.config_entry.subentries.get(plan_id))

@@ -15,10 +15,9 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..coordinator import TunnihindConfigEntry
 from ..entity import SELLING_PRICE
-from .contents import CardBeginning, CardContents, Contents, beginning
+from .contents import WINDOW, CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
-WINDOW: Final = "window"
 _NEVER: Final = object()
 # What only the contents of a loaded entry have.
 _PRICES: Final = "prices"

@@ -35,7 +35,7 @@ const TEXTS = {
   vat: ["VAT", "Käibemaks"],
   selling: ["Selling price", "Müügihind"],
   day: ["Day", "Päev"],
-  two_days: ["2 days", "2 päeva"],
+  days: ["{n} days", "{n} päeva"],
   week: ["Week", "Nädal"],
   earlier: ["Earlier", "Varasemad"],
   later: ["Later", "Hilisemad"],
@@ -47,7 +47,9 @@ const TEXTS = {
     "{day}: lowest {least} at {leastAt}, highest {most} at {mostAt}, {unit}.",
     "{day}: madalaim {least} kell {leastAt}, kõrgeim {most} kell {mostAt}, {unit}.",
   ],
-  none: ["No price for this time yet", "Selle aja hind ei ole veel teada"],
+  none: ["No price for this time", "Selle aja hind ei ole teada"],
+  plans: ["Plans", "Plaanid"],
+  more: ["+{n} more", "+{n} veel"],
   loading: ["Loading prices …", "Hindade laadimine …"],
   empty: ["No prices yet. They will appear here by themselves.", "Hindu veel ei ole. Need ilmuvad siia ise."],
   ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas."],
@@ -78,6 +80,7 @@ const TEXTS = {
   "form.title": ["Title", "Pealkiri"],
   "form.range": ["Shows at first", "Näitab alguses"],
   "form.show_plans": ["Show plans", "Näita plaane"],
+  "form.plans": ["Only these plans", "Ainult need plaanid"],
   "form.show_selling": ["Show the selling price", "Näita müügihinda"],
   "error.unknown": [
     "Unknown option “{field}”. The card knows: {known}.",
@@ -89,7 +92,6 @@ const TEXTS = {
 /** @typedef {keyof typeof TEXTS} TextKey */
 
 /**
- * What says a text in a language, in English where it isn't there.
  * @param {string | undefined} language
  * @returns {(key: TextKey, gaps?: Record<string, string>) => string}
  */
@@ -190,6 +192,11 @@ export class Wording {
     return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
   }
 
+  /** @param {Plan} plan @param {Span} span @param {number} now */
+  times(plan, span, now) {
+    return piecesIn(plan, span).map(({ from, to }) => `${this.day(from, now)} ${this.span(from, to)}`).join(", ");
+  }
+
   /** @param {number} ts @param {number} now */
   moment(ts, now) {
     const day = this.day(ts, now);
@@ -258,6 +265,22 @@ export function extremes(periods) {
   return least.price === most.price ? null : [least, most];
 }
 
+/** A plan's pieces that reach into a span. @param {Plan} plan @param {Span} span */
+const piecesIn = ({ windows }, { from, to }) => windows.flat().filter((piece) => piece.to > from && piece.from < to);
+
+/**
+ * The plans that have a piece in view: those that run, then the next ones, then those that ran, the newest first.
+ * @param {Plan[]} plans @param {Span} view @param {number} now
+ */
+export function plansInView(plans, view, now) {
+  const rank = (/** @type {Plan} */ plan) => {
+    const pieces = piecesIn(plan, view);
+    const next = pieces.find(({ to }) => to > now);
+    return next ? Math.max(next.from - now, 0) : 2 * now - pieces[pieces.length - 1].to;
+  };
+  return plans.filter((plan) => piecesIn(plan, view).length).sort((one, other) => rank(one) - rank(other));
+}
+
 /**
  * The round amounts that are written at the price axis, and how many decimals they need.
  * @param {number} least @param {number} most the ends of the axis @param {number} count about how many there is room for
@@ -310,6 +333,8 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 const LEVELS = [0, 1, 2, 3, 4, 5];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
+/** The share of the picture that plans may take, and what those that run leave to prices. */
+const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars as wide as this have a gap between them, and round tops. */
 const WIDE_BAR_PX = 5;
 /** Below the first height there are only bars, below the second one no hours. */
@@ -324,9 +349,11 @@ const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/
 
 /** Draws prices into a picture of fixed parts: with more periods only paths get longer. */
 class Drawing {
-  /** @param {HTMLElement} place */
-  constructor(place) {
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick hears which is pressed */
+  constructor(place, lanes, pick) {
     this.place = place;
+    this.lanes = lanes;
+    this.pick = pick;
     place.innerHTML = PICTURE;
     /** @type {Record<string, Element>} */
     this.parts = Object.fromEntries([...place.querySelectorAll("[class]")].map((part) => [part.getAttribute("class"), part]));
@@ -370,10 +397,16 @@ class Drawing {
     const [seen, sold] = [scene.periods, scene.selling].map((periods) => inView(periods, scene.view));
     const isLow = height < LOW_PX;
     const hasHours = height >= MIDDLE_PX;
-    const lanes = !hasHours ? [] : scene.plans.slice(0, Math.floor((height * 0.3) / LANE_PX));
     const top = isLow ? 2 : BAND_PX;
     const below = height - (isLow ? 2 : DAYS_PX + (hasHours ? HOURS_PX : 0));
-    const bottom = below - lanes.length * LANE_PX;
+    const plans = plansInView(scene.plans, scene.view, scene.now);
+    const running = plans.filter((plan) => piecesIn(plan, { from: scene.now, to: scene.now + 1 }).length).length;
+    const [usual, most] = [hasHours ? height * PLANS_SHARE : 0, below - top - LEAST_PLOT_PX].map((room) => Math.floor(room / LANE_PX));
+    const isMore = (/** @type {number} */ room) => (room < plans.length ? 1 : 0);
+    const room = Math.max(0, usual, Math.min(running + isMore(running), most));
+    const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(room, running)));
+    const hasMore = lanes.length < Math.min(room, plans.length);
+    const bottom = below - (lanes.length + Number(hasMore)) * LANE_PX;
     this.frame(scene.view, [...seen, ...sold], { top, bottom, isLow });
     this.drawBars(seen, scene.now);
     this.drawForecast(seen);
@@ -381,6 +414,7 @@ class Drawing {
     this.drawPresent(scene, seen);
     this.drawTimes(scene, { isLow, hasHours, below });
     this.drawPlans(lanes);
+    this.layButtons(lanes, hasMore ? plans.length - lanes.length : 0, scene);
     this.drawMarks(isLow ? null : extremes(seen));
     const pointed = scene.pointed === null ? undefined : periodAt(seen, scene.pointed);
     this.path("pointed", pointed ? this.block(pointed.start, pointed.end) : "");
@@ -504,6 +538,21 @@ class Drawing {
     this.show("names", names);
   }
 
+  /** Each line of a plan is a button, and so is what counts the others. @param {Plan[]} plans @param {number} more @param {Scene} scene */
+  layButtons(plans, more, { view, now }) {
+    const { lanes, plot, wording } = this;
+    const rows = more ? [...plans, undefined] : plans;
+    rows.forEach((plan, i) => {
+      const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
+      const text = plan ? "" : wording.say("more", { n: String(more) });
+      const label = plan ? `${plan.name}: ${wording.times(plan, view, now)}` : text;
+      change(button, { title: label, "aria-label": label, style: `top:${plot.bottom + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
+      write(button, text);
+      button.onclick = () => this.pick(plan);
+    });
+    while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
+  }
+
   /** A plan's name stands in one of its strips or beside one; it is shortened where it has no room. @param {string} name @param {Span[]} strips in pixels */
   nameAt(name, strips) {
     const { left, right } = this.plot;
@@ -592,21 +641,26 @@ const NEAREST_S = 6 * HOUR_S;
 const ZOOM = 1.5;
 const SCRUB_AFTER_MS = 350;
 const STILL_PX = 6;
-const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "blur"];
+const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
+/** How many days before today a server has. */
+const PAST_DAYS = 13;
 const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
 const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
 
+/** What so many days from today on are called. @param {number} days @param {Wording["say"]} say */
+const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.week ? say("week") : say("days", { n: String(days) }));
+
 /** The chart: what of the prices is in view, and which period is pointed at. */
 class Chart {
-  /** @param {HTMLElement} place @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
-  constructor(place, clock, listener) {
+  /** @param {HTMLElement} place @param {Drawing} drawing @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
+  constructor(place, drawing, clock, listener) {
     this.place = place;
     this.clock = clock;
     this.listener = listener;
-    this.drawing = new Drawing(place);
+    this.drawing = drawing;
     /** @type {Scene | null} */
     this.scene = null;
-    /** @type {Span} all that can be seen: the days from today to the last price */
+    /** @type {Span} all that can be seen: the days to the last price, the past ones as far as there may be some */
     this.bounds = { from: 0, to: 0 };
     /** @type {Range | null} null where the view is one of the reader's own */
     this.range = RANGES[1];
@@ -619,12 +673,11 @@ class Chart {
     for (const name of HEARD) place.addEventListener(name, this, { passive: false });
   }
 
-  /** What is in view. */
   get view() {
     return this.scene?.view ?? { from: 0, to: 1 };
   }
 
-  /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording">} data */
+  /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
     this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
     this.follow();
@@ -637,11 +690,16 @@ class Chart {
     const { periods, wording } = scene;
     const now = (scene.now = this.clock());
     const [first, last] = [periods[0]?.start ?? now, periods.at(-1)?.end ?? now];
-    const from = wording.midnight(Math.min(first, now));
+    const from = wording.midnight(Math.min(first, now), first < wording.midnight(now) || scene.isAllPast ? 0 : -PAST_DAYS);
     const to = Math.max(wording.midnight(last - 1, 1), wording.midnight(now, 2));
     if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = daysOf(from, to, wording);
     this.bounds = { from, to };
-    this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, RANGE_DAYS[this.range]) } : scene.view);
+    this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
+  }
+
+  /** How many days a range shows: of a week those of which something is known. @param {Range} range */
+  daysOf(range) {
+    return Math.min(RANGE_DAYS[range], this.scene?.days.filter(({ end }) => end > this.clock()).length ?? 0);
   }
 
   /** @param {Span} view */
@@ -698,6 +756,7 @@ class Chart {
   step(places) {
     const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
     const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
+    if (place < 0) this.turn(-1 / 2);
     const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
     if (!period) return;
     const { from, to } = this.view;
@@ -724,13 +783,13 @@ class Chart {
     else if (event.type === "pointermove") this.move(event);
     else if (event.type === "wheel") this.wheel(event);
     else if (event.type === "keydown") this.key(event);
-    else if (event.type === "blur" || (event.type === "pointerleave" && event.pointerType === "mouse")) this.point(null);
+    else if (event.type === "focusout" || (event.type === "pointerleave" && event.pointerType === "mouse")) this.point(null);
     else if (event.type !== "pointerleave") this.release(event);
   }
 
   /** @param {PointerEvent} event */
-  hold({ button, pointerId, pointerType, clientX }) {
-    if (button !== 0) return;
+  hold({ button, pointerId, pointerType, clientX, target }) {
+    if (button !== 0 || /** @type {Element} */ (target).localName === "button") return;
     this.place.setPointerCapture(pointerId);
     this.held.set(pointerId, clientX);
     this.downAt = clientX;
@@ -805,7 +864,7 @@ class Chart {
 
 const STYLE = `
 :host {
-  display: block; height: 100%;
+  display: block; height: 100%; container-type: inline-size;
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
@@ -823,7 +882,9 @@ const STYLE = `
 ha-card { height: 100%; box-sizing: border-box; display: flex; flex-direction: column; overflow: hidden; position: relative;
   padding: 12px 16px 8px; gap: 2px; color: var(--ink); font-size: 14px; line-height: 20px; }
 h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 24px); line-height: 1.3; overflow-wrap: anywhere; }
-.readout { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; }
+ha-card > * { flex: none; }
+.readout { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 2px 8px; }
+.when { flex: 1 1 160px; min-width: 0; } .when, .brief h2 { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .mode { order: 1; font-size: 12px; line-height: 18px; padding: 0 8px; border-radius: 9px; border: 1px dashed var(--soft); }
 .readout, text { font-variant-numeric: tabular-nums; }
 .when, .unit, .parts, .legend, .message, button { color: var(--soft); }
@@ -836,8 +897,8 @@ h2 { margin: 0 0 2px; font: inherit; font-size: var(--ha-card-header-font-size, 
 .parts div { display: flex; gap: 4px; } dd { margin: 0; color: var(--ink); } dt { order: 1; }
 .note { margin: 2px 0; padding: 6px 10px; border-radius: 8px; font-size: 13px; line-height: 18px;
   background: color-mix(in srgb, var(--level3) 16%, transparent); border-inline-start: 3px solid var(--level3); }
-.chart { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; cursor: crosshair; user-select: none;
-  direction: ltr; margin: 0 -4px; border-radius: 6px; }
+.field { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; user-select: none; direction: ltr; margin: 0 -4px; }
+.chart { height: 100%; cursor: crosshair; border-radius: 6px; }
 .chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
 text { font-size: 12px; fill: var(--soft); }
@@ -855,6 +916,7 @@ text.now, .marks text { font-weight: 600; }
 text.forecast { fill: color-mix(in oklab, var(--accent) 65%, var(--ink)); }
 .marks text, .names text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
 .foot { align-items: center; min-height: 32px; }
+@container (max-width: 240px) { .earlier, .later { display: none; } }
 .legend i { width: 18px; height: 10px; background: linear-gradient(var(--median) 0 0) center / 100% 2px no-repeat var(--likely); }
 .legend .sold { background: repeating-linear-gradient(90deg, var(--sold) 0 5px, transparent 5px 8px) center / 100% 2px no-repeat; }
 .moves { display: flex; margin-inline-start: auto; }
@@ -862,15 +924,20 @@ button { font: inherit; font-size: 13px; background: none; border: 0; border-rad
 button svg { width: 20px; vertical-align: middle; }
 button svg:dir(rtl) { transform: scaleX(-1); }
 button path { fill: currentColor; }
+.lanes button { position: absolute; width: 100%; height: 19px; border-radius: 4px; font-size: 12px; line-height: 19px; text-align: start; color: var(--median); }
+dialog { width: min(26em, 85vw); box-sizing: border-box; padding: 8px; border: 0; border-radius: 12px; color: var(--ink); background: var(--card-background-color); }
+dialog::backdrop { background: #0008; }
+dialog button { display: block; width: 100%; height: auto; padding: 8px; border-radius: 8px; text-align: start; color: var(--ink); }
+dialog small { display: block; color: var(--soft); }
 button:hover { background: var(--line); }
 button[aria-pressed="true"] { color: var(--ink); font-weight: 600; background: color-mix(in srgb, var(--accent) 16%, transparent); }
 button:disabled { opacity: .38; cursor: default; background: none; }
 .message { flex: 1; display: grid; place-content: center; justify-items: center; gap: 8px; text-align: center; padding: 12px; }
 .message svg { width: 40px; } .message path { fill: var(--level2); }
-.summary { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
-.compact { padding: 8px 12px; } .compact .parts, .compact .foot, .tiny .when, .tiny h2 { display: none; }
-.compact .mode:not([hidden]) + .when { display: none; }
-.compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
+.summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+.brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
+.brief .legend, .compact .parts, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
+.compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${level}); }`).join(" ")}
 @media (forced-colors: active) {
   :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
@@ -885,23 +952,24 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 <div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
 <dl class="parts"></dl></div>
 <div class="note" role="status"></div>
-<div class="chart" role="slider" tabindex="0" aria-describedby="summary"></div>
+<div class="field"><div class="chart" role="slider" tabindex="0" aria-describedby="summary"></div><div class="lanes"></div></div>
 <div class="foot"><div class="legend"></div><div class="moves">
 <button class="earlier">${icon("M15.4 16.6 10.8 12l4.6-4.6L14 6l-6 6 6 6z")}</button>
 <button class="day"></button><button class="two_days"></button><button class="week"></button>
 <button class="later">${icon("M8.6 16.6 13.2 12 8.6 7.4 10 6l6 6-6 6z")}</button></div></div>
 <div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
-<p class="summary" id="summary"></p></ha-card>`;
+<p class="summary" id="summary"></p><dialog class="list"></dialog></ha-card>`;
 
-/** Heights of the card below which it leaves something out. */
-const [TINY_PX, COMPACT_PX] = [140, 270];
+/** What a card leaves out step by step, until it has room for a chart of a height. */
+const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
 /** If what the integration calls the present is this far away, this device's clock is wrong. */
 const CLOCK_OFF_S = 60;
 /** @type {Record<string, TextKey>} what there is to say of refusals and states that have no text of that name */
 const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
-const TEXT_OPTIONS = ["entry_id", "entity", "title"];
-const OPTIONS = [...TEXT_OPTIONS, "range", "show_plans", "show_selling"];
+const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
+/** @type {Record<string, unknown[]>} the options, and what each may be */
+const OPTIONS = { entry_id: TEXT, entity: TEXT, title: TEXT, range: RANGES, show_plans: YES_NO, plans: LIST, show_selling: YES_NO };
 /** What Home Assistant itself and card-mod keep in a card's configuration. */
 const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options", "visibility", "disabled", "card_mod"];
 
@@ -909,12 +977,10 @@ const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options"
 export function checkConfig(config, say) {
   for (const [field, value] of Object.entries(config)) {
     if (FOREIGN_OPTIONS.includes(field)) continue;
-    const isText = TEXT_OPTIONS.includes(field);
-    const isKnown = OPTIONS.includes(field);
-    const allowed = !isKnown ? OPTIONS : isText ? ["\"…\""] : field === "range" ? RANGES : [true, false];
-    const isAllowed = isText ? typeof value === "string" : allowed.some((one) => one === value);
-    if (isKnown && (isAllowed || (value ?? "") === "")) continue;
-    throw new Error(say(isKnown ? "error.value" : "error.unknown", { field, known: allowed.join(", ") }));
+    const allowed = OPTIONS[field];
+    if (!allowed) throw new Error(say("error.unknown", { field, known: Object.keys(OPTIONS).join(", ") }));
+    const isRight = allowed === TEXT ? typeof value === "string" : allowed === LIST ? Array.isArray(value) : allowed.includes(value);
+    if (!isRight && (value ?? "") !== "") throw new Error(say("error.value", { field, known: allowed.join(", ") }));
   }
 }
 
@@ -930,6 +996,10 @@ const cardOn = (Base) => class extends Base {
     this.wording = null;
     /** @type {Partial<Contents>} */
     this.contents = {};
+    /** @type {Partial<Contents>} */
+    this.past = {};
+    /** Whether they were asked for, and have come, since the prices last changed. */
+    this.isPastAsked = this.isPastHere = false;
     /** @type {Failure | null} */
     this.failure = null;
     /** @type {Connection | null} */
@@ -939,6 +1009,7 @@ const cardOn = (Base) => class extends Base {
     this.retry = 0;
     /** How far the entry's clock is ahead of this device's, seconds. */
     this.aheadS = 0;
+    this.rows = 0;
     this.timer = 0;
     /** @type {unknown[]} what the readout shows */
     this.shown = [];
@@ -946,8 +1017,10 @@ const cardOn = (Base) => class extends Base {
     root.innerHTML = PARTS;
     /** @type {Record<string, HTMLElement>} */
     this.parts = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    this.chart = new Chart(this.parts.chart, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
+    const drawing = new Drawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.open(plan) : this.list()));
+    this.chart = new Chart(this.parts.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
     for (const range of RANGES) this.parts[range].onclick = () => this.chart.choose(range);
+    this.parts.list.onclick = () => /** @type {HTMLDialogElement} */ (this.parts.list).close();
     this.parts.earlier.onclick = () => this.chart.turn(-1 / 2);
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
@@ -966,7 +1039,7 @@ const cardOn = (Base) => class extends Base {
     this.config = { ...config };
     if (before?.range !== config.range) this.chart.range = config.range || RANGES[1];
     if (before?.entry_id !== config.entry_id || before?.entity !== config.entity) {
-      this.contents = {};
+      this.contents = this.past = {};
       this.join();
     }
     this.showAll();
@@ -983,22 +1056,26 @@ const cardOn = (Base) => class extends Base {
   }
 
   getCardSize() {
-    return 7;
+    return this.getGridOptions().rows + 2;
   }
 
   getGridOptions() {
-    return { columns: 12, rows: 6, min_columns: 6, min_rows: 2 };
+    const { config, contents, parts } = this;
+    const more = [config?.title, config?.show_selling && contents.selling, parts.note.textContent].filter((one) => one);
+    return { columns: 12, rows: 6 + more.length, min_columns: 6, min_rows: 2 };
   }
 
   static getConfigForm() {
     const say = textsIn(pageLanguage());
-    const ranges = RANGES.map((value) => ({ value, label: say(value) }));
+    const ranges = RANGES.map((value) => ({ value, label: rangeName(RANGE_DAYS[value], say) }));
+    const plans = { domain: "binary_sensor", integration: "tunnihind", device_class: "running" };
     return {
       schema: [
         { name: "entry_id", selector: { config_entry: { integration: "tunnihind" } } },
         { name: "title", selector: { text: {} } },
         { name: "range", selector: { select: { mode: "dropdown", options: ranges } } },
         { name: "show_plans", default: true, selector: { boolean: {} } },
+        { name: "plans", selector: { entity: { multiple: true, filter: plans } } },
         { name: "show_selling", selector: { boolean: {} } },
       ],
       computeLabel: (/** @type {{name: string}} */ { name }) => say(/** @type {TextKey} */ (`form.${name}`)),
@@ -1024,20 +1101,37 @@ const cardOn = (Base) => class extends Base {
   /** Asks for the prices, anew after a loss or a refusal. */
   join() {
     this.leave();
-    const { home, config } = this;
-    if (!this.isConnected || !home || !config) return;
+    const { home } = this;
+    if (!this.isConnected || !home || !this.config) return;
     this.connection = home.connection;
     this.connection.addEventListener("ready", this.onReady);
-    const { entry_id, entity } = config;
-    const target = entry_id ? { entry_id } : entity ? { entity_id: entity } : {};
     const asked = this.connection.subscribeMessage(
       (event) => asked === this.subscription && this.hear({ ...this.contents, ...event }, null),
-      { type: "tunnihind/card/subscribe", ...target },
+      this.command("subscribe"),
       // Home Assistant's own way gives up if the integration starts later than the connection.
       { resubscribe: false },
     );
     this.subscription = asked;
     asked.catch((failure) => asked === this.subscription && this.hear(this.contents, failure));
+  }
+
+  /** @param {"subscribe" | "past"} name */
+  command(name) {
+    const { entry_id, entity } = this.config ?? {};
+    return { type: `tunnihind/card/${name}`, ...(entry_id ? { entry_id } : entity ? { entity_id: entity } : {}) };
+  }
+
+  /** Asks for the days before today, once they are looked at. */
+  askPast() {
+    this.isPastAsked = true;
+    const { prices } = this.contents;
+    const hear = (/** @type {Partial<Contents>} */ past) => {
+      if (prices !== this.contents.prices) return;
+      this.isPastHere = true;
+      this.past = past;
+      this.showAll();
+    };
+    this.connection?.sendMessagePromise(this.command("past")).then(hear, () => hear({}));
   }
 
   leave() {
@@ -1052,6 +1146,7 @@ const cardOn = (Base) => class extends Base {
   hear(contents, failure) {
     const before = this.contents;
     if (contents.unit !== before.unit) this.wording = null;
+    if (contents.prices !== before.prices) this.isPastAsked = this.isPastHere = false;
     this.contents = contents;
     this.failure = failure;
     clearTimeout(this.retry);
@@ -1065,7 +1160,6 @@ const cardOn = (Base) => class extends Base {
     this.tick();
   }
 
-  /** Keeps the time. */
   tick() {
     clearTimeout(this.timer);
     const { scene } = this.chart;
@@ -1084,20 +1178,30 @@ const cardOn = (Base) => class extends Base {
     const message = this.message();
     parts.title.hidden = !config.title;
     write(parts.title, config.title ?? "");
-    for (const name of ["readout", "chart", "foot", "note", "summary"]) parts[name].hidden = message !== "";
+    for (const name of ["readout", "field", "foot", "note", "summary"]) parts[name].hidden = message !== "";
     parts.message.hidden = message === "";
     write(parts.said, message);
     if (message) return;
-    const plans = config.show_plans === false ? [] : (contents.plans ?? []);
+    const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
     const spans = (/** @type {[number, number][]} */ pieces) => pieces.map(([from, to]) => ({ from, to }));
+    const known = (/** @type {"prices" | "selling"} */ name) => {
+      const coming = periodsOf(contents[name]);
+      return [...periodsOf(this.past[name]).filter(({ end }) => end <= (coming[0]?.start ?? end)), ...coming];
+    };
     this.chart.show({
-      periods: periodsOf(contents.prices),
-      selling: config.show_selling ? periodsOf(contents.selling) : [],
-      plans: plans.map(({ name, windows }) => ({ name, windows: windows.map(({ pieces }) => spans(pieces)) })).filter(({ windows }) => windows.length),
+      periods: known("prices"),
+      selling: config.show_selling ? known("selling") : [],
+      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(({ pieces }) => spans(pieces)) })),
+      isAllPast: this.isPastHere,
       wording,
     });
     this.showNote(contents);
-    for (const range of RANGES) write(parts[range], wording.say(range));
+    for (const range of RANGES) write(parts[range], rangeName(this.chart.daysOf(range), wording.say));
+    parts.week.hidden = this.chart.daysOf("week") <= RANGE_DAYS.two_days;
+    const { rows } = this.getGridOptions();
+    // The view then asks for the size again.
+    if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
+    this.rows = rows;
     for (const move of /** @type {const} */ (["earlier", "later"])) parts[move].title = parts[move].ariaLabel = wording.say(move);
     parts.chart.ariaLabel = wording.say("chart");
     write(parts.summary, this.summary());
@@ -1144,23 +1248,42 @@ const cardOn = (Base) => class extends Base {
       const times = { leastAt: wording.clock(least.start), mostAt: wording.clock(most.start) };
       said.push(wording.say("summary", { day: wording.say(name), ...prices, ...times }));
     }
-    for (const { name, windows } of plans) {
-      const when = windows.flat().map(({ from, to }) => `${wording.day(from, now)} ${wording.span(from, to)}`);
-      said.push(`${name}: ${when.join(", ")}.`);
-    }
+    const ahead = { from: wording.midnight(now), to: Infinity };
+    for (const plan of plansInView(plans, ahead, now)) said.push(`${plan.name}: ${wording.times(plan, ahead, now)}.`);
     return said.join(" ");
+  }
+
+  /** @param {Plan} plan */
+  open({ entity }) {
+    this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId: entity } }));
+  }
+
+  list() {
+    const { plans, view, wording, now } = /** @type {Scene} */ (this.chart.scene);
+    const list = /** @type {HTMLDialogElement} */ (this.parts.list);
+    list.replaceChildren(...plansInView(plans, view, now).map((plan) => {
+      const [button, when] = ["button", "small"].map((name) => document.createElement(name));
+      when.append(wording.times(plan, view, now));
+      button.append(plan.name, when);
+      button.onclick = () => this.open(plan);
+      return button;
+    }));
+    list.ariaLabel = wording.say("plans");
+    list.showModal();
   }
 
   /** Shows the period that is pointed at, or the present one, and what is in view. */
   showReadout() {
     const { parts, chart } = this;
     if (!chart.scene) return;
-    const { wording, periods, selling, now, pointed, view } = chart.scene;
+    const { wording, periods, selling, plans, now, pointed, view } = chart.scene;
+    if (view.from < wording.midnight(now) && !this.isPastAsked) this.askPast();
     for (const range of RANGES) parts[range].ariaPressed = String(chart.range === range);
     parts.earlier.toggleAttribute("disabled", view.from <= chart.bounds.from);
     parts.later.toggleAttribute("disabled", view.to >= chart.bounds.to);
     const hasForecast = inView(periods, view).some((period) => !isPublished(period));
     const [period, sold] = [periods, selling].map((known) => periodAt(known, pointed ?? now));
+    const running = period ? plans.filter((plan) => piecesIn(plan, { from: period.start, to: period.end }).length) : [];
     const shown = [period, sold, pointed, hasForecast, wording];
     if (shown.every((one, i) => one === this.shown[i])) return;
     this.shown = shown;
@@ -1168,7 +1291,7 @@ const cardOn = (Base) => class extends Base {
     if (selling.length) legend.push(["sold", wording.say("selling")]);
     parts.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
     const day = pointed === null ? wording.say("now") : wording.day(pointed, now);
-    const when = [day, period && wording.span(period.start, period.end), period && wording.forecast(period)];
+    const when = [day, period && wording.span(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.forecast(period)];
     write(parts.when, when.filter((one) => one).join(" · "));
     write(parts.amount, period ? wording.price(period.price) : "–");
     write(parts.unit, period ? wording.unit : wording.say("none"));
@@ -1196,12 +1319,14 @@ const cardOn = (Base) => class extends Base {
     return lines;
   }
 
-  /** Leaves out what has no room. */
+  /** Leaves out what has no room. The plot shrinks first. */
   fit() {
-    const height = this.clientHeight;
-    if (!height) return;
-    this.parts.card.classList.toggle("compact", height < COMPACT_PX);
-    this.parts.card.classList.toggle("tiny", height < TINY_PX);
+    const { card, chart, field } = this.parts;
+    if (!this.clientHeight) return;
+    for (const { name, least } of SIZES) {
+      card.className = name;
+      if (card.scrollHeight <= card.clientHeight && (field.hidden || chart.clientHeight >= least)) break;
+    }
     this.chart.drawing.measure();
     this.chart.redraw();
   }

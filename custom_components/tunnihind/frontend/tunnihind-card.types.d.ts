@@ -25,9 +25,10 @@ export interface Period {
   parts: Parts | null;
 }
 
-/** A plan's windows, each of one or more pieces. */
+/** A plan's windows, each of one or more pieces. `entity` is what is opened for it. */
 export interface Plan {
   name: string;
+  entity: string | null;
   windows: Span[][];
 }
 
@@ -40,8 +41,9 @@ export interface Day {
   hours: { ts: number; hour: number; text: string }[];
 }
 
-/** What is drawn. `pointed` is the start of a period. */
+/** What is drawn. `pointed` is the start of a period. With `isAllPast` nothing is known of before the first period. */
 export interface Scene {
+  isAllPast: boolean;
   periods: Period[];
   selling: Period[];
   plans: Plan[];
@@ -68,6 +70,7 @@ export interface Config {
   title?: string;
   range?: Range;
   show_plans?: boolean;
+  plans?: string[];
   show_selling?: boolean;
 }
 
@@ -99,7 +102,7 @@ export interface Contents {
   prices: Columns | null;
   selling: Columns | null;
   now: { start: number; end: number; level: string | null } | null;
-  plans: { name: string; windows: { pieces: [number, number][] }[] }[];
+  plans: { name: string; entity_id: string | null; windows: { pieces: [number, number][] }[] }[];
 }
 
 /** How Home Assistant refuses a command. */
@@ -115,6 +118,7 @@ export interface Connection {
     message: object,
     options: { resubscribe: boolean },
   ): Promise<() => Promise<void>>;
+  sendMessagePromise(message: object): Promise<Partial<Contents>>;
   addEventListener(name: "ready", listener: () => void): void;
   removeEventListener(name: "ready", listener: () => void): void;
 }

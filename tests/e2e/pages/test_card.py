@@ -1,6 +1,6 @@
 """The card in a real browser, in every state for which the integration's tests keep an example."""
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -9,7 +9,8 @@ from playwright.async_api import Browser, Page
 from tests.support.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
 from tests.support.node import modules
 
-LARGEST_BYTES = 60_000
+LARGEST_BYTES = 68_000
+"""A browser gets them once a version, and compiles them in 2 ms. Two languages and all types are in them."""
 
 
 def test_the_file_is_small() -> None:
@@ -158,6 +159,140 @@ async def test_the_keyboard_reads_periods_out_and_moves_along(browser: Browser) 
         assert closer["to"] - closer["from"] < view["to"] - view["from"]
         await page.keyboard.press("Escape")
         assert (await says(page, "when")).startswith("Now")
+
+
+@pytest.fixture
+def household() -> tuple[int, dict[str, Any]]:
+    """Return an afternoon of fourteen plans: each runs twice; the fifth runs now, those before it began earlier."""
+    at, contents = example("with_plans")
+    hour = at - at % 3600
+    starts = {f"Plan {place + 1}": hour + (place * 5 - 20) * 3600 for place in range(14)}
+    plans = [
+        {
+            "id": name,
+            "entity_id": f"binary_sensor.{name.lower().replace(' ', '_')}_window",
+            "name": name,
+            "status": "planned",
+            "windows": [{"pieces": [[start, start + 7200], [start + 4 * 3600, start + 5 * 3600]]}],
+        }
+        for name, start in starts.items()
+    ]
+    return at, {**contents, "plans": plans}
+
+
+async def lanes(page: Page) -> list[str]:
+    """Return the plans that are drawn, and what names the others."""
+    return [
+        await lane.inner_text() or (await lane.get_attribute("title") or "").split(":")[0]
+        for lane in await part(page, "lanes").locator("button").all()
+    ]
+
+
+async def test_the_plan_that_runs_is_drawn_first_then_the_next_ones(
+    browser: Browser, household: tuple[int, dict[str, Any]]
+) -> None:
+    at, contents = household
+    async with opened_card(browser, contents, at) as page:
+        assert await lanes(page) == ["Plan 5", "Plan 6", "Plan 7", "+7 more"]
+        await card(page).evaluate("card => { card.style.height = '250px'; }")
+        await drawn(page)
+        await drawn(page)
+        assert "Plan 5" in await lanes(page), "the one that runs is always drawn"
+
+
+async def test_a_day_shows_the_plans_of_that_day_and_none_else(
+    browser: Browser, household: tuple[int, dict[str, Any]]
+) -> None:
+    at, contents = household
+    look = Look(config={"range": "day"}, height=760)
+    async with opened_card(browser, contents, at, look) as page:
+        assert await lanes(page) == ["Plan 5", "Plan 6", "Plan 4", "Plan 3", "Plan 2"]
+        await card(page).evaluate("card => card.chart.pan(86_400)")
+        await drawn(page)
+        assert await lanes(page) == ["Plan 6", "Plan 7", "Plan 8", "Plan 9", "Plan 10", "Plan 11"]
+
+
+async def test_all_plans_can_be_listed_and_each_be_opened(
+    browser: Browser, household: tuple[int, dict[str, Any]]
+) -> None:
+    at, contents = household
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate(
+            "window.opened = []; addEventListener('hass-more-info', ({ detail }) => opened.push(detail.entityId)); null"
+        )
+        await part(page, "lanes").locator("button").nth(1).click()
+        await part(page, "lanes").get_by_text("+7 more").click()
+        rows = part(page, "list").locator("button")
+        assert [text.split("\n")[0] for text in await rows.all_inner_texts()] == [
+            f"Plan {number}" for number in (5, 6, 7, 8, 9, 10, 11, 4, 3, 2)
+        ]
+        assert "Today 3:00 PM–5:00 PM, Today 7:00 PM–8:00 PM" in await rows.first.inner_text()
+        await rows.nth(3).click()
+        assert await page.evaluate("opened") == ["binary_sensor.plan_6_window", "binary_sensor.plan_8_window"]
+        assert not await part(page, "list").is_visible()
+
+
+async def test_chosen_plans_are_drawn_and_no_others(browser: Browser, household: tuple[int, dict[str, Any]]) -> None:
+    at, contents = household
+    config = {"plans": ["binary_sensor.plan_10_window", "binary_sensor.plan_3_window"]}
+    async with opened_card(browser, contents, at, Look(config=config)) as page:
+        assert await lanes(page) == ["Plan 10", "Plan 3"]
+
+
+async def test_a_period_inside_a_window_names_its_plan(browser: Browser, household: tuple[int, dict[str, Any]]) -> None:
+    at, contents = household
+    async with opened_card(browser, contents, at) as page:
+        assert (await says(page, "when")).endswith("· Plan 5")
+        await card(page).evaluate("(card, at) => card.chart.point(at)", at + 9 * 3600)
+        assert (await says(page, "when")).endswith("· Plan 6")
+        await card(page).evaluate("(card, at) => card.chart.point(at)", at + 3 * 3600)
+        assert "Plan" not in await says(page, "when")
+
+
+def days_before(contents: dict[str, Any], days: int) -> dict[str, Any]:
+    """Return what the integration sends of the days before: today's prices on each."""
+    prices = contents["prices"]
+    columns = {name: prices[name][:24] * days for name in ("price", "low", "high", "level", "market", "charged")}
+    return {"prices": {**prices, **columns, "start": prices["start"] - days * 86_400}, "selling": None}
+
+
+async def test_earlier_shows_the_days_before_and_asks_for_them_once(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate("answer => { past = answer; }", days_before(contents, 3))
+        assert await page.evaluate("asked.length") == 1, "nobody has looked at them yet"
+        for _ in range(6):
+            if await part(page, "earlier").is_enabled():
+                await part(page, "earlier").click()
+                await drawn(page)
+        assert [each["type"] for each in await page.evaluate("asked")][1:] == ["tunnihind/card/past"]
+        view = await state_of(page, "chart.view")
+        assert view["from"] == contents["prices"]["start"] - 3 * 86_400
+        bars = [await bar.get_attribute("d") or "" for bar in await card(page).locator(".past.bar").all()]
+        assert sum(d.count("M") for d in bars) == 48
+        await card(page).evaluate("(card, at) => card.chart.point(at)", at - 3 * 86_400)
+        assert (await says(page, "when")).startswith("Sun, Nov 15")
+        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+
+
+async def test_where_no_days_before_are_known_earlier_ends_today(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at) as page:
+        await part(page, "chart").focus()
+        for key in ("ArrowRight", "PageUp", "PageUp"):
+            await page.keyboard.press(key)
+            await drawn(page)
+        assert (await state_of(page, "chart.view"))["from"] == contents["prices"]["start"]
+        assert not await part(page, "earlier").is_enabled()
+
+
+async def test_a_week_of_which_less_is_known_says_how_many_days_it_shows(browser: Browser) -> None:
+    for name, label, shown in (("with_plans", "4 days", 4), ("week_of_quarters", "Week", 7)):
+        at, contents = example(name)
+        async with opened_card(browser, contents, at, Look(config={"range": "week"})) as page:
+            assert await says(page, "week") == label
+            view = await state_of(page, "chart.view")
+            assert view["to"] - view["from"] == shown * 86_400
 
 
 async def test_a_mouse_reads_where_it_is_and_drags(browser: Browser) -> None:
@@ -405,6 +540,7 @@ async def test_another_server_is_asked_for_once_it_is_chosen(browser: Browser) -
         ({"range": "year"}, "range"),
         ({"show_plans": "yes"}, "show_plans"),
         ({"title": 7}, "title"),
+        ({"plans": "binary_sensor.boiler_window"}, "plans"),
     ],
 )
 async def test_an_option_that_is_wrong_is_named(browser: Browser, option: dict[str, Any], named: str) -> None:
@@ -466,6 +602,81 @@ async def test_in_a_small_card_price_and_level_are_there_in_full(browser: Browse
             assert outside is not None
             assert inside["x"] + inside["width"] <= outside["x"] + outside["width"] - 8, name
             assert inside["y"] + inside["height"] <= outside["y"] + outside["height"], name
+
+
+def sizes() -> list[tuple[float, int]]:
+    """Return width and height of a card from 6 x 4 to 12 x 12 on a desktop, and on a phone of 6 and of 12 columns."""
+    columns = [(500, range(6, 13)), (344, (6, 12))]
+    widths = [(section - 11 * 8) / 12 * count + (count - 1) * 8 for section, counts in columns for count in counts]
+    return [(width, rows * 64 - 8) for width in widths for rows in range(4, 13)]
+
+
+OUTSIDE = """(card, [config, locale, contents, sizes]) => {
+  card.setConfig(config);
+  card.hass = hass(locale);
+  tell(contents);
+  return sizes.flatMap(([width, height]) => {
+    document.querySelector("main").style = `width: ${width}px; height: ${height}px`;
+    card.fit();
+    card.chart.drawing.draw(card.chart.scene);
+    const box = card.shadowRoot.querySelector("ha-card").getBoundingClientRect();
+    const parts = [...card.shadowRoot.querySelectorAll("h2, .readout > *, .price > *, .note, .chart, .legend, button")];
+    const seen = parts.filter((part) => part.checkVisibility()).map((part) => [part, part.getBoundingClientRect()]);
+    const outside = seen.filter(([part, { left, right, top, bottom, height }]) =>
+      left < box.left || right > box.right || top < box.top || bottom > box.bottom - 4
+        || (part.className === "chart" && height < 48));
+    return outside.map(([part]) => [Math.round(width), height, part.className || part.textContent]);
+  });
+}"""
+
+
+async def test_nothing_is_cut_at_any_size_with_any_option_and_banner(
+    browser: Browser, household: tuple[int, dict[str, Any]]
+) -> None:
+    at, contents = household
+    sold = example("week_of_quarters")[1]["selling"]
+    banners: list[dict[str, Any]] = [
+        {},
+        {"lost_since": at - 86_400},
+        {"stale_since": at - 86_400, "mode": "demo"},
+        {"problems": ["prices_late"], "mode": "rehearsal"},
+        {"state": "no_price", "lost_since": at - 86_400, "mode": "rehearsal"},
+    ]
+    configs: list[dict[str, Any]] = [
+        {},
+        {"title": "Electricity at our house in the country", "show_selling": True, "range": "week"},
+        {"title": "Price", "show_plans": False},
+    ]
+    quiet = {"lost_since": None, "stale_since": None, "problems": [], "mode": "live", "state": "ready", "selling": sold}
+    async with opened_card(browser, contents, at) as page:
+        for place, (config, banner) in enumerate(product(configs, banners)):
+            language = ("en", "et")[place % 2]
+            told = [config, Look(language=language).profile, {**quiet, **banner}, sizes()]
+            assert await card(page).evaluate(OUTSIDE, told) == [], (config, banner, language)
+
+
+async def test_the_size_that_is_asked_for_counts_title_selling_price_and_banner(browser: Browser) -> None:
+    at, contents = example("selling")
+    async with opened_card(browser, contents, at) as page:
+        await page.evaluate("window.updates = 0; addEventListener('card-updated', () => { updates += 1; }); null")
+        rows = "card => card.getGridOptions().rows"
+        assert await card(page).evaluate(rows) == 6
+        await page.evaluate("at => tell({ lost_since: at })", at - 7200)
+        assert await card(page).evaluate(rows) == 7
+        assert await page.evaluate("updates") == 1, "Home Assistant asks again only if it hears of it"
+        await card(page).evaluate("card => card.setConfig({ title: 'Price', show_selling: true })")
+        assert await card(page).evaluate(rows) == 9
+
+
+async def test_the_badge_of_a_demo_stays_in_its_place_whatever_is_read(browser: Browser) -> None:
+    at, contents = example("demo")
+    for width in (268, 330, 480):
+        async with opened_card(browser, contents, at, Look(width=width, height=0)) as page:
+            places = []
+            for instant in (None, at + 3600, at + 40 * 3600):
+                await card(page).evaluate("(card, instant) => card.chart.point(instant)", instant)
+                places.append([await part(page, name).bounding_box() for name in ("mode", "chart")])
+            assert places[0] == places[1] == places[2]
 
 
 CONTRAST = """card => {
@@ -547,5 +758,5 @@ async def test_the_editor_offers_what_the_card_knows_in_the_language_of_the_page
                 """(() => { const { schema, computeLabel } = customElements.get('tunnihind-card').getConfigForm();
                 return schema.map(({ name }) => [name, computeLabel({ name })]); })()"""
             )
-        assert [name for name, _ in form] == ["entry_id", "title", "range", "show_plans", "show_selling"]
+        assert [name for name, _ in form] == ["entry_id", "title", "range", "show_plans", "plans", "show_selling"]
         assert dict(form)["title"] == title

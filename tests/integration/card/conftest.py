@@ -58,11 +58,18 @@ class Cards:
         assert not answer["success"]
         return answer["error"]["code"], answer["error"]["message"]
 
-    async def _ask(self, user: User | None, of: Mapping[str, str]) -> tuple[MockHAClientWebSocket, dict[str, Any]]:
+    async def past(self, user: User | None = None, **of: str) -> dict[str, Any]:
+        """Return the whole answer to a card that asks for the days before today."""
+        _, answer = await self._ask(user, of, "past")
+        return answer
+
+    async def _ask(
+        self, user: User | None, of: Mapping[str, str], what: str = "subscribe"
+    ) -> tuple[MockHAClientWebSocket, dict[str, Any]]:
         # Logged in now: the test has set the clock.
         login = await self._hass.auth.async_create_refresh_token(user or self._owner, CLIENT_ID)
         socket = await self._connect(self._hass, self._hass.auth.async_create_access_token(login))
-        await socket.send_json_auto_id({"type": "tunnihind/card/subscribe", **of})
+        await socket.send_json_auto_id({"type": f"tunnihind/card/{what}", **of})
         return socket, await socket.receive_json()
 
 

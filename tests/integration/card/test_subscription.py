@@ -145,6 +145,7 @@ async def test_a_home_that_begins_to_sell_is_shown_what_it_gets(home: Home, card
 async def test_plans_come_change_their_names_and_go(hass: HomeAssistant, home: Home, card: OpenCard) -> None:
     [first] = card.shown["plans"]
     assert (first["id"], first["name"], first["status"]) == (PLAN_ID, "Plan", home.value("status", PLAN_ID))
+    assert first["entity_id"] == home.state("binary_sensor", "window", PLAN_ID).entity_id
     added = ConfigSubentry(
         data=MappingProxyType(dict(DEFAULT_PLAN)),
         subentry_id="boiler",
@@ -177,6 +178,20 @@ async def test_a_window_that_ran_today_stays_beside_the_next_one(make_home: Make
     [windows] = [each["windows"] for each in card.shown["plans"]]
     assert windows[0]["pieces"] == first["pieces"]
     assert len(windows) == 2
+
+
+async def test_windows_of_the_days_before_stay_as_long_as_their_prices_are_shown(
+    make_home: MakeHome, cards: Cards
+) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "deadline": "18:00"}})
+    card = await cards.open()
+    [[first]] = [each["windows"] for each in card.shown["plans"]]
+    await home.publish(instant("2026-01-17T01:00:00+02:00"))
+    await home.at(instant("2026-01-16T19:00:00+02:00"))
+    await card.events()
+    [windows] = [each["windows"] for each in card.shown["plans"]]
+    assert windows[0]["pieces"] == first["pieces"]
 
 
 async def test_a_plan_that_is_switched_off_shows_only_what_ran(make_home: MakeHome, cards: Cards) -> None:

@@ -39,7 +39,7 @@ DIAGNOSTIC = {
     "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
     "forecast_skill", "forecast_saving", "data_problem",
 }  # fmt: skip
-LISTS = {"raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
+LISTS = {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
 
 
 def registered(hass: HomeAssistant) -> list[er.RegistryEntry]:

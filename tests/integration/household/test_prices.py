@@ -6,7 +6,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
 TODAY = range(instant("2026-01-14T00:00:00+02:00"), MIDNIGHT, HOUR_S)
@@ -67,6 +67,40 @@ async def test_today_begins_at_tallinns_midnight(
     assert [hour["value"] for hour in raw] == [home.consumer_price(start) for start in TODAY]
     assert raw[0]["start"] == "2026-01-14T00:00:00+02:00"
     assert raw[-1]["end"] == "2026-01-15T00:00:00+02:00"
+
+
+@pytest.mark.parametrize("quarters", [False, True], ids=["hours", "quarters"])
+async def test_yesterday_is_known_from_the_start_and_over_a_restart(
+    hass: HomeAssistant, make_home: MakeHome, quarters: bool
+) -> None:
+    """Autumn repeats an hour that day. At its last minute Home Assistant starts again, without the server."""
+    home = await make_home("2026-10-25T21:50:00+02:00", "2026-10-26T01:00:00+02:00")
+    step = QUARTER_S if quarters else HOUR_S
+    if quarters:
+        home.serve_quarters()
+    await home.add(options={"billed_by": "quarter"} if quarters else {})
+    day = range(instant("2026-10-24T00:00:00+03:00"), instant("2026-10-25T00:00:00+03:00"), step)
+    price = home.consumer_quarter_price if quarters else home.consumer_price
+
+    def shown() -> list[float]:
+        return [item["value"] for item in home.state("sensor", "current_price").attributes["raw_yesterday"]]
+
+    assert shown() == [price(start) for start in day]
+    await home.at(instant("2026-10-25T23:59:00+02:00"))
+    await hass.config_entries.async_unload("entry")
+    await home.server.runner.cleanup()
+    await hass.config_entries.async_setup("entry")
+    await home.settle()
+    assert shown() == [price(start) for start in day]
+
+
+async def test_a_server_without_yesterday_is_no_problem(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T10:20:00+02:00")
+    home.known_for_s = 12 * HOUR_S
+    home.serve()
+    await home.add()
+    assert home.state("sensor", "current_price").attributes["raw_yesterday"][0]["start"] == "2026-01-13T22:00:00+02:00"
+    assert not home.is_on("data_problem")
 
 
 async def test_todays_average_lowest_and_highest(home: Home) -> None:

@@ -42,7 +42,7 @@ async def test_what_is_kept_is_json_and_bounded(home: Home, hass: HomeAssistant,
     await home.at(home.now + 6 * HOUR_S)
     written = await kept(hass, home, hass_storage)
     assert len(json.dumps(written)) < 32_768
-    assert min(map(int, written["data"]["answer"]["settled"])) >= home.now - 49 * HOUR_S
+    assert min(map(int, written["data"]["answer"]["settled"])) >= home.now - 50 * HOUR_S
 
 
 async def test_all_that_was_shown_is_shown_again_without_the_server(
