@@ -1,6 +1,6 @@
 """What a forecast costs: from nothing, with a new day, and hour by hour in between; hours, then quarters.
 
-    OPENBLAS_NUM_THREADS=1 PYTHONPATH=. uv run --no-sync python tests/benchmarks/bench_forecast.py [--database-url URL]
+    OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_forecast [--database-url URL]
 
 Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
 database the market is made up: three and a half years, the last months in quarters; wind forecasts nine days ahead;

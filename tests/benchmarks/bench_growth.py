@@ -1,6 +1,6 @@
 """How much a database grows in a year, by what is kept in it.
 
-    uv run --no-sync python tests/benchmarks/bench_growth.py [--years 2]
+    uv run --no-sync python -m tests.benchmarks.bench_growth [--years 2]
 
 Each kind gets a database of its own, which is filled day by day as a running server would, thinned once a day. What
 is counted are used pages; a file may be somewhat larger than that, by pages that wait to be used again. Two years

@@ -1,6 +1,6 @@
 """What a month of history costs: its size, its time, and how long others wait meanwhile.
 
-    uv run --no-sync python tests/benchmarks/bench_history.py [--rounds 20]
+    uv run --no-sync python -m tests.benchmarks.bench_history [--rounds 20]
 
 The store is real and holds five years of the simulated market, hours and then quarters. Then two clients read months
 without a pause, as many as are let in, while a third one asks for the forecast 100 times a second.

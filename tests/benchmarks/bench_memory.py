@@ -1,6 +1,6 @@
 """What a server takes over simulated hours: memory between hourly runs and at its peak, and processor time.
 
-    OPENBLAS_NUM_THREADS=1 PYTHONPATH=. uv run --no-sync python tests/benchmarks/bench_memory.py [--hours 8]
+    OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_memory [--hours 8]
 
 A real `tunnihind serve` runs on a database with six years of prices of four zones and a year of weather of 14 points by
 3 variables, with a clock that is moved on hour by hour (libfaketime). Nothing is fetched. Memory is the proportional

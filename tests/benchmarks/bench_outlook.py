@@ -1,6 +1,6 @@
 """How often what the page's summing sentences say of a forecast came true, and what they were.
 
-    tunnihind backtest --from 2025-01-01 --to 2025-12-31 --forecasts-out FORECASTS.csv
+    uv run --no-sync tunnihind backtest --from 2025-01-01 --to 2025-12-31 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_outlook FORECASTS.csv PRICES.csv
 
 PRICES.csv is what `tunnihind import prices` reads, in hours. Each issue is a view of the page as a visitor has it then,

@@ -1,6 +1,6 @@
 """What a request costs: the forecast, the quarters and a feed against a bare aiohttp handler of as many bytes.
 
-    uv run --no-sync python tests/benchmarks/bench_requests.py [--seconds 4] [--rounds 5] [--requests 1000000]
+    uv run --no-sync python -m tests.benchmarks.bench_requests [--seconds 4] [--rounds 5] [--requests 1000000]
 
 Each server is a process of its own on the loopback, with uvloop and without an access log. They are driven in
 turns (ours, bare, ours, bare …) by `wrk` where it is installed, by a plain socket client otherwise. The largest
@@ -114,9 +114,9 @@ async def serve_bare(size: int) -> None:
 
 
 @contextmanager
-def _server(port: int, *arguments: str) -> Iterator[int]:
+def served(port: int, *arguments: str) -> Iterator[int]:
     """Run one of the servers as a process, and give its id."""
-    process = subprocess.Popen([sys.executable, __file__, *arguments])
+    process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.bench_requests", *arguments])
     try:
         _wait_for(port)
         yield process.pid
@@ -189,7 +189,7 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
     size = len(_answers(_snapshot())[path](coding).body)
     ours: list[Load] = []
     bare: list[Load] = []
-    with _server(OURS_PORT, "ours"), _server(BARE_PORT, "bare", str(size)):
+    with served(OURS_PORT, "ours"), served(BARE_PORT, "bare", str(size)):
         for port in (OURS_PORT, BARE_PORT):
             drive(port, path, coding, 1)
         for _ in range(rounds):
@@ -232,7 +232,7 @@ def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]
 
 def measure_memory(requests: int) -> None:
     """Print the server's resident memory before and after that many requests."""
-    with _server(OURS_PORT, "ours") as pid:
+    with served(OURS_PORT, "ours") as pid:
         drive(OURS_PORT, FORECAST, "gzip", 1)
         before = resident_mb(pid)
         done, deadline = 0, time.monotonic() + MEMORY_TIME_LIMIT_S

@@ -1,6 +1,6 @@
 """How well the stated uncertainty of a plan's saving holds on real forecasts, and where its figures come from.
 
-    tunnihind backtest --from 2024-07-01 --to 2025-12-31 --horizon-days 4 --forecasts-out FORECASTS.csv
+    uv run --no-sync tunnihind backtest --from 2024-07-01 --to 2025-12-31 --horizon-days 4 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_saving FORECASTS.csv PRICES.csv --from 2025-07-01 --to 2025-12-31
 
 PRICES.csv is what `tunnihind import prices` reads, in hours. Printed are the share of realised savings between p10 and

@@ -1,6 +1,6 @@
 """What a cluster carries and survives: nginx, PostgreSQL, replicas and `wrk` as real processes on this machine.
 
-    python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
+    uv run --no-sync python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
 
 It takes some nine minutes, with `--quick` two or three. Every part is bounded in time, a part that fails is a line of
 the table, and no process is left. What it needs: Debian's packages nginx-light, openssl, postgresql, wrk and

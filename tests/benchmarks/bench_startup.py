@@ -1,6 +1,6 @@
 """How soon a server answers that has two years of history: live, and rehearsing yesterday.
 
-    uv run --no-sync python tests/benchmarks/bench_startup.py [--rounds 5]
+    uv run --no-sync python -m tests.benchmarks.bench_startup [--rounds 5]
 
 The history is the simulated market's, four zones, in quarters since the market has them.
 """
