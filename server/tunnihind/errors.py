@@ -8,6 +8,7 @@ TunnihindError
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   ├── StoreLost          its file has been deleted or replaced since it was opened
+│   ├── StoreDamaged       a part of it can't be read any more, as after a fault of the disk
 │   └── LeaseLost          another server has taken the pipeline over, so nothing of this one's is stored
 ├── WorkerError            the process that makes forecasts can't be started, or dies at its work
 ├── ImportFileError        a file handed to `import` has a line that makes no sense
@@ -53,27 +54,29 @@ class NoPriceAhead(TunnihindError):
 class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
-    `reason` says why without the database's address: `/readyz` shows it to everybody.
+    `reason` says why without the database's address: `/readyz` shows it to everybody. `may_pass` is True where that may
+    end without anybody changing a setting, so that a server waits for it at its start.
     """
 
-    def __init__(self, text: str, *, reason: str = "the database can't be used") -> None:
+    def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
         super().__init__(text)
         self.reason = reason
+        self.may_pass = may_pass
 
 
 class SchemaError(StoreError):
     """The store was written by a newer version of Tunnihind, or by an older one and can't be upgraded; or it is empty.
 
-    `is_empty` tells the last from the others: a server that makes the tables may be about to.
+    The last may pass: a server that makes the tables may be about to start.
     """
-
-    def __init__(self, text: str, *, reason: str = "the database can't be used", is_empty: bool = False) -> None:
-        super().__init__(text, reason=reason)
-        self.is_empty = is_empty
 
 
 class StoreLost(StoreError):
     """The store's file has been deleted or replaced since it was opened; that has been logged already."""
+
+
+class StoreDamaged(StoreError):
+    """A part of the store can't be read any more; `reason` says what the operator can do."""
 
 
 class LeaseLost(StoreError):

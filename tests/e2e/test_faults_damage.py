@@ -71,3 +71,39 @@ async def test_damaged_cells_end_nothing(
 
         assert await until(is_whole), server.log
         assert (await tunnihind("status", clock=clock)).status == 0
+
+
+async def test_pages_that_cannot_be_read_are_warned_of_while_the_rest_goes_on(
+    launch: Launch, clock: ShiftedClock, database: Path
+) -> None:
+    """A disk has lost a page in the middle of the file, on which the scores of the runs begin."""
+    clock.set("2025-12-15T07:50:00Z")
+    quotes = made_up_quotes(date(2025, 12, 1), date(2025, 12, 16))
+    async with FakeElering(quotes, now=clock.now) as elering:
+        arguments = "--elering-url", elering.url, "--history-start", "2026"
+        server = launch(*arguments, clock=clock)
+        await server.until_ready()
+        await server.terminate()
+        lose_first_page(database, "day_scores")
+        server = launch(*arguments, clock=clock)
+
+        def warns(reply: Reply) -> bool:
+            warnings = " ".join(reply.json()["warnings"])
+            return reply.status == 200 and "the database file is damaged" in warnings and "restore a backup" in warnings
+
+        await server.until("/readyz", warns, say="a warning")
+        await server.until_logged("the database file is damaged")
+        clock.jump(HOUR_S)
+        hour = floor_hour(clock.now())
+        await server.until("/api/v1/forecast", lambda reply: (reply.json()["madeAt"] or 0) >= hour, say="a new run")
+
+
+def lose_first_page(database: Path, table: str) -> None:
+    """Write zeros over the page with which a table begins."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        [size] = connection.execute("PRAGMA page_size").fetchone()
+        [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(bytes(size))

@@ -2,11 +2,12 @@
 
 import os
 import resource
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from datetime import date, timedelta
+from contextlib import closing, suppress
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -143,10 +144,11 @@ async def test_a_database_that_can_only_be_read_is_served(
     await server.until_logged(complaint)
 
 
-async def test_a_first_start_on_a_full_disk_says_so(launch: Launch, disk: Disk, database: Path) -> None:
+async def test_a_first_start_on_a_full_disk_waits_for_room(launch: Launch, disk: Disk) -> None:
     server = launch(wrapper=disk.wrapper(_PAGE))
-    assert await server.ended() == 1
-    assert f"the database sqlite:///{database}: {disk.complaint}" in server.log
+    await server.until("/readyz", is_told(disk.complaint), say="what is wrong")
+    await server.until_logged(f"{disk.complaint}; waiting until it can be used")
+    assert await server.terminate() == 0
 
 
 @pytest.fixture
@@ -189,3 +191,39 @@ async def test_a_database_that_is_deleted_is_missed_and_taken_up_again(
     await server.until_logged("the database file is back")
     await server.until("/readyz", lambda reply: not is_told("the database file")(reply), say="all well")
     assert server.log.count("the database file has been deleted") == 1
+
+
+async def test_an_older_backup_over_the_file_leaves_no_client_without_prices(
+    launch: Launch, clock: ShiftedClock, database: Path, tmp_path: Path
+) -> None:
+    """Clients are served from memory until what the backup lacks has been fetched again."""
+    clock.set("2025-12-12T15:50:00Z")
+    async with FakeElering(made_up_quotes(date(2025, 12, 1), date(2025, 12, 16)), now=clock.now) as elering:
+        server = launch("--elering-url", elering.url, "--history-start", "2026", clock=clock)
+        await server.until_ready()
+        backup = tmp_path / "backup.db"
+        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(backup)) as target:
+            source.backup(target)
+        clock.set("2025-12-15T15:50:00Z")
+        has_tomorrow = hours_from("2025-12-15T15:00:00Z", 32)
+        before = (await server.until("/api/v1/forecast", has_tomorrow, say="tomorrow")).json()
+        asked = len(elering.requests)
+        backup.replace(database)
+
+        def is_known(reply: Reply) -> bool:
+            assert has_tomorrow(reply), f"clients are without prices: {reply}\n{server.log}"
+            return bool(reply.json()["madeAt"] > before["madeAt"])
+
+        clock.jump(60)  # so that another run is told from the one before
+        await server.until("/api/v1/forecast", is_known, say="a run from what the new file holds")
+        assert len(elering.requests) > asked
+    assert f"{database}: another copy has taken the place of the database file" in server.log
+    assert "an older copy is in the database's place" in server.log
+    await server.until("/readyz", lambda reply: not reply.json()["warnings"], say="all well")
+
+
+def hours_from(first: str, count: int) -> Callable[[Reply], bool]:
+    """Return what tells whether an answer has so many published hours from an hour on."""
+    start = round(datetime.fromisoformat(first).timestamp())
+    expected = [*range(start, start + count * HOUR_S, HOUR_S)]
+    return lambda reply: [hour["ts"] for hour in reply.json()["dayAhead"]] == expected

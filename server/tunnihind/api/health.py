@@ -20,6 +20,8 @@ class Troubles:
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
+        self.warnings: dict[str, str] = {}
+        """What the operator has to know though the server does its work, by the part that reports it."""
         self.are_of_another = False
         """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
 
@@ -40,6 +42,7 @@ def judge(
     *,
     pipeline_expected: bool,
     troubles: Iterable[str] = (),
+    warnings: Iterable[str] = (),
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
@@ -49,7 +52,7 @@ def judge(
     the current hour: behind a balancer, old data are better than none. What is wrong with them is a warning then.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
-    warnings = [data.unconfirmed] if data.unconfirmed else []
+    warnings = [*warnings, data.unconfirmed] if data.unconfirmed else [*warnings]
     if only_passes_on:
         warnings, faults = [*warnings, *faults], [] if _tells_of(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults

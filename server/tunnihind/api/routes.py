@@ -131,6 +131,11 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
     return handle
 
 
+async def not_yet(_request: web.Request) -> web.Response:
+    """Handle a resource that the server can't answer before it has its database. Raises StoreError."""
+    raise StoreError("nothing has been read from the store yet")
+
+
 async def preflight(_request: web.Request) -> web.Response:
     """Answer OPTIONS: any origin may read everything."""
     return web.Response(status=204, headers=preflight_headers())
@@ -154,10 +159,11 @@ def readyz(
 
     async def handle(_request: web.Request) -> web.Response:
         readiness = judge(
-            snapshot.data,
+            snapshot.data_so_far,
             int(clock.now()),
             pipeline_expected=pipeline_expected,
             troubles=snapshot.troubles,
+            warnings=snapshot.troubles.warnings.values(),
             only_passes_on=only_passes_on or snapshot.troubles.are_of_another,
             is_stopping=stopping.is_set(),
         )

@@ -65,6 +65,11 @@ class Snapshot:
             raise StoreError("nothing has been read from the store yet")
         return self._data
 
+    @property
+    def data_so_far(self) -> ServedData:
+        """The data that is served, empty before there is any."""
+        return self._data or ServedData("nothing")
+
     def show(self, data: ServedData) -> None:
         """Answer from these data from now on."""
         self._data = data

@@ -9,7 +9,16 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, LeaseLost, RateLimited, SourceError, StoreError, StoreLost, TunnihindError
+from tunnihind.errors import (
+    BadAnswer,
+    LeaseLost,
+    RateLimited,
+    SourceError,
+    StoreDamaged,
+    StoreError,
+    StoreLost,
+    TunnihindError,
+)
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
@@ -92,6 +101,7 @@ class Pipeline:
         self._put_off: dict[tuple[str, date], Tries] = {}
         self._being_asked: dict[str, asyncio.Task[None]] = {}
         self._cannot_read_store = False
+        self._copies = 0
         self._scoring: asyncio.Task[None] | None = None
         self._on_change: Callable[[], None] = lambda: None
 
@@ -130,6 +140,9 @@ class Pipeline:
         now = self._now()
         try:
             situation = await self._situation(now)
+            if self._copies != self._store.database.copies:
+                self._ask_anew()
+                situation = await self._situation(now)
         except TunnihindError as error:
             if not self._cannot_read_store and not isinstance(error, StoreLost):
                 _LOG.error("the pipeline can't read the store: %s; it will try again", error)
@@ -141,6 +154,13 @@ class Pipeline:
         if due:
             await self._begin(due[0], situation, now)
         return bool(due)
+
+    def _ask_anew(self) -> None:
+        """Forget what has been asked for once a copy is in the database's place: it may be older than the answers."""
+        self._copies = self._store.database.copies
+        self._tries.clear()
+        self._put_off.clear()
+        _LOG.info("asking the sources again for what the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
         """Forget, once a start, how the sources were that have been removed from the settings."""
@@ -199,6 +219,10 @@ class Pipeline:
         try:
             await self._do(task, situation, now)
         except TunnihindError as error:
+            if isinstance(error, StoreDamaged):
+                # The model's process has found it, maybe between a file and the copy in its place.
+                with suppress(StoreError):
+                    await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
         except Exception as error:  # noqa: BLE001  a bug in one job must stop neither the others nor the serving
             _LOG.exception("%s failed", task)

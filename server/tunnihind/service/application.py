@@ -34,7 +34,7 @@ def create_app(
     snapshot: Snapshot,
     clock: Clock,
     *,
-    instance_id: str,
+    instance_id: str | None,
     read_prices: ReadPrices,
     read_scores: ReadScores = lambda _first, _last: (),
     are_confirmed: AreConfirmed = lambda: True,
@@ -44,6 +44,8 @@ def create_app(
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
     """Build the application that answers from `snapshot`.
+
+    Without an `instance_id` there is no `/api/about` yet.
 
     The history is answered from what `read_prices` gives, the table of scores from what `read_scores` gives.
 
@@ -92,10 +94,20 @@ def create_app(
     return app
 
 
-def _documents(settings: Settings, instance_id: str, mode: Mode) -> Mapping[str, Handler]:
+def _documents(settings: Settings, instance_id: str | None, mode: Mode) -> Mapping[str, Handler]:
     """Return the handlers of what stays the same while the server runs."""
     document = openapi_document(settings)
-    about = About(
+    about = None if instance_id is None else _about(settings, instance_id, mode)
+    return {
+        "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
+        "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
+        "/docs": page_handler(ReferencePage(settings, document, mode)),
+        "/healthz": routes.healthz,
+    }
+
+
+def _about(settings: Settings, instance_id: str, mode: Mode) -> About:
+    return About(
         name=NAME,
         version=__version__,
         instance_id=instance_id,
@@ -105,9 +117,3 @@ def _documents(settings: Settings, instance_id: str, mode: Mode) -> Mapping[str,
         full_horizon=settings.full_horizon,
         mode=mode,
     )
-    return {
-        "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
-        "/api/about": routes.ready_made(unchanging(msgspec.json.encode(about))),
-        "/docs": page_handler(ReferencePage(settings, document, mode)),
-        "/healthz": routes.healthz,
-    }

@@ -20,9 +20,10 @@ from tunnihind.pipeline.schedule import Job
 from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
 from tunnihind.service.observing import Progress, ServerObserver
+from tunnihind.service.opening import open_to_write, opened
 from tunnihind.service.operator_metrics import PipelineLease
 from tunnihind.service.pipeline_runner import PipelineRunner
-from tunnihind.service.replica import answering, open_store
+from tunnihind.service.replica import answering
 from tunnihind.service.site import until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
@@ -32,8 +33,6 @@ from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, L
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
-
-_LOOK_FOR_TABLES_S: Final = 2.0
 
 
 def make_pipeline(
@@ -55,7 +54,10 @@ def make_pipeline(
 async def serve_live(settings: Settings, progress: Progress) -> None:
     """Serve until the process is asked to end, and run the pipeline or stand by. Raises SettingsError, StoreError."""
     clock = SystemClock()
-    with open_store(settings) as store:
+    store = await opened(settings, open_to_write, clock)
+    if store is None:
+        return
+    with store:
         async with answering(settings, store, clock, with_pipeline=True) as (updater, metrics, stopping):
             observer = ServerObserver(metrics, progress)
             async with (

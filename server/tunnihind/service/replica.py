@@ -13,67 +13,29 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import SchemaError, StoreError
 from tunnihind.market import ESTONIA
 from tunnihind.service.background import background
+from tunnihind.service.opening import open_replica, opened
 from tunnihind.service.operator_metrics import Connections, Lag, PipelineLease
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
-from tunnihind.store.address import is_file
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
-
-_LOOK_FOR_TABLES_S: Final = 2.0
 
 
 async def serve_replica(settings: Settings) -> None:
     """Serve what others bring into the store until the process is asked to end. Raises SettingsError, StoreError."""
     clock = SystemClock()
-    with open_store(settings) if is_file(settings.store_url) else await open_replica(settings, clock) as store:
+    store = await opened(settings, open_replica, clock)
+    if store is None:
+        return
+    with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
             _LOG.info("serving what is known, without a pipeline")
             await until_stopped(stopping)
-
-
-def open_store(settings: Settings) -> Store:
-    """Open the store for writing, and where that can't be for reading only. Raises SettingsError, StoreError."""
-    try:
-        return Store(settings.store_url)
-    except SchemaError:
-        raise
-    except StoreError as error:
-        store = _open_to_read(settings, error)
-        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
-        return store
-
-
-def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
-    """Open the store for reading; where that fails too, raise the error of writing."""
-    try:
-        return Store(settings.store_url, read_only=True)
-    except StoreError:
-        raise trouble from None
-
-
-async def open_replica(settings: Settings, clock: Clock) -> Store:
-    """Open the store for one that never writes to it, once it has tables. Raises SettingsError, StoreError.
-
-    An account that may only read will do, and a server that only repeats another one.
-    """
-    is_told = False
-    while True:
-        try:
-            return Store(settings.store_url, read_only=True, is_replica=True)
-        except SchemaError as error:
-            if not error.is_empty:
-                raise
-            if not is_told:
-                _LOG.warning("%s; waiting for that", error)
-            is_told = True
-        await clock.sleep(_LOOK_FOR_TABLES_S)
 
 
 def _readable(store: Store) -> Store:

@@ -27,6 +27,7 @@ from tunnihind.settings import Settings
 _LOG: Final = logging.getLogger(__name__)
 
 SHUTDOWN_S: Final = 10.0
+_WISHES: Final = (signal.SIGINT, signal.SIGTERM)
 
 MOST_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
@@ -39,7 +40,7 @@ async def open_site(
     snapshot: Snapshot,
     clock: Clock,
     *,
-    instance_id: str,
+    instance_id: str | None,
     read_prices: ReadPrices,
     read_scores: ReadScores = lambda _first, _last: (),
     are_confirmed: AreConfirmed = lambda: True,
@@ -53,6 +54,7 @@ async def open_site(
     still, each as the last one of its connection, so that a balancer has time to turn to another server.
 
     The name that is announced tells what is served. Without a network to announce it on, it answers all the same.
+    Without an `instance_id`, which is in the store, nothing is announced.
     Raises SettingsError where the port can't be had.
     """
     stopping = asyncio.Event()
@@ -83,7 +85,9 @@ async def open_site(
                 settings.base_url,
             )
         announcing = (
-            background(announce(name, instance_id, runner.addresses, clock)) if settings.announce else nullcontext()
+            background(announce(name, instance_id, runner.addresses, clock))
+            if settings.announce and instance_id is not None
+            else nullcontext()
         )
         async with announcing:
             yield stopping
@@ -115,9 +119,14 @@ def connections_within(descriptors: int) -> int:
 async def until_stopped(stopping: asyncio.Event) -> None:
     """Set an event when the process is asked to end, and return then."""
     loop = asyncio.get_running_loop()
-    for wish in (signal.SIGINT, signal.SIGTERM):
+    for wish in _WISHES:
         loop.add_signal_handler(wish, stopping.set)
-    await stopping.wait()
+    try:
+        await stopping.wait()
+    except asyncio.CancelledError:
+        for wish in _WISHES:
+            loop.remove_signal_handler(wish)
+        raise
     _LOG.info("stopping")
 
 

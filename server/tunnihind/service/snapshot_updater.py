@@ -31,12 +31,24 @@ _RETRIES_S: Final = 0.5, 1.5
 
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
+OLD_COPY_S: Final = 15 * 60
+"""What an old copy of the database lacks is fetched again; what was known before is served meanwhile, for so long."""
+_OLD_COPY: Final = "an older copy is in the database's place: what was known before is served until prices are fetched"
+
 
 class _Seen(NamedTuple):
-    """The state of a store: what has to differ for all data to be read again, and what for the weather alone."""
+    """The state of a store at an hour: all data are read again where it differs, the weather where that alone does."""
 
-    data: tuple[int | str, ...]
+    version: int
+    change_id: str
+    last_refresh: int
+    hour: int
+    copies: int
     covariates: int
+
+    def has_data_of(self, other: _Seen) -> bool:
+        """Return whether nothing differs but the weather."""
+        return self[:-1] == other[:-1]
 
 
 class SnapshotUpdater:
@@ -52,6 +64,7 @@ class SnapshotUpdater:
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
+        self._old_copy_since: int | None = None
 
     @property
     def lag_s(self) -> float | None:
@@ -86,6 +99,8 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.tell("store", None)
+        self._warn("damage", self._store.database.unreadable)
+        self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
         if data is not None:
             self._snapshot.show(data)
             self._shown, self._data = seen, data
@@ -132,7 +147,9 @@ class SnapshotUpdater:
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._look(now)
-            if self._data is None or self._shown is None or seen.data != self._shown.data:
+            if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
+                return self._shown, None
+            if self._data is None or self._shown is None or not seen.has_data_of(self._shown):
                 return seen, read_served_data(self._store, now)
             # Sources are asked far more often than anything comes of it: the rest need not be read again for that.
             data = self._data
@@ -142,8 +159,26 @@ class SnapshotUpdater:
                 data = replace(data, weather=read_weather(self._store, now))
             return seen, None if data is self._data else data
 
+    def _is_of_old_copy(self, seen: _Seen, shown: _Seen, now: int) -> bool:
+        """Return whether a copy that lacks what is served is in the store's place, and may still get it."""
+        if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
+            self._old_copy_since = None
+            return False
+        if self._old_copy_since is None:
+            self._old_copy_since = now
+            _LOG.warning(_OLD_COPY)
+        return now < self._old_copy_since + OLD_COPY_S
+
     def _look(self, now: int) -> _Seen:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_changes(connection)
-        return _Seen((state.version(), state.change_id(), state.last_refresh() or 0, floor_hour(now)), covariates)
+        refreshed, copies = state.last_refresh() or 0, self._store.database.copies
+        return _Seen(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
+
+    def _warn(self, about: str, warning: str) -> None:
+        """Have `/readyz` warn of something, or no longer where there is nothing to say."""
+        if warning:
+            self.troubles.warnings[about] = warning
+        else:
+            self.troubles.warnings.pop(about, None)

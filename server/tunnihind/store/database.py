@@ -67,6 +67,21 @@ class Database:
         return OWNER_ONLY if self.path is None else DatabaseFile(self.path).mode()
 
     @property
+    def copies(self) -> int:
+        """How often a copy has taken the database's place since it was opened, maybe an older one."""
+        return self._system.copies
+
+    @property
+    def unreadable(self) -> str:
+        """What an operator can do about parts of the database that can't be read, nothing where none were found."""
+        return self._system.damage
+
+    def look_for_damage(self) -> None:
+        """Find out whether all of the database can be read, for `unreadable`. Raises StoreError."""
+        with self.reading() as connection:
+            self._system.look_for_damage(connection)
+
+    @property
     def engine(self) -> Engine:
         """What the connections come from, for those who look at them."""
         return self._system.engine

@@ -141,7 +141,11 @@ def upgraded(database: Database) -> SchemaError:
 
 def empty(database: Database) -> SchemaError:
     """Return the error that a reader meets where no server has made the tables yet."""
-    return SchemaError(f"there are no tables in {database} yet: start `tunnihind serve` once", is_empty=True)
+    return SchemaError(
+        f"there are no tables in {database} yet: start `tunnihind serve` once",
+        reason="the database has no tables yet",
+        may_pass=True,
+    )
 
 
 def newer(database: Database) -> SchemaError:

@@ -347,12 +347,13 @@ async def test_a_mistake_of_ours_is_a_500_problem_without_its_traceback(
     assert "secret detail" in caplog.text
 
 
-@pytest.mark.parametrize("path", [*DATA, "/readyz", "/"])
+@pytest.mark.parametrize("path", [*DATA, "/"])
 async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve, path: str) -> None:
     server = await serve(blank=True)
     answer = await server.ask(path)
     check_problem(answer, 503)
     assert int(answer.headers["Retry-After"]) > 0
+    check_problem(await server.ask("/readyz"), 503)
     assert (await server.ask("/healthz")).status == 200
 
 

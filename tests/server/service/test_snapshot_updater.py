@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -57,9 +59,9 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-async def follower(tmp_path: Path) -> AsyncIterator[tuple[Store, Replica]]:
+async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
     """Return a store with the prices of a day, and a replica that shows them and looks again when it is told to."""
-    url = f"sqlite:///{tmp_path / 'tunnihind.db'}"
+    url = f"sqlite:///{database}"
     with Store(url) as writer:
         settle_a_day(writer)
         replica = Replica(url)
@@ -99,6 +101,58 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
 
 def settle_a_day(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="test", seen_ts=NOW)
+
+
+def backup_of(store: Store, target: Path) -> Path:
+    with closing(sqlite3.connect(str(store.database.path))) as source, closing(sqlite3.connect(target)) as backup:
+        source.backup(backup)
+    return target
+
+
+@pytest.mark.parametrize("is_refreshed", [True, False])
+async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_a_while(
+    is_refreshed: bool, database: Path, tmp_path: Path
+) -> None:
+    replica = Replica(f"sqlite:///{database}", read_only=False)
+    with replica.store as store:
+        settle_a_day(store)
+        store.state.refreshed(NOW)
+        backup = backup_of(store, tmp_path / "backup.db")
+        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
+        store.state.refreshed(NOW + 60)
+        await replica.updater.refresh()
+        assert replica.hours() == 48
+        backup.replace(database)
+        for _ in range(2):
+            await replica.updater.refresh()
+            assert replica.hours() == 48, "served from memory"
+        assert any("an older copy" in warning for warning in replica.snapshot.troubles.warnings.values())
+        if is_refreshed:
+            store.state.refreshed(NOW + 61)
+        else:
+            replica.clock.instant += snapshot_updater.OLD_COPY_S
+        await replica.updater.refresh()
+        assert replica.hours() == 24
+        await replica.updater.refresh()
+        assert replica.snapshot.troubles.warnings == {}
+
+
+async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_path: Path) -> None:
+    with Store(f"sqlite:///{database}") as store:
+        settle_a_day(store)
+        store.state.refreshed(NOW)
+        copy = backup_of(store, tmp_path / "copy.db")
+    with Store(f"sqlite:///{copy}") as store:
+        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
+        store.state.refreshed(NOW + 60)
+    replica = Replica(f"sqlite:///{database}")
+    with replica.store:
+        await replica.updater.refresh()
+        assert replica.hours() == 24
+        copy.replace(database)
+        await replica.updater.refresh()
+        assert replica.hours() == 48
+        assert replica.snapshot.troubles.warnings == {}
 
 
 @pytest.fixture

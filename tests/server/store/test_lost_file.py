@@ -6,13 +6,16 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tests.support.stores import DAY, run, whole_day
 from tunnihind.errors import StoreError, StoreLost
+from tunnihind.store.schema import runs
 from tunnihind.store.store import Store
 
 SEEN = 1765713600
@@ -62,16 +65,32 @@ def test_a_file_that_is_back_is_used_on_with_all_that_was_written(
 
 
 @pytest.mark.parametrize("is_missed_meanwhile", [False, True])
-def test_a_copy_in_the_files_place_is_used_on(store: Store, path: Path, copy: Path, is_missed_meanwhile: bool) -> None:
+def test_a_copy_in_the_files_place_is_used_on_and_told_of(
+    store: Store, path: Path, copy: Path, is_missed_meanwhile: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     store.runs.add(run(SEEN + 3600))
     path.unlink()
     if is_missed_meanwhile:
         assert_lost(store, "has been deleted")
     copy.rename(path)
     assert [found.made_at for found in store.runs.since(0)] == [SEEN]
+    assert store.database.copies == 1
+    assert "another copy has taken the place of the database file" in caplog.text
     store.runs.add(run(SEEN + 7200))
     with Store(f"sqlite:///{path}", read_only=True) as other:
         assert [found.made_at for found in other.runs.since(0)] == [SEEN + 7200, SEEN]
+
+
+def test_a_copy_waits_until_nobody_uses_the_file_before_it(store: Store, path: Path, copy: Path) -> None:
+    """The log of the old file, which lies at the same path, would be taken for that of the new one."""
+    store.runs.add(run(SEEN + 3600))
+    with ThreadPoolExecutor(1) as another_thread:
+        with store.database.reading() as connection:
+            connection.execute(select(runs.c.id)).all()
+            copy.replace(path)
+            with pytest.raises(StoreLost, match="is still in use"):
+                another_thread.submit(store.runs.since, 0).result()
+        assert [found.made_at for found in another_thread.submit(store.runs.since, 0).result()] == [SEEN]
 
 
 def another_server(path: Path) -> None:

@@ -284,7 +284,9 @@ def test_another_database_in_its_place_is_neither_used_nor_changed(
             assert other.runs.since(0) == []
 
 
-def test_a_copy_in_its_place_is_used_on(postgresql: PostgresqlServer, postgresql_url: str, database: str) -> None:
+def test_a_copy_in_its_place_is_used_on_and_told_of(
+    postgresql: PostgresqlServer, postgresql_url: str, database: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with Store(postgresql_url) as store:
         store.runs.add(run(SEEN))
         postgresql.end_connections(database)
@@ -294,6 +296,8 @@ def test_a_copy_in_its_place_is_used_on(postgresql: PostgresqlServer, postgresql
         postgresql.make_database(like=backup, name=database)
         store.runs.add(run(SEEN + 7200))
         assert [one.made_at for one in store.runs.since(0)] == [SEEN + 7200, SEEN]
+        assert store.database.copies == 1
+    assert "another copy has taken the place of the database" in caplog.text
     postgresql.drop_database(backup)
 
 

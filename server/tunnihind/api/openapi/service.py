@@ -38,7 +38,7 @@ def service_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "Service",
             "Who serves this API",
             "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
-            answers=cached(content("About", _about(settings))) | problems(405, 429, 500),
+            answers=cached(content("About", _about(settings))) | problems(405, 429, 500, 503),
             parameters=[KNOWN_TAG],
         ),
     )

@@ -32,6 +32,12 @@ class System(Protocol):
 
     engine: Engine
 
+    copies: int
+    """How often a copy has taken its place since it was opened."""
+
+    damage: str
+    """What an operator can do about parts of it that were found unreadable, nothing where none were."""
+
     tells_of_changes: bool
     """Whether `changes` tells of what other processes announce."""
 
@@ -64,6 +70,9 @@ class System(Protocol):
 
     def require_rights(self, tables: Iterable[str]) -> None:
         """Make sure that these tables may be written to. Raises StoreError."""
+
+    def look_for_damage(self, connection: Connection) -> None:
+        """Note in `damage` what is wrong with the database, nothing where it is whole. Raises SQLAlchemyError."""
 
     def size(self) -> int | None:
         """Return how many bytes the database takes, None for one in memory. Raises SQLAlchemyError, StoreError."""

@@ -3,6 +3,7 @@
 A server that goes away is noticed within seconds, and the first access after it is back works.
 """
 
+import logging
 import math
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -17,12 +18,14 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from tunnihind.errors import SchemaError, StoreError, StoreLost
+from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost
 from tunnihind.foreign_text import one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
 from tunnihind.store.engines.postgresql_changes import CHANNEL, changes
 from tunnihind.store.engines.postgresql_connection import WaitingConnection
+
+_LOG: Final = logging.getLogger(__name__)
 
 OLDEST_VERSION: Final = 14
 """The oldest version of PostgreSQL that the store runs on."""
@@ -76,6 +79,8 @@ _NOTING: Final = text(
     "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
+_NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
+"""It is another one once a database has been deleted and made anew."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -96,6 +101,10 @@ _PLAIN: Final = {
     "57014": "it takes too long",
 }
 """What is said, by SQLSTATE, before the server's own words."""
+_MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
+"""SQLSTATEs: there is no room on the disk, or another process has been writing for too long."""
+_DAMAGED: Final = frozenset({"XX001", "XX002"})
+"""SQLSTATEs: a table or an index is damaged."""
 
 # What psycopg says before the server's own words.
 _PREAMBLE: Final = re.compile(
@@ -121,6 +130,9 @@ class Postgresql:
         # Each statement sees what was committed before the lock was had.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._recognise: Recognise | None = None
+        self.copies = 0
+        self.damage = ""
+        self._number: int | None = None
         self._outage = Outage(self.name, "the database")
 
     def require(self) -> None:
@@ -186,6 +198,9 @@ class Postgresql:
             names = ", ".join(refused)
             raise StoreError(f"can't write the database {self.name}: the role {role} may not write to {names}")
 
+    def look_for_damage(self, connection: Connection) -> None:
+        """Do nothing: PostgreSQL's tables are checked when they are read."""
+
     def size(self) -> int:
         """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
         with self.reading() as connection:
@@ -201,6 +216,7 @@ class Postgresql:
             return StoreError(
                 f"can't {verb} the database {self.name}: all connections are in use",
                 reason="all connections to the database are in use",
+                may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
         # The first line says all: then come advice, and the same of other hosts.
@@ -209,13 +225,18 @@ class Postgresql:
         if isinstance(error, DBAPIError) and _is_gone(error):
             said = f"can't connect to the database {self.name}: {words}"
             if self._recognise is None:
-                return StoreError(said, reason=_NO_CONNECTION)
+                return StoreError(said, reason=_NO_CONNECTION, may_pass=True)
             self._outage.note(f"{_NO_CONNECTION}: {words}")
             return StoreLost(said, reason=_NO_CONNECTION)
-        plain = _PLAIN.get(getattr(told, "sqlstate", None) or "")
+        state = getattr(told, "sqlstate", None) or ""
+        plain = _PLAIN.get(state)
         words = words if plain is None else f"{plain} ({words})"
+        said = f"can't {verb} the database {self.name}: {words}"
+        if state in _DAMAGED:
+            self.damage = "a table of the database is damaged: stop the servers, and restore a backup"
+            return StoreDamaged(said, reason=self.damage)
         done = "read" if verb == "read" else "written to"
-        return StoreError(f"can't {verb} the database {self.name}: {words}", reason=f"the database can't be {done}")
+        return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def close(self) -> None:
         """Give all connections back."""
@@ -236,6 +257,10 @@ class Postgresql:
                 self._outage.note(trouble)
                 raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble) from error
             connection.info[_IS_KNOWN] = True
+            before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
+            if before not in {None, self._number}:
+                self.copies += 1
+                _LOG.warning("%s: another copy has taken the place of the database; going on with that one", self.name)
         self._outage.note("")
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from tunnihind.errors import StoreError, StoreLost
+from tunnihind.errors import StoreDamaged, StoreError, StoreLost
 from tunnihind.store.engines.base import Outage, Recognise
 from tunnihind.store.engines.sqlite_file import DatabaseFile
 
@@ -28,6 +28,17 @@ _BUSY_TIMEOUT_S: Final = 15
 _WRITES: Final = "tunnihind_writes"
 _IS_LASTING: Final = "tunnihind_is_lasting"
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+
+_PRIMARY_CODE: Final = 0xFF
+"""SQLite's extended result codes have the primary one in their last byte (https://www.sqlite.org/rescode.html)."""
+_MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+"""Another program holds the file, or there is no room on the disk."""
+_DAMAGED: Final = (
+    "the database file is damaged ({}): stop the server, and restore a backup, or save what can be read with "
+    "`sqlite3 tunnihind.db .recover`"
+)
+_CHECK: Final = "PRAGMA quick_check(1)"
+"""Answers "ok" for a whole file."""
 
 
 class Sqlite:
@@ -47,6 +58,8 @@ class Sqlite:
         self._recognise: Recognise | None = None
         self._anchor: sqlite3.Connection | None = None
         self._outage = Outage(str(self.path), "the database file")
+        self.copies = 0
+        self.damage = ""
         self._lock = threading.Lock()
 
     def require(self) -> None:
@@ -93,6 +106,11 @@ class Sqlite:
     def require_rights(self, tables: Iterable[str]) -> None:
         """Do nothing: a file that can't be written to can't be opened for that."""
 
+    def look_for_damage(self, connection: Connection) -> None:
+        """Read the whole file, and note in `damage` what is wrong with it."""
+        found = connection.exec_driver_sql(_CHECK).scalar_one()
+        self.damage = "" if found == "ok" else _DAMAGED.format(found)
+
     def size(self) -> int | None:
         """Return how many bytes the file takes, with what was written lately, which is still in the log beside it."""
         if self.path is None:
@@ -107,11 +125,16 @@ class Sqlite:
 
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
         """Return what went wrong in plain words."""
-        if not isinstance(error, DBAPIError):
+        told = error.orig if isinstance(error, DBAPIError) else None
+        if told is None:
             return StoreError(f"can't {verb} the database {self.name}: {error}")
+        code = getattr(told, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
+        if code == sqlite3.SQLITE_CORRUPT:
+            self.damage = _DAMAGED.format(told)
+            return StoreDamaged(f"can't {verb} the database {self.name}: {self.damage}", reason=self.damage)
         done = "read" if verb == "read" else "written to"
-        reason = f"the database can't be {done}: {error.orig}"
-        return StoreError(f"can't {verb} the database {self.name}: {error.orig}", reason=reason)
+        reason = f"the database can't be {done}: {told}"
+        return StoreError(f"can't {verb} the database {self.name}: {told}", reason=reason, may_pass=code in _MAY_PASS)
 
     def close(self) -> None:
         """Give all connections back."""
@@ -159,6 +182,8 @@ class Sqlite:
         # Once a file is deleted and closed, another may get its number.
         if file.is_same() and not self._outage.trouble:
             return ""
+        if self._is_in_use():
+            return f"the database file has been {'replaced' if file.is_there() else 'deleted'}, and is still in use"
         self._let_go()
         if not file.is_there():
             return "the database file has been deleted"
@@ -166,9 +191,17 @@ class Sqlite:
             self._require_copy(file)
         except StoreError as error:
             return f"the database file has been replaced, and {error.reason}"
+        if not file.is_same():
+            self.copies += 1
+            _LOG.warning("%s: another copy has taken the place of the database file; going on with that one", self.path)
         file.remember()
         self._hold()
+        self.damage = ""
         return ""
+
+    def _is_in_use(self) -> bool:
+        """Return whether another thread has a connection, which would write its log into that of the next file."""
+        return isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout() > 0
 
     def _require_copy(self, file: DatabaseFile) -> None:
         """Make sure that another file is whole, and a copy of this database. Raises StoreError."""
@@ -176,13 +209,14 @@ class Sqlite:
         try:
             with engine.connect() as connection:
                 # A copy that is still being made may begin as it should.
-                found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+                found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
                 if self._recognise is not None:
                     self._recognise(connection)
-        except SQLAlchemyError as error:
-            raise self.error("read", error) from error
+        except DBAPIError as error:
+            reason = f"the new one can't be read: {error.orig}"
+            raise StoreError(f"can't read the database {self.name}: {error.orig}", reason=reason) from error
         finally:
             engine.dispose()
 

@@ -1,0 +1,112 @@
+"""Opens the store when a server starts. Where that can't be done yet, the server waits, and says so on its port."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Never
+
+from tunnihind.api.health import Troubles
+from tunnihind.api.metrics import Metrics
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.clock import Clock
+from tunnihind.errors import SchemaError, StoreError
+from tunnihind.service.site import open_site, until_stopped
+from tunnihind.settings import Settings
+from tunnihind.store.address import is_file
+from tunnihind.store.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+
+_TRY_AGAIN_S: Final = 2.0
+_SOON_S: Final = 2.0
+"""A store that takes longer to open is not waited for before the server answers."""
+
+type OpenStore = Callable[[Settings], Store]
+"""Opens the store; raises SettingsError, StoreError."""
+
+
+def open_to_write(settings: Settings) -> Store:
+    """Open the store for writing, and where that can't be for reading only. Raises SettingsError, StoreError."""
+    try:
+        return Store(settings.store_url)
+    except SchemaError:
+        raise
+    except StoreError as error:
+        store = _open_to_read(settings, error)
+        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
+        return store
+
+
+def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
+    """Open the store for reading; where that fails too, raise the error of writing."""
+    try:
+        return Store(settings.store_url, read_only=True)
+    except StoreError:
+        raise trouble from None
+
+
+def open_replica(settings: Settings) -> Store:
+    """Open the store for a server that only passes on what others bring into it. Raises SettingsError, StoreError.
+
+    On a database server, an account that may only read will do, and a standby that only repeats another server.
+    """
+    if is_file(settings.store_url):
+        return open_to_write(settings)
+    return Store(settings.store_url, read_only=True, is_replica=True)
+
+
+async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
+    """Return the store as soon as it can be opened, None where the process is asked to end before.
+
+    Where that takes long, `/healthz` says that the server is alive, `/readyz` what it waits for, and all that rests on
+    data is 503. Raises SettingsError, and StoreError where waiting would be of no use.
+    """
+    snapshot = Snapshot(settings, clock)
+    opening = asyncio.create_task(_opened(settings, open_store, clock, snapshot.troubles))
+    await asyncio.wait({opening}, timeout=_SOON_S)
+    if opening.done():
+        return await opening
+    site = open_site(
+        replace(settings, drain_seconds=0),
+        snapshot,
+        clock,
+        instance_id=None,
+        read_prices=_read_nothing,
+        read_scores=_read_nothing,
+        metrics=Metrics(),
+        pipeline_expected=False,
+    )
+    async with site as stopping:
+        stopped = asyncio.create_task(until_stopped(stopping))
+        await asyncio.wait({opening, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not stopping.is_set():
+            return await opening
+        opening.cancel()
+    return None
+
+
+async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
+    """Try until the store can be opened. Raises SettingsError, and StoreError where waiting would be of no use."""
+    told = ""
+    troubles.tell("store", "the database is being opened")
+    while True:
+        try:
+            store = await asyncio.to_thread(open_store, settings)
+        except StoreError as error:
+            if not error.may_pass:
+                raise
+            troubles.tell("store", error.reason)
+            if str(error) != told:
+                told = str(error)
+                _LOG.warning("%s; waiting until it can be used", told)
+        else:
+            if told:
+                _LOG.info("the database %s can be used now", store.database)
+            return store
+        await clock.sleep(_TRY_AGAIN_S)
+
+
+def _read_nothing(_from: object, _to: object) -> Never:
+    raise StoreError("the store isn't open yet", reason="the database can't be used yet")
