@@ -25,17 +25,16 @@ async def test_a_server_goes_on_from_a_copy_that_was_killed_and_made_again(
         first = launch(*arguments)
         await first.until_ready()
 
-        # Beside the running server, and killed.
-        doomed = Process([COMMAND, "copy", "--to", postgresql_url], environment, tmp_path / "copy.log")
-        await doomed.freeze_when(lambda: "copying prices: " in doomed.log and "comparing" not in doomed.log)
-        await doomed.kill()
-        refused = await tunnihind("status", "--database-url", postgresql_url)
+        refused = await tunnihind("copy", "--to", postgresql_url)
         assert refused.status == 1
-        assert "is an unfinished copy: run `tunnihind copy` to it again" in refused.errors
-
+        assert "runs the pipeline on" in refused.errors
         prices = (await first.get("/api/v1/forecast")).json()["dayAhead"]
         about = (await first.get("/api/about")).body
         await first.terminate()
+
+        doomed = Process([COMMAND, "copy", "--to", postgresql_url], environment, tmp_path / "copy.log")
+        await doomed.freeze_when(lambda: "copying prices: " in doomed.log and "comparing" not in doomed.log)
+        await doomed.kill()
         done = await tunnihind("copy", "--to", postgresql_url)
         assert done.status == 0, done.errors
         assert "every row is the same on both sides" in done.output

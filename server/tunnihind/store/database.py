@@ -14,8 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.address import parsed
 from tunnihind.store.engines.base import Recognise, System
-from tunnihind.store.engines.sqlite import Sqlite
-from tunnihind.store.engines.sqlite_file import OWNER_ONLY, DatabaseFile
+from tunnihind.store.engines.sqlite import Sqlite, file_mode
 from tunnihind.store.rows import DamageLog
 
 type Verb = Literal["read", "write"]
@@ -64,7 +63,7 @@ class Database:
     @property
     def file_mode(self) -> int:
         """The permissions of the SQLite file, the owner's only where there is none: for what is kept beside it."""
-        return OWNER_ONLY if self.path is None else DatabaseFile(self.path).mode()
+        return file_mode(self.path)
 
     @property
     def copies(self) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
 from tunnihind.store.engines.upsert import upsert
@@ -24,12 +24,6 @@ _LAST_REFRESH: Final = "last_refresh"
 _STORED: Final = "prices_stored"
 _COVARIATES: Final = "covariate_changes"
 _KNOWLEDGE: Final = "knowledge_changes"
-_COPYING: Final = "copying"
-_COPIED_BY: Final = "copied_by"
-_COPIED: Final = "copied"
-
-COPYS_OWN: Final = (_COPYING, _COPIED_BY, _COPIED)
-"""The facts about a copy, which are not copied themselves."""
 
 type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
@@ -148,44 +142,6 @@ class StateBook:
             # Another process may have been quicker.
             if self._read(connection, _INSTANCE, _Identity) is None:
                 _write(connection, _INSTANCE, uuid.uuid4().hex)
-
-    def unfinished_copy(self) -> str | None:
-        """Return of which installation this is an unfinished copy, None where it is none. Raises StoreError."""
-        with self._database.reading() as connection:
-            return self.unfinished_copy_in(connection)
-
-    def unfinished_copy_in(self, connection: Connection) -> str | None:
-        """Return within a transaction of which installation this is an unfinished copy, None where it is none."""
-        found: str | None = self._read(connection, _COPYING, _Identity)
-        return found
-
-    def begin_copy(self, connection: Connection, instance_id: str) -> str:
-        """Note within a transaction that this becomes a copy of an installation's database, and isn't one yet.
-
-        Return the token of who makes it, which `is_copied_by` looks for.
-        """
-        token = uuid.uuid4().hex
-        _write(connection, _COPYING, instance_id)
-        _write(connection, _COPIED_BY, token)
-        return token
-
-    def is_copied_by(self, connection: Connection, token: str) -> bool:
-        """Return whether nobody else has begun to make this copy, and it isn't finished."""
-        return bool(self._read(connection, _COPIED_BY, _Identity) == token)
-
-    def finish_copy(self, connection: Connection) -> None:
-        """Note within a transaction that this is a whole copy, and how far it has come."""
-        connection.execute(delete(table).where(table.c.key.in_([_COPYING, _COPIED_BY])))
-        _write(connection, _COPIED, self.progress(connection))
-
-    def is_untouched_copy(self, connection: Connection) -> bool:
-        """Return whether nothing has been stored in this copy since it was made."""
-        return bool(self._read(connection, _COPIED, list[int]) == self.progress(connection))
-
-    def progress(self, connection: Connection) -> list[int]:
-        """Return numbers of which every import, and every pass of the pipeline, changes one."""
-        refreshed: int | None = self._read(connection, _LAST_REFRESH, Instant)
-        return [self._count(connection, _VERSION), self.knowledge_changes(connection), refreshed or 0]
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         return Rows(table, partial(from_json, column="value", shape=shape), self._database.damage).first(

@@ -128,11 +128,6 @@ class Store:
             from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
 
             upgrade(self.database)
-        if self.state.unfinished_copy() is not None:
-            raise StoreError(
-                f"the database {self.database} is an unfinished copy: run `tunnihind copy` to it again, or delete it",
-                reason="the database is an unfinished copy",
-            )
         if not self.database.read_only:
             self.database.require_rights(metadata.tables)
             self.state.make_instance_id()

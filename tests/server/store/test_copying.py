@@ -1,4 +1,4 @@
-"""A database taken over into another one: whole, of one moment, and gone on with where it was interrupted."""
+"""A database taken over into an empty one: all of it, compared row by row, or nothing."""
 
 import gc
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import insert, text, update
 
 from tests.support.clocks import StillClock
 from tests.support.postgresql import PostgresqlServer
@@ -18,10 +18,10 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.settings import Settings
-from tunnihind.store import content, copying
-from tunnihind.store.copying import NOT_COPIED, copy
+from tunnihind.store import copying
+from tunnihind.store.copying import TABLES, Digest, copy
 from tunnihind.store.database import Database
-from tunnihind.store.schema import backtest_forecasts, day_scores, leases, metadata, prices
+from tunnihind.store.schema import backtest_forecasts, day_scores, leases, metadata
 from tunnihind.store.store import Store
 
 NOW = day_start(DAY) + 10 * HOUR_S
@@ -60,14 +60,14 @@ def fill(store: Store) -> None:
 
 
 def rows_of(url: str) -> Rows:
-    """Return all rows as the system gives them, but for what a copy keeps of itself."""
+    """Return all rows as the system gives them."""
     found: Rows = {}
     with Store(url, read_only=True) as store, store.database.reading() as connection:
         for table in metadata.sorted_tables:
-            if table not in NOT_COPIED:
+            if table in TABLES:
                 names = ", ".join(table.c.keys())
                 rows = connection.execute(text(f"SELECT {names} FROM {table.name}"))  # noqa: S608
-                found[table.name] = sorted(repr(tuple(row)) for row in rows if row[0] != "copied")
+                found[table.name] = sorted(repr(tuple(row)) for row in rows)
     return found
 
 
@@ -132,7 +132,6 @@ def test_every_row_is_copied_and_the_pipelines_lease_is_not(ways: tuple[str, str
     assert {name: len(rows) for name, rows in found.items()} == {n: t.rows for n, t in copied.tables.items()}
     with Store(target) as store:
         assert store.lease().holder() is None
-    assert not copied.source_has_moved
 
 
 def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: tuple[str, str]) -> None:
@@ -149,106 +148,39 @@ def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: t
         assert after.runs.newest() is not None
 
 
-def test_a_copy_made_again_writes_only_what_has_changed(ways: tuple[str, str]) -> None:
+def test_a_copy_that_is_interrupted_anywhere_leaves_nothing(
+    ways: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, target = ways
-    copy(source, target, shown)
-    assert {table.written for table in copy(source, target, shown).tables.values()} == {0}
-    with Store(source) as store:
-        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW + 5)
-        with store.database.writing() as connection:
-            connection.execute(text("DELETE FROM prices WHERE zone = 'fi'"))
-            connection.execute(text("DELETE FROM day_scores"))
-    again = copy(source, target, shown)
-    assert rows_of(target) == rows_of(source)
-    assert 0 < again.tables["prices"].written < again.tables["prices"].rows
-    assert again.tables["covariates"].written == 0
-    assert again.tables["day_scores"].rows == 0
+    monkeypatch.setattr(copying, "_ROWS_A_WRITE", 7)
+    for wanted in ("copying prices", "copying state", "comparing both"):
 
+        def interrupt(what: str, _done: int, _total: int, wanted: str = wanted) -> None:
+            if what == wanted:
+                raise Interrupted
 
-def test_a_copy_that_is_interrupted_anywhere_goes_on(ways: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = ways
-    monkeypatch.setattr("tunnihind.store.copying._ROWS_A_WRITE", 7)
-    left = 0
-
-    def interrupt(_what: str, _done: int, _total: int) -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Interrupted
-
-    interruptions, copied = 0, None
-    while copied is None:
-        left = interruptions**2
-        try:
-            copied = copy(source, target, interrupt)
-        except Interrupted:
-            interruptions += 1
-            with pytest.raises(StoreError, match="is an unfinished copy: run `tunnihind copy` to it again"):
-                Store(target)
-    assert interruptions > 5
-    assert rows_of(target) == rows_of(source)
-    assert copied.tables["prices"].written < copied.tables["prices"].rows
-
-
-def test_what_is_written_to_the_source_meanwhile_is_not_in_the_copy_and_is_told(ways: tuple[str, str]) -> None:
-    source, target = ways
-    before = rows_of(source)
-    with Store(source) as writer:
-
-        def write(what: str, _done: int, _total: int) -> None:
-            if what.startswith("copying"):
-                writer.prices.add(whole_day(DAY + timedelta(days=9)), source="test", seen_ts=NOW + 9)
-
-        copied = copy(source, target, write)
-    assert rows_of(target) == before != rows_of(source)
-    assert copied.source_has_moved
+        with pytest.raises(Interrupted):
+            copy(source, target, interrupt)
     copy(source, target, shown)
     assert rows_of(target) == rows_of(source)
 
 
-def test_a_target_with_other_data_is_left_alone(ways: tuple[str, str]) -> None:
+def test_a_source_on_which_a_server_runs_is_refused(ways: tuple[str, str]) -> None:
+    source, target = ways
+    with Store(source) as store, store.database.writing() as connection:
+        connection.execute(update(leases).values(beat_ts=store.database.now(connection)))
+    with pytest.raises(StoreError, match=r"process 1 on h runs the pipeline on .*: stop it first"):
+        copy(source, target, shown)
+
+
+def test_a_target_with_data_is_left_alone(ways: tuple[str, str]) -> None:
     source, target = ways
     with Store(target) as store:
         store.prices.add(whole_day(DAY), source="other", seen_ts=NOW)
     before = rows_of(target)
-    with pytest.raises(StoreError, match="holds other data, in prices: name an empty one"):
+    with pytest.raises(StoreError, match="holds data already, in prices: name an empty one"):
         copy(source, target, shown)
     assert rows_of(target) == before
-
-
-def test_a_target_that_a_server_was_only_started_on_is_taken(source: str, target: str) -> None:
-    Store(target).close()
-    copy(source, target, shown)
-    assert rows_of(target) == rows_of(source)
-
-
-def test_a_copy_that_has_gone_on_by_itself_is_not_written_over(source: str, target: str) -> None:
-    copy(source, target, shown)
-    with Store(target) as store:
-        store.state.refreshed(NOW + HOUR_S)
-    with pytest.raises(StoreError, match="holds other data"):
-        copy(source, target, shown)
-
-
-def test_an_unfinished_copy_of_one_database_is_not_taken_for_another(source: str, target: str, tmp_path: Path) -> None:
-    def interrupt(_what: str, _done: int, _total: int) -> None:
-        raise Interrupted
-
-    with pytest.raises(Interrupted):
-        copy(source, target, interrupt)
-    other = f"sqlite:///{tmp_path / 'other.db'}"
-    Store(other).close()
-    with pytest.raises(StoreError, match="unfinished copy of another database"):
-        copy(other, target, shown)
-    with pytest.raises(StoreError, match="is an unfinished copy"):
-        copy(target, f"sqlite:///{tmp_path / 'third.db'}", shown)
-
-
-def test_a_target_on_which_a_pipeline_runs_is_refused(source: str, target: str) -> None:
-    with Store(target) as store:
-        assert store.lease().claim()
-        with pytest.raises(StoreError, match=r"runs the pipeline on .*: stop it first"):
-            copy(source, target, shown)
 
 
 def test_tables_of_another_program_are_left_alone(source: str, postgresql: PostgresqlServer) -> None:
@@ -273,6 +205,7 @@ def test_a_source_of_another_version_is_told_apart(source: str, target: str, num
 def test_a_target_of_a_newer_version_is_refused(source: str, target: str) -> None:
     with Store(target) as store, store.database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0999'"))
+        connection.execute(text("DELETE FROM state"))
     with pytest.raises(SchemaError, match="written by a newer version of Tunnihind"):
         copy(source, target, shown)
 
@@ -305,7 +238,6 @@ def test_a_damaged_row_is_named_and_left_out(
         assert left_out.keys() == {"quarantine", "source_health", "prices"}
         assert left_out["prices"] > 1
         assert "the row of quarantine with source 'elering', zone 'ee', day 'no day' is damaged" in caplog.text
-        assert {table.written for table in copy(source, url, shown).tables.values()} == {0}
 
 
 @pytest.mark.parametrize("ways", ["PostgreSQL to SQLite"], indirect=True)
@@ -317,42 +249,6 @@ def test_a_price_that_is_no_number_is_left_out(ways: tuple[str, str], caplog: py
     assert "is damaged: eur_mwh is nan" in caplog.text
 
 
-def test_a_copy_that_something_else_writes_to_is_noticed(source: str, target: str) -> None:
-    def meddle(what: str, done: int, total: int) -> None:
-        if what == "copying prices" and done == total:
-            database = Database(target)
-            with database.writing() as connection:
-                connection.execute(text("UPDATE prices SET eur_mwh = eur_mwh + 0.001 WHERE zone = 'ee'"))
-            database.close()
-
-    with pytest.raises(StoreError, match=r"prices in .* is not what was copied"):
-        copy(source, target, meddle)
-    with pytest.raises(StoreError, match="unfinished copy"):
-        Store(target)
-    copy(source, target, shown)
-    assert rows_of(target) == rows_of(source)
-
-
-def test_of_two_copies_at_once_the_later_goes_on_alone(ways: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
-    source, target = ways
-    others: list[None] = []
-
-    def begin_another(what: str, _done: int, _total: int) -> None:
-        if what == "copying prices" and not others:
-            others.append(None)
-            copy(source, target, shown)
-            # It is finished: a server may have begun to write to it.
-            with Store(target) as store:
-                store.state.refreshed(NOW + 1)
-
-    with pytest.raises(StoreError, match=r"another `tunnihind copy` to .* has begun"):
-        copy(source, target, begin_another)
-    gc.collect()
-    assert [record.exc_info for record in caplog.records if record.exc_info] == []
-    with Store(target) as store:
-        assert store.state.last_refresh() == NOW + 1
-
-
 def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(
     source: str, target: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -360,7 +256,7 @@ def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(
         raise Interrupted
 
     monkeypatch.setattr(copying, "_ROWS_A_WRITE", 3)
-    monkeypatch.setattr(content, "_ROWS_AT_A_TIME", 3)
+    monkeypatch.setattr(copying, "_ROWS_AT_A_TIME", 3)
     with pytest.raises(Interrupted):
         copy(source, target, interrupt)
     gc.collect()
@@ -374,13 +270,17 @@ def test_progress_comes_to_its_end(source: str, target: str) -> None:
     assert {"copying prices", "copying state", "comparing both"} <= last.keys()
 
 
+def digest(*rows: tuple[Any, ...]) -> Digest:
+    found = Digest()
+    assert [*found.passing(iter(rows))] == [*rows]
+    return found
+
+
 def test_any_change_of_any_cell_changes_the_digest() -> None:
-    table = content.Content(prices)
     row: tuple[Any, ...] = ("ee", NOW, HOUR_S, NOW, NOW, 1.0, "test")
     others = [("lv", *row[1:]), (*row[:5], 1.0000000000000002, "test"), (*row[:5], -1.0, "test"), (*row[:6], "test ")]
-    one = content.Digest(table, [row])
-    assert not one.differing(content.Digest(table, [row]))
+    assert digest(row) == digest(row)
     for other in others:
-        assert one.differing(content.Digest(table, [other]))
-    assert one.differing(content.Digest(table, [row, row]))
-    assert not content.Digest(table, [row, *others]).differing(content.Digest(table, [*others, row]))
+        assert digest(row) != digest(other)
+    assert digest(row) != digest(row, row)
+    assert digest(row, *others) == digest(*others, row)

@@ -137,7 +137,7 @@ def test_a_store_is_made_together_with_its_folders(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"folder .*file/data"):
+    with pytest.raises(StoreError, match=r"can't make the database .*/file/data/tunnihind\.db: Not a directory"):
         Store(f"sqlite:///{tmp_path}/file/data/tunnihind.db")
 
 

@@ -6,6 +6,7 @@ SQLite itself would go on with a file that has no name any more, and lose all th
 import logging
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractContextManager, closing, suppress
@@ -20,9 +21,11 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
 from tunnihind.store.engines.base import Outage, Recognise
-from tunnihind.store.engines.sqlite_file import DatabaseFile
 
 _LOG: Final = logging.getLogger(__name__)
+
+OWNER_ONLY: Final = 0o600
+_GROUP_READS: Final = 0o640
 
 _BUSY_TIMEOUT_S: Final = 15
 _WRITES: Final = "tunnihind_writes"
@@ -52,22 +55,31 @@ class Sqlite:
         on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
         self.path = Path(str(url.database)) if on_disk else None
         self.is_private = self.path is None
-        self._file = None if self.path is None else DatabaseFile(self.path)
+        self.copies = 0
+        self.damage = ""
         self._read_only = read_only
-        self.engine = self._open(url)
         self._recognise: Recognise | None = None
         self._anchor: sqlite3.Connection | None = None
         self._outage = Outage(str(self.path), "the database file")
-        self.copies = 0
-        self.damage = ""
         self._lock = threading.Lock()
+        if self.path is None:
+            self.engine = _engine(url, read_only=read_only)
+        elif read_only:
+            self.engine = _reading_engine(self.path)
+        else:
+            _make(self.path)
+            # It never makes another file where this one has been deleted.
+            address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
+            self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
+        self._opened = _identity(self.path)
 
     def require(self) -> None:
         """Make sure that the file is the one that was opened, or a copy of it. Raises StoreLost."""
-        if self._file is None or (self._file.is_same() and not self._outage.trouble):
+        # Once a file is deleted and closed, another may get its number.
+        if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
-            trouble = self._examine(self._file)
+            trouble = self._examine(self.path)
             self._outage.note(trouble)
         if trouble:
             raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble)
@@ -142,24 +154,12 @@ class Sqlite:
         if self._anchor is not None:
             self._anchor.close()
 
-    def _open(self, url: URL) -> Engine:
-        if self._file is None:
-            return _engine(url, read_only=self._read_only)
-        if self._read_only:
-            engine = _reading_engine(self._file)
-        else:
-            if self._file.make():
-                _LOG.info("made a new database: %s", self.name)
-            engine = _writing_engine(self._file, url)
-        self._file.remember()
-        return engine
-
     def _hold(self) -> None:
         """Hold on to the file that is open, as long as it is: see `_let_go`."""
-        if self._file is None or self._read_only:
+        if self.path is None or self._read_only:
             return
         try:
-            self._anchor = sqlite3.connect(_address(self._file, "rw"), uri=True, check_same_thread=False)
+            self._anchor = _connect(self.path, "rw")
             self._anchor.execute("SELECT 1 FROM sqlite_master LIMIT 1").close()
         except sqlite3.Error as error:
             reason = f"it can't be read: {error}"
@@ -177,35 +177,32 @@ class Sqlite:
             self._anchor = None
         self.engine.dispose()
 
-    def _examine(self, file: DatabaseFile) -> str:
+    def _examine(self, path: Path) -> str:
         """Return what is wrong with the file at the database's path, nothing where it is the one or a copy."""
-        # Once a file is deleted and closed, another may get its number.
-        if file.is_same() and not self._outage.trouble:
+        found = _identity(path)
+        if found == self._opened and not self._outage.trouble:
             return ""
-        if self._is_in_use():
-            return f"the database file has been {'replaced' if file.is_there() else 'deleted'}, and is still in use"
+        # Another thread's connection would write its log into that of the next file.
+        if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
+            return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._let_go()
-        if not file.is_there():
+        if found is None:
             return "the database file has been deleted"
         try:
-            self._require_copy(file)
+            self._require_copy(path)
         except StoreError as error:
             return f"the database file has been replaced, and {error.reason}"
-        if not file.is_same():
+        if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has taken the place of the database file; going on with that one", self.path)
-        file.remember()
+            _LOG.warning("%s: another copy has taken the place of the database file; going on with that one", path)
+        self._opened = found
         self._hold()
         self.damage = ""
         return ""
 
-    def _is_in_use(self) -> bool:
-        """Return whether another thread has a connection, which would write its log into that of the next file."""
-        return isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout() > 0
-
-    def _require_copy(self, file: DatabaseFile) -> None:
+    def _require_copy(self, path: Path) -> None:
         """Make sure that another file is whole, and a copy of this database. Raises StoreError."""
-        engine = _reading_engine(file)
+        engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
                 # A copy that is still being made may begin as it should.
@@ -221,36 +218,68 @@ class Sqlite:
             engine.dispose()
 
 
-def _reading_engine(file: DatabaseFile) -> Engine:
+def file_mode(path: Path | None) -> int:
+    """Return a database file's permissions, the owner's only where there is none."""
+    try:
+        return OWNER_ONLY if path is None else stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return OWNER_ONLY
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Return what tells a file from another that takes its place, None where there is none."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def _make(path: Path) -> None:
+    """Make an empty file unless there is one. Raises StoreError.
+
+    SQLite would let everybody read it. Its group may where the folder hands its own group on to its files (setgid).
+    What SQLite makes beside the file, and only then, gets the file's owner and mode.
+    """
+    file = path.resolve()  # a link may point to where there is no file yet
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # Only then: closing any descriptor of a file gives up the locks that SQLite holds on it.
+        if not file.exists():
+            has_group = file.parent.stat().st_mode & stat.S_ISGID
+            with suppress(FileExistsError):  # another process was quicker
+                os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, _GROUP_READS if has_group else OWNER_ONLY))
+                _LOG.info("made a new database: sqlite:///%s", path)
+    except OSError as error:
+        raise StoreError(f"can't make the database {file}: {error.strerror}") from error
+
+
+def _reading_engine(path: Path) -> Engine:
     """Return an engine that neither creates nor changes the file. Raises StoreError."""
-    path = file.path.absolute()
+    path = path.absolute()
     if not path.exists():
         raise StoreError(
             f"there is no database at {path}: name it with --database-url, or start `tunnihind serve` once"
         )
     query = {"mode": "ro", "uri": "true"}
-    if not file.has_log() and not (os.access(path.parent, os.W_OK) and _opens(_address(file, "ro"))):
+    log = Path(f"{path}-wal")
+    is_written_to = log.exists() and log.stat().st_size > 0
+    if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
         # In a folder that can't be written to, or on a full disk, SQLite could not make a write-ahead log to read with.
-        # Without one nobody is writing.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
 
-def _writing_engine(file: DatabaseFile, url: URL) -> Engine:
-    """Return an engine that writes to the file, and never makes another where it has been deleted."""
-    address = url.set(database=f"file:{quote(str(file.path.absolute()))}")
-    return _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file, and make none (https://www.sqlite.org/uri.html)."""
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
 
-def _address(file: DatabaseFile, mode: str) -> str:
-    """Return the URI by which SQLite opens a file, and makes none (https://www.sqlite.org/uri.html)."""
-    return f"file:{quote(str(file.path.absolute()))}?mode={mode}"
-
-
-def _opens(address: str) -> bool:
+def _can_be_read(path: Path) -> bool:
     """Return whether SQLite can read a file as it is."""
     try:
-        with closing(sqlite3.connect(address, uri=True)) as connection:
+        with closing(_connect(path, "ro")) as connection:
             connection.execute("PRAGMA schema_version")
     except sqlite3.Error:
         return False
