@@ -22,7 +22,7 @@ from .past import async_past
 
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
-_WHICH: Final = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
+_WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
 
 
 @callback

@@ -333,7 +333,7 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 const LEVELS = [0, 1, 2, 3, 4, 5];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The share of the picture that plans may take, and what those that run leave to prices. */
+/** The share of the picture for plans, and what those that run leave to prices. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars as wide as this have a gap between them, and round tops. */
 const WIDE_BAR_PX = 5;
@@ -642,7 +642,7 @@ const ZOOM = 1.5;
 const SCRUB_AFTER_MS = 350;
 const STILL_PX = 6;
 const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
-/** How many days before today a server has. */
+/** How many past days a server has. */
 const PAST_DAYS = 13;
 const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
 const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
