@@ -1,14 +1,17 @@
 """What all entities have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, override
 
+import voluptuous as vol
 from homeassistant.components.sensor import SensorEntity, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import Platform
+from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, Platform
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.config_validation import ensure_list
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
@@ -27,6 +30,8 @@ SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
+# The entity of a plan that automations go by.
+WINDOW: Final = "window"
 # Before the translation key of those entities of a plan for high prices that have a name of their own.
 _DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
@@ -223,6 +228,24 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
         and entry.platform == DOMAIN
         and (entry.translation_key or "").removeprefix(_DEAR) == translation_key
     }
+
+
+def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
+    """Raise vol.Invalid where a device or an entity of ours is named that is of none of these kinds: it never counts.
+
+    Areas, floors and labels may hold anything.
+    """
+    registry, devices = er.async_get(hass), dr.async_get(hass)
+    named = {entity_id: {entity_id} for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))}
+    for device_id in ensure_list(target.get(ATTR_DEVICE_ID)):
+        device = devices.async_get(device_id)
+        entries = er.async_entries_for_device(registry, device_id, include_disabled_entities=True)
+        named[(device and (device.name_by_user or device.name)) or device_id] = {entry.entity_id for entry in entries}
+    for name, entity_ids in named.items():
+        ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
+        if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
+            wanted = "a plan" if WINDOW in kinds else "the server"
+            raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:

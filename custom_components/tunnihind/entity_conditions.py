@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import ClassVar, Final, override
 
-from homeassistant.const import STATE_ON, Platform
-from homeassistant.core import State
+from homeassistant.const import CONF_TARGET, STATE_ON, Platform
+from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.condition import Condition, EntityStateConditionBase
+from homeassistant.helpers.typing import ConfigType
 
-from .entity import entities_of_kind
+from .entity import WINDOW, check_target, entities_of_kind
 
 _ON: Final[set[str | bool]] = {STATE_ON}
 
@@ -19,6 +20,13 @@ class TunnihindCondition(EntityStateConditionBase):
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states = _ON
     _translation_key: ClassVar[str]
+
+    @override
+    @classmethod
+    async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
+        checked = await super().async_validate_config(hass, config)
+        check_target(hass, checked[CONF_TARGET], {cls._translation_key})
+        return checked
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
@@ -33,7 +41,7 @@ class TunnihindCondition(EntityStateConditionBase):
 class WindowRunning(TunnihindCondition):
     """A window, or a piece of one, runs."""
 
-    _translation_key = "window"
+    _translation_key = WINDOW
 
 
 class PriceCheap(TunnihindCondition):

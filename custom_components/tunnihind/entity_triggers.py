@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, override
 
-from homeassistant.const import ATTR_ENTITY_ID, STATE_OFF, STATE_ON, Platform
+from homeassistant.const import ATTR_ENTITY_ID, CONF_TARGET, STATE_OFF, STATE_ON, Platform
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.config_validation import ensure_list
@@ -24,9 +24,10 @@ from homeassistant.helpers.trigger import (
     TriggerConfig,
     TriggerNotTriggeredReporter,
 )
+from homeassistant.helpers.typing import ConfigType
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
-from .entity import NEGATIVE_SELLING_PRICE, clock_of, entities_of_kind
+from .entity import NEGATIVE_SELLING_PRICE, WINDOW, check_target, clock_of, entities_of_kind
 from .prices.timeline import QUARTER_S
 
 # A device that is switched on for a negative price runs at least that long, in seconds.
@@ -45,6 +46,13 @@ class TunnihindTrigger(EntityTriggerBase):
     _translation_key: ClassVar[str]
     _kind_if_named: ClassVar[str | None] = None
     """A kind that counts only where the entity itself is named, and not with all of a device or an area."""
+
+    @override
+    @classmethod
+    async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
+        checked = await super().async_validate_config(hass, config)
+        check_target(hass, checked[CONF_TARGET], {cls._translation_key, cls._kind_if_named or cls._translation_key})
+        return checked
 
     def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
         super().__init__(hass, config)
@@ -83,7 +91,7 @@ class TunnihindTrigger(EntityTriggerBase):
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A window, or a piece of one, starts; also where the window before ends at the same moment."""
 
-    _translation_key = "window"
+    _translation_key = WINDOW
     _to_states = _ON
 
     @override
@@ -102,7 +110,7 @@ def _start_of(window: State) -> str | None:
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A window, or a piece of one, ends, and no other starts at the same moment."""
 
-    _translation_key = "window"
+    _translation_key = WINDOW
     _to_states = _OFF
 
 

@@ -130,8 +130,8 @@ def raised() -> dict[str, set[str]]:
         for node in ast.walk(module):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
                 if ast.unparse(node.exc.func) == PlanError.__name__:
-                    _, key = node.exc.args
-                    found[ast.literal_eval(key)] = {"plan", "field", *(f"{one.arg}" for one in node.exc.keywords)}
+                    _, named = node.exc.args
+                    found[ast.literal_eval(named)] = {"plan", "field", *(f"{one.arg}" for one in node.exc.keywords)}
                 given = {keyword.arg: keyword.value for keyword in node.exc.keywords}
                 key = given.get("translation_key")
                 if isinstance(key, ast.Constant):

@@ -78,7 +78,7 @@ def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> li
         taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in hass.config_entries.async_entries(DOMAIN)}
         numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
         hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTICS: numbers})
-    parts = [] if mode is Mode.LIVE else [mode]
+    parts = [] if mode is Mode.LIVE else [mode.value]
     return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
 
 

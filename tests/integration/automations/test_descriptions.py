@@ -4,12 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import pytest
+import voluptuous as vol
 from homeassistant.components.websocket_api.automation import (
     async_get_conditions_for_target,
     async_get_triggers_for_target,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import condition, trigger
+from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
 from tests.support.automations import the_plan, the_server
@@ -64,3 +66,36 @@ async def test_the_editor_offers_window_conditions_for_plans_only(hass: HomeAssi
     assert "tunnihind.window_running" in for_plan
     assert not for_server & OF_A_PLAN
     assert for_server >= {"tunnihind.price_cheap", "tunnihind.price_negative", "tunnihind.tomorrow_known"}
+
+
+NEVER_COUNT: Final = (
+    ("trigger", "prices_published", the_plan, "Plan.*device of the server"),
+    ("trigger", "price_crossed", the_plan, "Plan.*device of the server"),
+    ("trigger", "window_started", the_server, "Tunnihind.*device of a plan"),
+    ("condition", "price_cheap", the_plan, "Plan.*device of the server"),
+    ("condition", "window_running", the_server, "Tunnihind.*device of a plan"),
+)
+
+
+@pytest.mark.parametrize(("kind", "name", "target", "says"), NEVER_COUNT)
+@pytest.mark.parametrize("by", ["device", "entity"])
+async def test_a_target_that_never_counts_is_refused_when_it_is_saved(
+    hass: HomeAssistant, kind: str, name: str, target: Callable[[HomeAssistant], dict[str, str]], says: str, by: str
+) -> None:
+    named: dict[str, Any] = target(hass)
+    if by == "entity":
+        entries = er.async_entries_for_device(er.async_get(hass), named["device_id"])
+        named = {"entity_id": [entries[0].entity_id]}
+        says = f"{entries[0].entity_id}.*{says.partition('.*')[2]}"
+    options = {"threshold": {"type": "above", "value": {"number": 0.2}}} if name == "price_crossed" else {}
+    validate, as_kind = {
+        "trigger": (trigger.async_validate_trigger_config, "platform"),
+        "condition": (condition.async_validate_conditions_config, "condition"),
+    }[kind]
+    config = {as_kind: f"tunnihind.{name}", "target": named, "options": options}
+    with pytest.raises(vol.Invalid, match=says):
+        await validate(hass, [config])
+    # Beside one that counts, too: it would look as if it did.
+    both = [*(the_plan(hass)).values(), *(the_server(hass)).values()]
+    with pytest.raises(vol.Invalid):
+        await validate(hass, [{**config, "target": {"device_id": both}}])

@@ -297,8 +297,8 @@ async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssista
     for other in others:
         registry.async_update_entity(other.entity_id, area_id=area)
     own = [home.state("binary_sensor", "cheap_hour").entity_id, home.state("sensor", "next_price").entity_id]
-    touched = [*(other.entity_id for other in others), *own, "binary_sensor.not_registered"]
-    target = {"area_id": area, "entity_id": touched}
+    named = [*(other.entity_id for other in others), "binary_sensor.not_registered"]
+    target = {"area_id": area, "entity_id": named}
     below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
     names = ("window_started", "window_ended", "price_turned_negative", "prices_published")
     triggers = {name: {"trigger": f"tunnihind.{name}", "target": target} for name in names}
@@ -306,7 +306,7 @@ async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssista
         hass, {**triggers, "price_crossed": {"trigger": "tunnihind.price_crossed", "target": target, **below}}
     )
     for value in ("off", "on", "off", "0.1", "0.01"):
-        for entity_id in touched:
+        for entity_id in [*named, *own]:
             hass.states.async_set(entity_id, value, {"unit_of_measurement": "EUR/kWh"})
         await hass.async_block_till_done()
     assert runs == []

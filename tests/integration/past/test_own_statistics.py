@@ -30,7 +30,7 @@ async def fill(hass: HomeAssistant, entry_id: str, start: str = "2026-01-10") ->
 
 
 async def own_statistics(hass: HomeAssistant) -> set[str]:
-    known: list[dict[str, Any]] = await get_instance(hass).async_add_executor_job(list_statistic_ids, hass)  # type: ignore[arg-type]
+    known: list[dict[str, Any]] = await get_instance(hass).async_add_executor_job(list_statistic_ids, hass)
     return {one["statistic_id"] for one in known if one["source"] == "tunnihind"}
 
 
