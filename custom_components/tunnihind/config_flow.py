@@ -27,7 +27,6 @@ from .client import server_url, without_password
 from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
-from .migration import MINOR_VERSION, VERSION
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 from .prices.billing import BILLED_BY, Resolution, billing_from
@@ -50,9 +49,6 @@ _NO_QUESTION: Final = vol.Schema({})
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     """Adds one server, or changes where it is found."""
-
-    VERSION = VERSION
-    MINOR_VERSION = MINOR_VERSION
 
     _found: Server
     _app: str
