@@ -7,14 +7,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
-from . import issues, migration
+from . import issues
 from .card import command as card_command
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import async_follow_server, async_register_server, async_rename_plans
 from .entity import async_remove_selling_entities
-from .migration import async_migrate_entry
 from .number import async_remove_unfitting_numbers
 from .prices.selling import selling_from
 from .saved_sensor import async_remove_unfitting_sums
@@ -22,8 +21,6 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# What Home Assistant looks for here.
-__all__ = ["async_migrate_entry", "async_remove_entry", "async_setup", "async_setup_entry", "async_unload_entry"]
 # Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read other
 # entities, so these come first.
 _READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
@@ -52,7 +49,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
     async_follow_server(hass, entry)
     issues.async_watch(hass, entry)
-    migration.async_tell_of_vat(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
 
@@ -70,7 +66,6 @@ async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
     """Delete what was kept, and with the last entry the card."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
         card_module.async_withdraw(hass)
-    migration.async_forget(hass, entry)
     await Storage(hass, entry.entry_id).remove()
 
 

@@ -26,7 +26,7 @@ from .prices.days import local
 from .prices.rates import Part
 from .prices.tariff import Charges, tariff_from
 from .reader import language_of_reader
-from .tariff_form import FEES_INCLUDE_VAT, ROWS, VALID_FROM, RowForm, contract_of
+from .tariff_form import FEES_INCLUDE_VAT, ROWS, VALID_FROM, Row, RowForm, contract_of
 from .units import Unit
 
 _KWH_PER_MWH: Final = 1_000
@@ -75,7 +75,7 @@ class OpenForm:
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
-        row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
+        row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
         if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         return tariff_from({**contract, ROWS: [row]}, server_vat_rate=period.server_vat_rate).charges(period.start)

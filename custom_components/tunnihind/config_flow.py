@@ -28,7 +28,6 @@ from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
-from .migration import MINOR_VERSION, VERSION
 from .options_flow import TunnihindOptionsFlow
 from .plan_flow import PlanFlow, first_plan
 from .prices.billing import BILLED_BY, Resolution, billing_from
@@ -51,9 +50,6 @@ _NO_QUESTION: Final = vol.Schema({})
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     """Adds one server, or changes where it is found."""
-
-    VERSION = VERSION
-    MINOR_VERSION = MINOR_VERSION
 
     _found: Server
     _app: str

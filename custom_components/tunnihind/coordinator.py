@@ -117,11 +117,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
 
     @property
-    def market_price(self) -> float | None:
-        """The market's price of the current hour, EUR/MWh, settled or as forecast; None where it is not known."""
-        return self.data.in_hours().market_price(self.clock.now()) if self.data else None
-
-    @property
     def paid_prices(self) -> PaidPrices:
         """What the household paid for past hours."""
         step_s = self.billing.billed_by.step_s

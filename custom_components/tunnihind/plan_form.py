@@ -233,7 +233,7 @@ def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
 
 
 def _nearly(unit: Unit, *, unfolded: bool) -> section:
-    fields = {
+    fields: dict[vol.Marker, Any] = {
         vol.Optional(TOLERANCE): price_selector(unit, 0, MOST_TOLERANCE_CENTS),
         vol.Optional(PREFER): _choice(tuple(Prefer), PREFER),
     }

@@ -286,7 +286,7 @@ class RowForm:
 
     def placeholders(self, language: str) -> dict[str, str]:
         """Return what the form's texts are filled in with, in a language of theirs."""
-        excise = nearest_entry(FEES[Part.EXCISE], self.day)
+        excise = FEES[Part.EXCISE][-1]
         return {
             "default_vat": in_language(f"{self.vat_percent:g}", language),
             "as_of": f"{excise.as_of:%d.%m.%Y}",

@@ -23,7 +23,6 @@ from custom_components.tunnihind import (
     breakdown,
     config_flow,
     issues,
-    migration,
     options_flow,
     plan_form,
     selling_form,
@@ -157,7 +156,7 @@ def test_the_texts_of_exceptions_fill_in_what_is_given() -> None:
 
 
 def test_every_repair_has_a_text_and_no_other_has() -> None:
-    assert EN["issues"].keys() == {*issues.KEYS, migration.VAT_BY_LAW}
+    assert EN["issues"].keys() == set(issues.KEYS)
 
 
 async def test_the_texts_of_repairs_fill_in_what_is_given(hass: HomeAssistant, household: MockConfigEntry) -> None:

@@ -14,7 +14,6 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.migration import MINOR_VERSION, VERSION
 
 type Imitate = Callable[..., Awaitable[str]]
 """Starts a server with the given answers and returns its address: see the fixture `imitate`."""
@@ -61,8 +60,6 @@ def entry_of(
     return MockConfigEntry(
         domain=DOMAIN,
         title="Tunnihind",
-        version=VERSION,
-        minor_version=MINOR_VERSION,
         data={"url": url, "instance_id": instance_id} if source == SOURCE_USER else {},
         unique_id=unique_id or instance_id,
         options=options or {},

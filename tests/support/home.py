@@ -15,7 +15,6 @@ from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.migration import MINOR_VERSION, VERSION
 from tests.support.api_server import RunningServer, make_run, make_view
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, vat_rate_at
 
@@ -167,8 +166,6 @@ class Home:
         self.entry = MockConfigEntry(
             domain=DOMAIN,
             title="Tunnihind",
-            version=VERSION,
-            minor_version=MINOR_VERSION,
             entry_id=entry_id,
             unique_id="test-rehearsal" if rehearsal else "test",
             data={

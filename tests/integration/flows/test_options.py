@@ -109,6 +109,14 @@ async def test_with_nothing_configured_the_form_starts_with_the_table_and_the_la
     }
 
 
+async def test_the_hint_on_the_excise_names_both_figures_on_any_day(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-02-03T12:00:00+02:00")
+    said = placeholders_of(await choose(hass, "prices"))
+    assert (said["excise"], said["excise_disputed"]) == ("0.307", "0.21")
+
+
 async def test_the_vat_rate_starts_at_the_one_that_the_operator_chose(hass: HomeAssistant, imitate: Imitate) -> None:
     about = ABOUT.replace("0.24", "0.09")
     entry = entry_of(await imitate(about=about), "other")
