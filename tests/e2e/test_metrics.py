@@ -11,9 +11,9 @@ from tests.support import documents
 from tests.support.api_server import Serve
 from tests.support.processes import Launch
 from tests.support.sample_prices import made_up_quotes
+from tests.support.scored_data import SCORED
 from tests.support.scripts import PROJECT
 from tests.support.upstreams import FakeElering
-from tunnihind.api.examples import EXAMPLE_DATA
 from tunnihind.market import delivery_day
 
 FOLDER = PROJECT / "packaging/observability"
@@ -36,7 +36,7 @@ async def test_rules_and_dashboard_name_metrics_that_a_server_shows(launch: Laun
         await server.get("/api/v1/forecast")
         exposition = (await server.get("/metrics")).body.decode()
     # A score needs forecasts of past weeks, which a new server has not made.
-    scored = (await (await serve(EXAMPLE_DATA)).ask("/metrics")).body.decode()
+    scored = (await (await serve(SCORED)).ask("/metrics")).body.decode()
     scores = {name for name in names(scored) if name.startswith("tunnihind_forecast_")}
 
     texts = [(FOLDER / name).read_text() for name in ("alerts.yaml", "dashboard.json")]

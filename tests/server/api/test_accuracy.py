@@ -10,7 +10,7 @@ from datetime import date, timedelta
 import pytest
 
 from tests.support.api_server import RunningServer, Serve
-from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY
+from tests.support.scored_data import SCORED, SCORED_DAY
 from tunnihind.api.score_table import MOST_READERS
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
@@ -22,7 +22,7 @@ NAN = float("nan")
 
 
 async def test_windows_come_with_their_scores_by_days_ahead(serve: Serve) -> None:
-    server = await serve(EXAMPLE_DATA)
+    server = await serve(SCORED)
     answer = json.loads((await server.ask("/api/v1/accuracy")).body)
     [window] = answer["windows"]
     assert window["days"] == 30
@@ -46,7 +46,7 @@ async def test_before_any_forecast_was_scored_there_are_no_windows(serve: Serve)
 
 
 async def test_a_window_says_what_plans_by_the_forecast_saved(serve: Serve) -> None:
-    [window] = json.loads((await (await serve(EXAMPLE_DATA)).ask("/api/v1/accuracy")).body)["windows"]
+    [window] = json.loads((await (await serve(SCORED)).ask("/api/v1/accuracy")).body)["windows"]
     [ahead] = window["decisions"]["byDaysAhead"]
     assert [plans["hours"] for plans in ahead["plans"]] == [1, 3, 4, 6]
     for plans in (*ahead["plans"], window["decisions"]["week"]):
@@ -56,7 +56,7 @@ async def test_a_window_says_what_plans_by_the_forecast_saved(serve: Serve) -> N
 
 
 async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve) -> None:
-    scores = EXAMPLE_DATA.accuracy[0].overall
+    scores = SCORED.accuracy[0].overall
     server = await serve(ServedData("1", accuracy=(WindowScores(7, {1: scores}, scores),)))
     decisions = json.loads((await server.ask("/api/v1/accuracy")).body)["windows"][0]["decisions"]
     assert decisions["byDaysAhead"] == []
@@ -67,13 +67,13 @@ async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve
 async def table(serve: Serve) -> tuple[RunningServer, list[tuple[date, date]]]:
     """Return a server of two scored days, and the spans that it has been asked for."""
     asked: list[tuple[date, date]] = []
-    days = [EXAMPLE_DAY, replace(EXAMPLE_DAY, days_ahead=7, plans={}, week=Savings(1.0, -0.001, 2.0, 3.0))]
+    days = [SCORED_DAY, replace(SCORED_DAY, days_ahead=7, plans={}, week=Savings(1.0, -0.001, 2.0, 3.0))]
 
     def read(first: date, last: date) -> list[DayScores]:
         asked.append((first, last))
         return days
 
-    return await serve(EXAMPLE_DATA, read_scores=read), asked
+    return await serve(SCORED, read_scores=read), asked
 
 
 type Table = tuple[RunningServer, list[tuple[date, date]]]

@@ -5,9 +5,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.api_server import RunningServer, Serve, make_view
+from tests.support.scored_data import SCORED
 from tests.support.shared_rules import LATE_PRICES
 from tunnihind import __version__
-from tunnihind.api.examples import EXAMPLE_DATA
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
@@ -74,7 +74,7 @@ def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
 
 
 async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve: Serve) -> None:
-    server = await serve(EXAMPLE_DATA)
+    server = await serve(SCORED)
     text = (await server.ask("/metrics")).body.decode()
     assert 'tunnihind_forecast_tier{tier="weather"} 1.0' in text
     assert 'tunnihind_forecast_skill{days_ahead="1"} 0.3996' in text

@@ -1,3 +1,4 @@
+import csv
 import json
 from typing import Any
 
@@ -8,6 +9,7 @@ from tests.support.api_server import RunningServer
 from tests.support.documents import leaves
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.openapi.words import vat_text
+from tunnihind.api.score_table import COLUMNS
 from tunnihind.settings import Settings
 
 REQUIRED = {
@@ -79,6 +81,19 @@ def test_every_example_answer_is_valid_under_its_schema(document: dict[str, Any]
         )
 
 
+def test_every_answer_of_a_resource_has_an_example(document: dict[str, Any]) -> None:
+    for path, item in document["paths"].items():
+        for answer in item["get"]["responses"].values():
+            assert all(content["example"] for content in answer.get("content", {}).values()), path
+
+
+def test_the_example_of_the_table_has_a_cell_for_each_column(document: dict[str, Any]) -> None:
+    contents = document["paths"]["/api/v1/accuracy"]["get"]["responses"]["200"]["content"]
+    names, day = csv.reader(contents["text/csv; charset=utf-8"]["example"].splitlines())
+    assert names == [*COLUMNS]
+    assert dict(zip(names, day, strict=True))["deliveryDay"] == "2025-12-15"
+
+
 @pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series"])
 def test_every_answer_of_the_price_resources_is_described(document: dict[str, Any], path: str) -> None:
     assert set(document["paths"][path]["get"]["responses"]) == {"200", "304", "400", "405", "429", "500", "503"}
@@ -108,6 +123,9 @@ def test_the_vat_rate_is_the_servers_own_everywhere() -> None:
     assert "1.22" not in whole
     assert not [text for text in leaves(document) if "$vat" in text]
     assert document["components"]["schemas"]["DayAheadHour"]["properties"]["eurKwh"]["examples"] == [0.1046]
+    scenarios = document["paths"]["/api/v1/scenarios"]["get"]["responses"]["200"]["content"]["application/json"]
+    example = scenarios["example"]
+    assert example["pathsKwh"] == [[round(price / 1000 * 1.24, 4) for price in path] for path in example["paths"]]
 
 
 @pytest.mark.parametrize(("rate", "text"), [(0.22, "22%"), (0.24, "24%"), (0.255, "25.5%"), (0.0, "0%")])

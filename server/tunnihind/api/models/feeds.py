@@ -18,7 +18,7 @@ class EvccRate(Struct, frozen=True, kw_only=True):
     start: PeriodStartIso
     end: PeriodEndIso
     value: Annotated[
-        float, Meta(description="Settled price or median, EUR/kWh; without VAT for `price=market`.", examples=[0.1029])
+        float, Meta(description="Settled price or median, EUR/kWh; without VAT for `price=market`.", examples=[0.1046])
     ]
 
 
@@ -27,7 +27,7 @@ class OctopusRate(Struct, frozen=True, kw_only=True):
 
     value_inc_vat: Annotated[
         float,
-        Meta(description="Settled price or median, cents per kWh; without VAT for `price=market`.", examples=[10.29]),
+        Meta(description="Settled price or median, cents per kWh; without VAT for `price=market`.", examples=[10.46]),
     ]
     valid_from: PeriodStartIso
     valid_to: PeriodEndIso
@@ -36,7 +36,7 @@ class OctopusRate(Struct, frozen=True, kw_only=True):
 class OctopusRates(Struct, frozen=True, kw_only=True):
     """Prices in the form of Octopus Energy's `standard-unit-rates`, which Predbat reads: all on one page."""
 
-    count: Annotated[int, Meta(description="How many prices there are.", examples=[384], ge=1)]
+    count: Annotated[int, Meta(description="How many prices there are.", examples=[1], ge=1)]
     next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]
     previous: Annotated[str | None, Meta(description="The page before: always null.", examples=[None])]
     results: Annotated[list[OctopusRate], Meta(description="The prices, the newest first.")]

@@ -36,6 +36,11 @@ HourStart = Annotated[
     Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[HOUR_EXAMPLE]),
 ]
 HourStartIso = Annotated[str, iso_time("Hour start, ISO 8601 UTC; the same instant as `ts`.")]
+HourAhead = Annotated[
+    int,
+    Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[HOUR_EXAMPLE + HOUR_S]),
+]
+HourAheadIso = Annotated[str, iso_time("Hour start, ISO 8601 UTC; the same instant as `ts`.", "2025-12-15T11:00:00Z")]
 SettledPrice = Annotated[
     float, Meta(description="Settled day-ahead price, EUR/MWh, excluding VAT, 2 decimals.", examples=[84.37])
 ]

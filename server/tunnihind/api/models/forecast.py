@@ -12,6 +12,8 @@ from tunnihind.api.models.fields import (
     Docs,
     FreeUntil,
     Gated,
+    HourAhead,
+    HourAheadIso,
     HourStart,
     HourStartIso,
     LastRefresh,
@@ -38,8 +40,8 @@ class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):
 class ForecastHour(Struct, frozen=True, rename="camel", kw_only=True):
     """One forecast hour."""
 
-    ts: HourStart
-    starts_at: HourStartIso
+    ts: HourAhead
+    starts_at: HourAheadIso
     p10: P10
     p50: P50
     p90: P90

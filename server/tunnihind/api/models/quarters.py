@@ -31,6 +31,13 @@ QuarterStart = Annotated[
     Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE]),
 ]
 QuarterStartIso = Annotated[str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.")]
+QuarterAhead = Annotated[
+    int,
+    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE + QUARTER_S]),
+]
+QuarterAheadIso = Annotated[
+    str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.", "2025-12-15T10:15:00Z")
+]
 
 
 class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
@@ -53,8 +60,8 @@ class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
 class ForecastQuarter(Struct, frozen=True, rename="camel", kw_only=True):
     """One forecast quarter of an hour."""
 
-    ts: QuarterStart
-    starts_at: QuarterStartIso
+    ts: QuarterAhead
+    starts_at: QuarterAheadIso
     p10: P10
     p50: P50
     p90: P90

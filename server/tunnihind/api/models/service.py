@@ -119,17 +119,17 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
         str,
         Meta(
             description="URI of the kind of problem; leads to its description.",
-            examples=["https://tunnihind.example/docs#problem-400"],
+            examples=["https://tunnihind.example/docs#problem-503"],
             extra_json_schema={"format": "uri"},
         ),
     ]
-    title: Annotated[str, Meta(description="The kind of problem in short.", examples=["Bad Request"])]
-    status: Annotated[int, Meta(description="The HTTP status.", examples=[400], ge=400, le=599)]
+    title: Annotated[str, Meta(description="The kind of problem in short.", examples=["Service Unavailable"])]
+    status: Annotated[int, Meta(description="The HTTP status.", examples=[503], ge=400, le=599)]
     detail: Annotated[
         str,
         Meta(
             description="What is wrong with this request, and how to put it right.",
-            examples=["`days` is 'abc': give one or two digits, 2 to 14."],
+            examples=["Data is missing or stale, or the server can't do its work: the forecast is 4 h old."],
         ),
     ]
 

@@ -3,6 +3,7 @@
 from string import Template
 from typing import Final
 
+from tunnihind.api.openapi.examples import add_examples
 from tunnihind.api.openapi.feeds import feed_operations
 from tunnihind.api.openapi.prices import price_operations
 from tunnihind.api.openapi.responses import Document, header_components, response_components
@@ -49,6 +50,8 @@ _TAGS: Final = [
 def openapi_document(settings: Settings) -> Document:
     """Return the OpenAPI 3.1 document, with this server's address, attribution and VAT rate in it."""
     words = description_words(settings)
+    schemas, paths = schema_components(settings.vat_rate, words), _paths()
+    add_examples((item["get"] for item in paths.values()), schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -61,21 +64,21 @@ def openapi_document(settings: Settings) -> Document:
         "servers": [{"url": settings.base_url}],
         "security": [],
         "tags": _TAGS,
-        "paths": _paths(settings),
+        "paths": paths,
         "components": {
-            "schemas": schema_components(settings.vat_rate, words),
+            "schemas": schemas,
             "responses": response_components(settings),
             "headers": header_components(),
         },
     }
 
 
-def _paths(settings: Settings) -> Document:
+def _paths() -> Document:
     return {
         path: {"get": operation}
         for path, operation in (
-            *price_operations(settings),
-            *feed_operations(settings),
-            *service_operations(settings),
+            *price_operations(),
+            *feed_operations(),
+            *service_operations(),
         )
     }

@@ -3,16 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-from tunnihind.api.accuracy import accuracy_response
-from tunnihind.api.answers import forecast_response, quarters_response, series_response
-from tunnihind.api.examples import EXAMPLE_DATA, EXAMPLE_DAY, EXAMPLE_HISTORY, EXAMPLE_NOW
-from tunnihind.api.history import Month, history_response
 from tunnihind.api.openapi.operation import operation
 from tunnihind.api.openapi.parameters import DAYS, DAYS_BEFORE, FORMAT, KNOWN_TAG, MONTH, RESOLUTION, YEAR
 from tunnihind.api.openapi.responses import Document, cached, content, problems
-from tunnihind.api.scenarios import scenarios_response
-from tunnihind.api.score_table import CSV, table
-from tunnihind.settings import Settings
+from tunnihind.api.score_table import COLUMNS, CSV
 
 _TABLE_COLUMNS: Final = (
     "`issuedOn` and `deliveryDay` are delivery days, `madeAt` is when the forecast was made, `n` counts hours. Errors, "
@@ -23,10 +17,15 @@ _TABLE_COLUMNS: Final = (
     "not be scored is empty."
 )
 
+_TABLE: Final = (
+    f"{','.join(COLUMNS)}\n"
+    "2025-12-14,2025-12-15,1,2025-12-14T10:00:00Z,weather,24,31.40,52.30,40.20,0.8020,0.0960,0.1020,10.40,154.30,101.70,"
+    "49.20,40.60,45.90,60.03,46.47,39.02,42.10,55.59,44.20,37.49,39.91,52.71,40.15,33.40,36.20,47.68,,,,\n"
+)
 
-def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
+
+def price_operations() -> Iterable[tuple[str, Document]]:
     """Give the path and the operation of each."""
-    forecast = forecast_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
     yield (
         "/api/v1/forecast",
         operation(
@@ -35,11 +34,10 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "Settled prices from now on, and the forecast",
             "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
             "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
-            answers=cached(content("ForecastResponse", forecast)) | problems(400, 405, 429, 500, 503),
+            answers=cached(content("ForecastResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[KNOWN_TAG],
         ),
     )
-    quarters = quarters_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
     yield (
         "/api/v1/quarters",
         operation(
@@ -51,11 +49,10 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "but for rounding. Where only the hour is known, its quarters carry its price and are marked `hourly`. "
             "With `days`, the settled quarters of that many days come first in `dayAhead`, and what had been forecast "
             "for them comes first in `forecast`. Other parameters are ignored.",
-            answers=cached(content("QuartersResponse", quarters)) | problems(400, 405, 429, 500, 503),
+            answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[DAYS_BEFORE, KNOWN_TAG],
         ),
     )
-    scenarios = scenarios_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
     yield (
         "/api/v1/scenarios",
         operation(
@@ -67,11 +64,10 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10th, "
             "50th and 90th percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of "
             "quarters. It takes no query string.",
-            answers=cached(content("ScenariosResponse", scenarios)) | problems(400, 405, 429, 500, 503),
+            answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[KNOWN_TAG],
         ),
     )
-    series = series_response(EXAMPLE_DATA, EXAMPLE_NOW, settings)
     yield (
         "/api/series",
         operation(
@@ -80,7 +76,7 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "Price history and a past-to-future forecast series",
             "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
             "`/api/v1/forecast`.",
-            answers=cached(content("SeriesResponse", series)) | problems(400, 405, 429, 500, 503),
+            answers=cached(content("SeriesResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[DAYS, KNOWN_TAG],
         ),
     )
@@ -96,15 +92,11 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "`format` and `year` are ignored.\n\n"
             "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
             f"for ever. {_TABLE_COLUMNS}",
-            answers=cached(
-                content("AccuracyResponse", accuracy_response(EXAMPLE_DATA, EXAMPLE_NOW))
-                | {CSV: {"schema": {"type": "string"}, "example": table([EXAMPLE_DAY]).decode()}}
-            )
+            answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
             | problems(400, 404, 405, 429, 500, 503),
             parameters=[FORMAT, YEAR, KNOWN_TAG],
         ),
     )
-    history = history_response(EXAMPLE_HISTORY, Month.parse("2025-12", EXAMPLE_NOW), "15m")
     yield (
         "/api/v1/history",
         operation(
@@ -116,7 +108,7 @@ def price_operations(settings: Settings) -> Iterable[tuple[str, Document]]:
             "week, lacks nothing and isn't waiting for a second source may be cached for good; after a correction its "
             "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
             "`Retry-After` asks for patience.",
-            answers=cached(content("HistoryResponse", history)) | problems(400, 404, 405, 429, 500, 503),
+            answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
             parameters=[MONTH, RESOLUTION, KNOWN_TAG],
         ),
     )

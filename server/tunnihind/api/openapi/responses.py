@@ -50,15 +50,20 @@ def response_components(settings: Settings) -> Document:
         str(status): {
             "description": detail,
             "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
-            "content": content("Problem", texts.describe(status), PROBLEM_JSON),
+            "content": {
+                PROBLEM_JSON: {
+                    "schema": reference("Problem"),
+                    "example": msgspec.to_builtins(texts.describe(status)),
+                }
+            },
         }
         for status, detail in DETAILS.items()
     }
 
 
-def content(schema: str, example: msgspec.Struct, media_type: str = JSON) -> Document:
-    """Return the content of an answer: its schema by name, and an example."""
-    return {media_type: {"schema": reference(schema), "example": msgspec.to_builtins(example)}}
+def content(schema: str, media_type: str = JSON) -> Document:
+    """Return the content of an answer: its schema by name."""
+    return {media_type: {"schema": reference(schema)}}
 
 
 def reference(schema: str) -> Document:

@@ -42,7 +42,7 @@ _SCHEMAS: Final = (
     NotReady,
 )
 
-_CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90"}
+_CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
 """Consumer-unit fields by the market-unit field that they convert."""
 
 
@@ -60,7 +60,14 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
     for consumer_field, market_field in _CONSUMER_UNITS.items():
         if consumer_field in properties:
             market_example = properties[market_field]["examples"][0]
-            properties[consumer_field]["examples"] = [consumer_price(market_example, vat_rate)]
+            properties[consumer_field]["examples"] = [_converted(market_example, vat_rate)]
+
+
+def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
+    """Convert a market-unit price, EUR/MWh, or each of those in lists."""
+    if isinstance(price, list):
+        return [_converted(one, vat_rate) for one in price]
+    return consumer_price(price, vat_rate)
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
