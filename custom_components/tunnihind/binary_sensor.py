@@ -16,7 +16,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import (
+from .entities.entity import (
     NEGATIVE_SELLING_PRICE,
     DataEntity,
     PlanEntity,
@@ -25,10 +25,10 @@ from .entity import (
     on_every_plan,
     while_selling,
 )
+from .household.prices_now import PricesNow
+from .household.problems import problems
 from .plans.outcome import NoWindow
 from .prices.days import iso_bounds, local
-from .prices_now import PricesNow
-from .problems import problems
 
 PARALLEL_UPDATES = 0
 

@@ -10,9 +10,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import DataEntity
+from .entities.entity import DataEntity
 from .plans.outcome import Decision
-from .units import unit_of
+from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
 PLANS: Final = CalendarEntityDescription(key="plans", translation_key="plans")

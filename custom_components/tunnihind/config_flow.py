@@ -21,21 +21,21 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
-from .billing_form import BILLING_QUESTION
-from .breakdown import CurrentPeriod
-from .client import server_url, without_password
-from .clock import home_now
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
-from .options_flow import TunnihindOptionsFlow
-from .plan_flow import PlanFlow, first_plan
+from .forms.billing_form import BILLING_QUESTION
+from .forms.breakdown import CurrentPeriod
+from .forms.options_flow import TunnihindOptionsFlow
+from .forms.plan_flow import PlanFlow, first_plan
+from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
+from .forms.tariff_step import TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package
 from .prices.vat import SPECIFICATION_VAT_RATE
-from .server import Server, ask, with_quarters
-from .tariff_form import PACKAGE, PACKAGE_CHOICE
-from .tariff_step import TariffStep
+from .server.client import server_url, without_password
+from .server.clock import home_now
+from .server.server import Server, ask, with_quarters
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.

@@ -16,9 +16,6 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
-from .answers import About, ForecastAnswer, Mode, Saving
-from .client import POLL_S, Client
-from .clock import EntryClock, QuarterTimer
 from .const import (
     ATTRIBUTION,
     CONF_CHEAP_HOURS,
@@ -31,22 +28,26 @@ from .const import (
     LOGGER,
 )
 from .errors import TunnihindError
+from .household.planner import Planner
+from .household.prices_now import PricesNow
+from .household.problems import problems
+from .household.timelines import Timelines
 from .ledger.completion import Completion
 from .ledger.ledger import Ledger
-from .mode_names import marked_credit
 from .past.paid_prices import PaidPrices
-from .planner import Planner
 from .plans.steering import SteeredPlan
-from .polling import Beginning, Polling
 from .prices.billing import Resolution, billing_from
 from .prices.selling import selling_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
 from .prices.vat import SPECIFICATION_VAT_RATE
-from .prices_now import PricesNow
-from .problems import Contact, Problem, problems
+from .server.answers import About, ForecastAnswer, Mode, Saving
+from .server.client import POLL_S, Client
+from .server.clock import EntryClock, QuarterTimer
+from .server.contact import Contact, Problem
+from .server.mode_names import marked_credit
+from .server.polling import Beginning, Polling
 from .storage import Storage, StoredState
-from .timelines import Timelines
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 

@@ -9,8 +9,8 @@ from homeassistant.core import HomeAssistant
 
 from .const import CONF_INSTANCE_ID
 from .coordinator import TunnihindConfigEntry
+from .household.problems import problems
 from .plans.outcome import Outcome
-from .problems import problems
 
 # The address may hold a name, a password or a household's network; the identity finds the server on it.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}

@@ -8,13 +8,14 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.translation import async_get_cached_translations
 
-from .breakdown import PART_NAMES
-from .client import without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .forms.breakdown import PART_NAMES
+from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .prices.days import local
 from .prices.rates import Part
-from .problems import UNREACHABLE_FOR_LONG_S, Problem, problems
+from .server.client import without_password
+from .server.contact import Problem
 
 SERVER_TOO_OLD: Final = "server_too_old"
 RATES_OUTDATED: Final = "rates_outdated"

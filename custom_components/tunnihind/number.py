@@ -12,11 +12,11 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, async_remove_unfitting, on_every_plan
-from .plan_form import MOST_CENTS, goes_by_energy, goes_by_limit
-from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN
+from .entities.entity import SteeringEntity, async_remove_unfitting, on_every_plan
+from .forms.plan_form import MOST_CENTS
+from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, goes_by_energy, goes_by_limit
 from .plans.steering import Change
-from .units import Unit, unit_of
+from .prices.units import Unit, unit_of
 
 PARALLEL_UPDATES = 0
 _FINEST_CENTS: Final = 0.01

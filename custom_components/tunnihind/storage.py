@@ -8,9 +8,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import UnsupportedStorageVersionError
 from homeassistant.helpers.storage import Store
 
-from .answers import About, Backtest, Band, ForecastAnswer, Mode
 from .const import DOMAIN, LOGGER
 from .prices.timeline import HOUR_S
+from .server.answers import About, Backtest, Band, ForecastAnswer, Mode
 
 _VERSION: Final = 1
 # Several changes are written at once. Home Assistant writes what is left when it stops.

@@ -12,7 +12,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
-from custom_components.tunnihind.plan_flow import first_plan
+from custom_components.tunnihind.forms.plan_flow import first_plan
 from tests.support import documents
 from tests.support.automations import cheap_in, hours_from
 from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant

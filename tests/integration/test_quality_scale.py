@@ -20,9 +20,10 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind import condition, config_flow, coordinator, server, trigger
-from custom_components.tunnihind.client import Client
+from custom_components.tunnihind import condition, config_flow, coordinator, trigger
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
+from custom_components.tunnihind.server import server
+from custom_components.tunnihind.server.client import Client
 from tests.support.home import MakeHome
 from tests.support.translations import INTEGRATION
 

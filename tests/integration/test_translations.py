@@ -18,28 +18,21 @@ from homeassistant.helpers.selector import NumberSelector, SelectSelector
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
-from custom_components.tunnihind import (
-    billing_form,
-    breakdown,
-    config_flow,
-    issues,
-    options_flow,
-    plan_form,
-    selling_form,
-)
+from custom_components.tunnihind import config_flow, issues
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.errors import TunnihindError
-from custom_components.tunnihind.options_flow import TunnihindOptionsFlow
-from custom_components.tunnihind.plan_flow import PlanFlow
+from custom_components.tunnihind.forms import billing_form, breakdown, options_flow, plan_form, selling_form
+from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
+from custom_components.tunnihind.forms.plan_flow import PlanFlow
+from custom_components.tunnihind.forms.tariff_form import RowForm
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import Package
-from custom_components.tunnihind.problems import Problem
-from custom_components.tunnihind.tariff_form import RowForm
-from custom_components.tunnihind.units import Unit
+from custom_components.tunnihind.prices.units import Unit
+from custom_components.tunnihind.server.contact import Problem
 from tests.support.api_server import Serve
 from tests.support.home import plan
 from tests.support.translations import INTEGRATION, LANGUAGES, Texts, fields_of, icons, leaves, placeholders, texts

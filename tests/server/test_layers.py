@@ -24,6 +24,13 @@ ABOVE = {
 """What each package must not import."""
 
 
+INTEGRATION_FROM_BELOW = (
+    *("const", "errors", "prices", "plans", "server", "storage", "past", "household", "ledger", "coordinator"),
+    *("forms", "entities", "actions", "card"),
+)
+"""The rooms of the integration, and files beside them. Each imports only what stands before it."""
+
+
 def imported(package: str) -> Iterator[str]:
     for path in (PACKAGE / package).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -38,6 +45,18 @@ def test_a_package_imports_nothing_from_above_it(package: str) -> None:
     found = set(imported(package))
     assert found  # or the test looks in the wrong place
     assert not found & set(ABOVE[package])
+
+
+@pytest.mark.parametrize("room", INTEGRATION_FROM_BELOW)
+def test_a_room_of_the_integration_imports_only_rooms_below_it(room: str) -> None:
+    place = INTEGRATION / room
+    found = {
+        imported.removeprefix("tunnihind.").split(".")[0]
+        for path in (place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")])
+        for imported in imports_of(".".join(path.relative_to(INTEGRATION.parent).with_suffix("").parts), path)
+        if imported.startswith("tunnihind.")
+    }
+    assert found <= {*INTEGRATION_FROM_BELOW[: INTEGRATION_FROM_BELOW.index(room)], room}
 
 
 def imports_of(module: str, path: Path) -> Iterator[str]:

@@ -16,8 +16,8 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..household.prices_now import PricesNow
 from ..prices.days import iso_bounds
-from ..prices_now import PricesNow
 
 ATTR_CONFIG_ENTRY: Final = "config_entry"
 ATTR_DIRECTION: Final = "direction"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 from typing import Final, TypedDict
 
+from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
 from ..prices.levels import Level, levels
 from ..prices.tariff import Charges, Tariff
 from ..prices.timeline import Period, Timeline, rounded
-from ..prices_now import PricesNow
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5

@@ -13,17 +13,18 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import Platform
 from homeassistant.helpers import entity_registry as er
 
-from ..answers import Mode
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..household.prices_now import MOST_LISTED_S, PricesNow
+from ..household.problems import FORECAST_LIFE_S, problems
 from ..plans.outcome import Decision
 from ..plans.plan import Status
 from ..prices.days import TALLINN
 from ..prices.levels import Level
 from ..prices.timeline import Period, Timeline
-from ..prices_now import MOST_LISTED_S, PricesNow
-from ..problems import FORECAST_LIFE_S, Problem, problems
-from ..units import Unit, unit_of
+from ..prices.units import Unit, unit_of
+from ..server.answers import Mode
+from ..server.contact import Problem
 from .columns import CardDay, Columns, PriceColumns, columns_of, days, price_columns
 
 WINDOW: Final = "window"

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Final, TypedDict
 
 from ..coordinator import TunnihindCoordinator
+from ..household.timelines import Timelines
 from ..prices.days import day_at
-from ..timelines import Timelines
 from .columns import Columns, PriceColumns, columns_of, price_columns
 
 # As far back as the server's history goes.

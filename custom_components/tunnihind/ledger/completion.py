@@ -11,13 +11,13 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_RECORDER_5MIN_STATISTICS_GENERATED
 from homeassistant.core import Event, HomeAssistant, callback
 
-from ..clock import EntryClock
 from ..const import LOGGER
 from ..errors import TunnihindError
 from ..past.hours import without_left_out
 from ..past.paid_prices import PaidPrices
 from ..past.recorder import meter_rows, records
 from ..prices.timeline import HOUR_S, QUARTER_S
+from ..server.clock import EntryClock
 from .ledger import Ledger
 from .readings import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
 

@@ -13,8 +13,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import slugify
 
-from ..answers import Mode
 from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
+from ..server.answers import Mode
 
 _ENGLISH: Final = "en"
 

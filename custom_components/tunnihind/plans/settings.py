@@ -145,6 +145,24 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
+# The form that a plan keeps decides which entities it has, also where its kind is one that only a newer version knows.
+
+
+def goes_by_energy(form: Mapping[str, Any]) -> bool:
+    """Return whether kWh and kW say how long a plan runs."""
+    return form.get("energy") is not None
+
+
+def goes_by_limit(form: Mapping[str, Any]) -> bool:
+    """Return whether the price limit alone says how long a plan runs."""
+    return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
+
+
+def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
+    """Return whether a plan's window is in dear hours."""
+    return any(kind.is_dear and kind == form.get("kind") for kind in Kind)
+
+
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Return what is said about the length of a plan whose price limit decides it: no more than its shortest piece."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):

@@ -16,10 +16,10 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.tunnihind.breakdown import lines_of
+from custom_components.tunnihind.forms.breakdown import lines_of
 from custom_components.tunnihind.prices.rates import FEES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from custom_components.tunnihind.units import Unit
+from custom_components.tunnihind.prices.units import Unit
 from tests.support.flows import shown
 from tests.support.home import Home, MakeHome, instant, shaped
 from tests.support.price_strategies import eur_mwh, hour_starts

@@ -11,9 +11,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.tunnihind.forms.tariff_form import contract_of
 from custom_components.tunnihind.prices.rates import Part
 from custom_components.tunnihind.prices.tariff import tariff_from
-from custom_components.tunnihind.tariff_form import contract_of
 from tests.support.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
 from tests.support.home import instant
 

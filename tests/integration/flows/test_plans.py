@@ -17,10 +17,10 @@ from homeassistant.data_entry_flow import FlowResultType, InvalidData, section
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.plan_flow import first_plan
-from custom_components.tunnihind.plan_form import NEW_PLANS, PlanForm, errors_of, form_of, plan_of, suggested
+from custom_components.tunnihind.forms.plan_flow import first_plan
+from custom_components.tunnihind.forms.plan_form import NEW_PLANS, PlanForm, errors_of, form_of, plan_of, suggested
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
-from custom_components.tunnihind.units import Unit
+from custom_components.tunnihind.prices.units import Unit
 from tests.support.flows import NOBODY, shown
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

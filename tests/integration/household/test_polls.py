@@ -9,8 +9,8 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind import polling
-from custom_components.tunnihind.client import is_at_home
+from custom_components.tunnihind.server import polling
+from custom_components.tunnihind.server.client import is_at_home
 from tests.support import recording_proxy as paths
 from tests.support.flows import announce
 from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant

@@ -6,12 +6,12 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
-from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.price_sensor import MOST_POINTS
+from custom_components.tunnihind.entities.price_sensor import MOST_POINTS
+from custom_components.tunnihind.household.prices_now import PricesNow
+from custom_components.tunnihind.household.timelines import timeline_of
 from custom_components.tunnihind.prices import shapes
 from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.prices_now import PricesNow
-from custom_components.tunnihind.timelines import timeline_of
+from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from tests.integration.household.test_entities import enable_all
 from tests.support.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.recording_proxy import RecordingProxy

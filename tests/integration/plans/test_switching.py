@@ -9,7 +9,7 @@ from homeassistant.config_entries import ConfigSubentry
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.planner import Planner
+from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import Decision, NoWindow
 from custom_components.tunnihind.plans.steering import Change
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline

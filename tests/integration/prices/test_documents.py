@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.answers import About, Backtest, Band, ForecastAnswer
-from custom_components.tunnihind.documents import (
+from custom_components.tunnihind.server.answers import About, Backtest, Band, ForecastAnswer
+from custom_components.tunnihind.server.documents import (
     ForeignDocument,
     Malformed,
     about_from,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.answers import Band, ForecastAnswer
-from custom_components.tunnihind.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
+from custom_components.tunnihind.household.timelines import timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from custom_components.tunnihind.timelines import timeline_of
+from custom_components.tunnihind.server.answers import Band, ForecastAnswer
+from custom_components.tunnihind.server.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
 from tests.support.home import DAY_S
 from tests.support.price_strategies import HOURS, answers, eur_mwh
 

@@ -1,0 +1,1 @@
+"""What entities, triggers and conditions are made of."""

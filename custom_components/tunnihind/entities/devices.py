@@ -1,0 +1,74 @@
+"""The devices of a config entry: one for the server, one for each plan."""
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
+
+from ..const import DOMAIN, KNOWS_VIA_DEVICE_ID
+from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..server.client import without_password
+from ..server.mode_names import name_of
+
+
+def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
+    """Describe the server."""
+    about = coordinator.about
+    return DeviceInfo(
+        identifiers={(DOMAIN, coordinator.config_entry.entry_id)},
+        name=coordinator.config_entry.title,
+        manufacturer="Tunnihind",
+        model=_model(coordinator),
+        sw_version=about.version if about else None,
+        configuration_url=without_password(coordinator.url),
+        entry_type=DeviceEntryType.SERVICE,
+    )
+
+
+def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
+    """Describe a plan, which belongs to its server."""
+    device = DeviceInfo(
+        identifiers={(DOMAIN, plan.subentry_id)},
+        name=plan.title,
+        model=_model(coordinator),
+        entry_type=DeviceEntryType.SERVICE,
+    )
+    if KNOWS_VIA_DEVICE_ID:
+        device["via_device_id"] = coordinator.server_device_id
+    else:
+        device["via_device"] = DOMAIN, coordinator.config_entry.entry_id  # type: ignore[typeddict-unknown-key]
+    return device
+
+
+def _model(coordinator: TunnihindCoordinator) -> str:
+    """Return the model, which marks a demo or a rehearsal even if the device is renamed."""
+    return name_of(coordinator.mode, coordinator.hass.config.language)
+
+
+@callback
+def async_register_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> str:
+    """Create the server's device before the plans' refer to it, or bring it up to date; return its id."""
+    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(entry.runtime_data))
+    return device.id
+
+
+@callback
+def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Keep the server's device up to date: the server may be updated, or answer for the first time."""
+
+    @callback
+    def look() -> None:
+        async_register_server(hass, entry)
+
+    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+
+
+@callback
+def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Let the devices have the names that their plans now have."""
+    registry = dr.async_get(hass)
+    titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
+    for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
+        title = next((titles[one] for one in device.identifiers if one in titles), device.name)
+        if device.name != title:
+            registry.async_update_device(device.id, name=title)

@@ -1,0 +1,246 @@
+"""What electricity costs the household, and what it gets for it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final, override
+
+from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
+
+from ..const import CENTS_PER_KWH, EUR, EUR_PER_KWH
+from ..household.prices_now import DayPrices, PricesNow
+from ..prices.billing import Billing, Resolution
+from ..prices.days import iso_bounds
+from ..prices.levels import Level
+from ..prices.shapes import points, rates
+from ..prices.timeline import Period, rounded
+from .entity import NEXT_SELLING_PRICE, SELLING_PRICE, PriceEntity, SellingEntity
+from .server_sensor import Attributes, ServerSensor, ServerSensorDescription
+
+# Four days of quarters, 20 kB: farther than HAEO plans, and with the list of rates less than 100 kB.
+MOST_POINTS: Final = 4 * 96
+_CENTS: Final = 100
+_CENT_DECIMALS: Final = 2
+
+
+def _times(first: Period | None, last: Period | None) -> Attributes:
+    """Return when `first` starts and `last` ends, on the Tallinn clock."""
+    if first is None or last is None:
+        return {}
+    return iso_bounds(first.start, last.end)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceDescription(ServerSensorDescription):
+    """A price per kilowatt-hour, without a device class, since Home Assistant has none for it.
+
+    The price of now has long-term statistics, whose means, lowest and highest are those of past days. Others have none.
+    """
+
+    native_unit_of_measurement: str | None = EUR_PER_KWH
+    suggested_display_precision: int | None = 4
+
+
+class PriceSensor(PriceEntity, ServerSensor):
+    """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
+
+    _unrecorded_attributes = frozenset(
+        {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
+    )
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        attributes = super().extra_state_attributes
+        if self.entity_description.native_unit_of_measurement != EUR_PER_KWH:
+            return attributes
+        return {**(attributes or {}), "currency": EUR}
+
+
+class SellingSensor(SellingEntity, PriceSensor):
+    """The same of what the household sells."""
+
+
+def _price(period: Period | None) -> float | None:
+    return period.price if period else None
+
+
+def _cents(period: Period | None) -> float | None:
+    return round(period.price * _CENTS, _CENT_DECIMALS) if period else None
+
+
+def _settled(period: Period | None) -> bool | None:
+    return period.settled if period else None
+
+
+def _lists(prices: PricesNow) -> Attributes:
+    return {
+        "settled": _settled(prices.current),
+        "tomorrow_valid": prices.tomorrow_prices is not None,
+        "raw_yesterday": prices.raw_yesterday,
+        "raw_today": prices.raw_today,
+        "raw_tomorrow": prices.raw_tomorrow,
+        "raw_forecast": prices.raw_forecast,
+        "forecast": prices.bands,
+    }
+
+
+def _outlook(prices: PricesNow) -> Attributes:
+    if not prices.outlook_band:
+        return {}
+    band = prices.outlook_band
+    return {
+        **_times(prices.outlook[0], prices.outlook[-1]),
+        "p10": band.p10,
+        "p50": band.p50,
+        "p90": band.p90,
+        "forecast": prices.bands,
+    }
+
+
+def _spread_today(prices: PricesNow) -> float | None:
+    day = prices.today_prices
+    return rounded(day.highest.price - day.lowest.price) if day else None
+
+
+def _average_ahead(prices: PricesNow) -> float | None:
+    return rounded(fmean(period.price for period in prices.ahead)) if prices.ahead else None
+
+
+def _ahead(prices: PricesNow) -> Attributes:
+    if not prices.ahead:
+        return {"hours": prices.hours_ahead}
+    return {
+        "hours": prices.hours_ahead,
+        **_times(prices.ahead[0], prices.ahead[-1]),
+        "settled": all(period.settled for period in prices.ahead),
+    }
+
+
+def _list(prices: PricesNow) -> Attributes:
+    return {
+        "rates": rates(prices.listed),
+        "forecast": points(prices.listed[:MOST_POINTS]),
+        # HAEO would draw lines between the prices.
+        "interpolation_mode": "previous",
+    }
+
+
+def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
+    """Describe a day's average, lowest and highest price, which stay unknown until all of the day is published."""
+
+    def average(prices: PricesNow) -> float | None:
+        day = day_of(prices)
+        return day.average if day else None
+
+    def lowest(prices: PricesNow) -> Period | None:
+        day = day_of(prices)
+        return day.lowest if day else None
+
+    def highest(prices: PricesNow) -> Period | None:
+        day = day_of(prices)
+        return day.highest if day else None
+
+    yield PriceDescription(key=f"average_{name}", translation_key=f"average_{name}", value_fn=average)
+    yield _period_sensor(f"lowest_{name}", lowest)
+    yield _period_sensor(f"highest_{name}", highest)
+
+
+def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) -> PriceDescription:
+    return PriceDescription(
+        key=key,
+        translation_key=key,
+        value_fn=lambda prices: _price(period_of(prices)),
+        attributes_fn=lambda prices: _times(period_of(prices), period_of(prices)),
+    )
+
+
+SELLING_SENSORS: Final = (
+    PriceDescription(
+        key=SELLING_PRICE,
+        translation_key=SELLING_PRICE,
+        state_class=SensorStateClass.MEASUREMENT,
+        value_fn=lambda prices: _price(prices.current),
+        attributes_fn=_lists,
+    ),
+    PriceDescription(
+        key=NEXT_SELLING_PRICE,
+        translation_key=NEXT_SELLING_PRICE,
+        value_fn=lambda prices: _price(prices.next),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+    ),
+)
+
+
+def next_price(billing: Billing) -> PriceDescription:
+    """Describe the price of the coming hour or quarter. The name follows a change at the next start."""
+    by_quarter = billing.billed_by is Resolution.QUARTER
+    return PriceDescription(
+        key="next_price",
+        translation_key="next_quarter_price" if by_quarter else "next_price",
+        value_fn=lambda prices: _price(prices.next),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+    )
+
+
+PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
+    PriceDescription(
+        key="current_price",
+        translation_key="current_price",
+        state_class=SensorStateClass.MEASUREMENT,
+        value_fn=lambda prices: _price(prices.current),
+        attributes_fn=_lists,
+    ),
+    PriceDescription(
+        key="current_price_cents",
+        translation_key="current_price_cents",
+        # Off at first: the Energy dashboard would read cents as euros.
+        native_unit_of_measurement=CENTS_PER_KWH,
+        suggested_display_precision=2,
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: _cents(prices.current),
+    ),
+    ServerSensorDescription(
+        key="price_level",
+        translation_key="price_level",
+        device_class=SensorDeviceClass.ENUM,
+        options=list(Level),
+        value_fn=lambda prices: prices.level,
+    ),
+    ServerSensorDescription(
+        key="price_rank",
+        translation_key="price_rank",
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: prices.rank,
+    ),
+    *_day_sensors("today", lambda prices: prices.today_prices),
+    *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
+    PriceDescription(
+        key="spread_today",
+        translation_key="spread_today",
+        # What a battery or a plan could gain, day by day.
+        state_class=SensorStateClass.MEASUREMENT,
+        entity_registry_enabled_default=False,
+        value_fn=_spread_today,
+    ),
+    PriceDescription(
+        key="average_ahead",
+        translation_key="average_ahead",
+        entity_registry_enabled_default=False,
+        value_fn=_average_ahead,
+        attributes_fn=_ahead,
+    ),
+    PriceDescription(
+        key="forecast",
+        translation_key="forecast",
+        value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
+        attributes_fn=_outlook,
+    ),
+    PriceDescription(
+        key="price_list",
+        translation_key="price_list",
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
+        attributes_fn=_list,
+    ),
+)

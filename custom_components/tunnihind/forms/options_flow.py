@@ -1,0 +1,161 @@
+"""The options: what the household pays on top of the market's price, how it is billed, and how many hours are cheap."""
+
+from collections.abc import Mapping
+from typing import Any, Final, override
+
+import voluptuous as vol
+from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
+from homeassistant.helpers.selector import (
+    NumberSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    SelectOptionDict,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+)
+
+from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
+from ..coordinator import TunnihindCoordinator
+from ..prices.billing import billing_from
+from ..prices.units import CONF_UNIT, Unit, unit_of
+from ..prices.vat import SPECIFICATION_VAT_RATE
+from ..server.clock import home_now
+from .billing_form import BILLING_FORM
+from .breakdown import CurrentPeriod
+from .selling_form import selling_form, selling_options, selling_suggested
+from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
+from .tariff_step import TariffStep
+
+ROW: Final = "row"
+
+_CHEAP: Final = vol.Schema(
+    {
+        vol.Required(CONF_CHEAP_HOURS): vol.All(
+            NumberSelector(NumberSelectorConfig(min=1, max=24, mode=NumberSelectorMode.SLIDER)),
+            vol.Coerce(int),
+        ),
+        vol.Optional(CONF_HOURS_AHEAD): vol.All(
+            NumberSelector(NumberSelectorConfig(min=1, max=48, mode=NumberSelectorMode.SLIDER)),
+            vol.Coerce(int),
+        ),
+    }
+)
+
+UNIT_FORM: Final = vol.Schema(
+    {
+        vol.Required(CONF_UNIT): SelectSelector(
+            SelectSelectorConfig(options=list(Unit), translation_key=CONF_UNIT, mode=SelectSelectorMode.LIST)
+        )
+    }
+)
+
+
+class TunnihindOptionsFlow(TariffStep, OptionsFlow):
+    """Changes options in place; the entry takes them up without a reload."""
+
+    def __init__(self) -> None:
+        self._chosen: str | None = None
+
+    async def async_step_init(self, _: None = None) -> ConfigFlowResult:
+        """Offer what can be changed."""
+        removal = ["remove_row"] if self._rows else []
+        return self.async_show_menu(
+            step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
+        )
+
+    async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
+        """Change the figures of the only row, or ask first of which."""
+        if len(self._rows) > 1:
+            return await self.async_step_pick_row()
+        self._chosen = name_of(self._rows[0]) if self._rows else None
+        return await self.async_step_edit_row()
+
+    async def async_step_pick_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask which row to change."""
+        if user_input is not None:
+            self._chosen = user_input[ROW]
+            return await self.async_step_edit_row()
+        return self.async_show_form(step_id="pick_row", data_schema=self._choice(default=name_of(self._rows[-1])))
+
+    async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Change the figures of one row, and the settings that hold for all rows."""
+        if user_input is None:
+            row = named(self._rows, self._chosen) if self._chosen else None
+            return await self._open_form("edit_row", row, needs_date=False)
+        others = without(self._rows, self._chosen) if self._chosen else self._rows
+        changes, form = self._take_form("edit_row", user_input, others)
+        return form or self._save(changes)
+
+    async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Add figures that hold from a date on, starting from the newest ones."""
+        if user_input is None:
+            newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
+            return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
+        changes, form = self._take_form("add_row", user_input, self._rows)
+        return form or self._save(changes)
+
+    async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Remove the row that is chosen."""
+        if user_input is not None:
+            return self._save({ROWS: without(self._rows, user_input[ROW])})
+        return self.async_show_form(step_id="remove_row", data_schema=self._choice())
+
+    async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say by which periods the household is billed, and by which ones its prices are compared."""
+        if user_input is not None:
+            return self._save(user_input)
+        schema = self.add_suggested_values_to_schema(BILLING_FORM, self._options)
+        return self.async_show_form(step_id="billing", data_schema=schema)
+
+    async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say whether the household sells electricity, and what the buyer keeps."""
+        unit = unit_of(self._options)
+        if user_input is not None:
+            return self.async_create_entry(data=selling_options(self._options, user_input, unit))
+        schema = self.add_suggested_values_to_schema(selling_form(unit), selling_suggested(self._options, unit))
+        return self.async_show_form(step_id="selling", data_schema=schema)
+
+    async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say how many hours of a day are cheap, and how many ahead are averaged."""
+        if user_input is not None:
+            return self._save(user_input)
+        defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
+        schema = self.add_suggested_values_to_schema(_CHEAP, {**defaults, **self._options})
+        return self.async_show_form(step_id="cheap", data_schema=schema)
+
+    async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Say whether forms and texts show cents or euros."""
+        if user_input is not None:
+            return self._save(user_input)
+        schema = self.add_suggested_values_to_schema(UNIT_FORM, {CONF_UNIT: unit_of(self._options).value})
+        return self.async_show_form(step_id="unit", data_schema=schema)
+
+    @property
+    @override
+    def _options(self) -> Mapping[str, Any]:
+        return self.config_entry.options
+
+    @property
+    def _rows(self) -> list[Row]:
+        return ordered(self._options.get(ROWS, []))
+
+    @override
+    def _period(self) -> CurrentPeriod:
+        """Return the current period, of which the market's price is known while the entry is loaded."""
+        entry, billed_by = self.config_entry, billing_from(self._options).billed_by
+        if entry.state is not ConfigEntryState.LOADED:
+            return CurrentPeriod.of(None, home_now(), billed_by, SPECIFICATION_VAT_RATE)
+        coordinator: TunnihindCoordinator = entry.runtime_data
+        vat_rate = coordinator.tariff.server_vat_rate
+        return CurrentPeriod.of(coordinator.data, coordinator.clock.now(), billed_by, vat_rate)
+
+    def _choice(self, *, default: str | None = None) -> vol.Schema:
+        """Return a list of the rows to choose one from."""
+        names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
+        marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
+        listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)
+        return vol.Schema({marker: SelectSelector(listed)})
+
+    def _save(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
+        return self.async_create_entry(data={**self._options, **changes})

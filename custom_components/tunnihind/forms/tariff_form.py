@@ -1,0 +1,295 @@
+"""What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
+
+The form begins with the figures of the table in `prices/rates.py`. A figure that is left as it is follows the table,
+which changes it by date; another one is the household's own. Options keep all figures in c/kWh, also those that follow
+the table: they are what the household has confirmed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers.selector import (
+    BooleanSelector,
+    DateSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+    TimeSelector,
+)
+
+from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
+from ..prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
+from ..prices.rates import NETWORK as PACKAGES
+from ..prices.units import Unit, in_language
+from .number_field import NumberField, price_selector
+
+ROWS: Final = "rows"
+VALID_FROM: Final = "valid_from"
+VAT_PERCENT: Final = "vat_percent"
+PACKAGE: Final = "package"
+FROM_TABLE: Final = "from_table"
+COMPARED_ON: Final = "compared_on"
+# What a row without a date is called where rows are chosen from.
+BEGINNING: Final = "beginning"
+
+SUPPLY: Final = "supply"
+NETWORK: Final = "network"
+LEVIES: Final = "levies"
+FEES_INCLUDE_VAT: Final = "fees_include_vat"
+DAY_STARTS: Final = "day_rate_starts"
+DAY_ENDS: Final = "day_rate_ends"
+
+type Row = Mapping[str, Any]
+"""The figures that hold from a date on, as the entry's options keep them."""
+type _Field = NumberField | BooleanSelector | TimeSelector
+
+_PERCENT: Final = 100
+# Finer than any price list, so that a figure comes back from a form as it was shown.
+_DECIMALS: Final = 4
+_MOST_CENTS: Final = 100
+_VAT: Final = NumberField(
+    NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=NumberSelectorMode.BOX)
+)
+PACKAGE_CHOICE: Final = SelectSelector(
+    SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
+)
+
+# The fees of a row by section. Those of the network depend on its package.
+_SUPPLY_FEES: Final = ("margin", "balancing")
+_NETWORK_FEES: Final = ("network_day", "network_night")
+_PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
+_LEVIES: Final = ("renewable", "security", "excise")
+_FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
+
+# What holds for all rows, by section. The hours of a package are those of its price list.
+_CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
+    SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
+    NETWORK: {
+        DAY_STARTS: TimeSelector(),
+        DAY_ENDS: TimeSelector(),
+        "weekends_at_night_rate": BooleanSelector(),
+        "holidays_at_night_rate": BooleanSelector(),
+    },
+    LEVIES: {},
+}
+CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
+    FEES_INCLUDE_VAT: False,
+    DAY_STARTS: DAY_RATE_STARTS.isoformat(),
+    DAY_ENDS: DAY_RATE_ENDS.isoformat(),
+    "weekends_at_night_rate": True,
+    "holidays_at_night_rate": True,
+}
+
+
+def name_of(row: Row) -> str:
+    """Return the row's name: the date from which it holds."""
+    return row.get(VALID_FROM) or BEGINNING
+
+
+def ordered(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows in the order in which they come to hold."""
+    return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
+
+
+def named(rows: Iterable[Row], name: str) -> Row:
+    """Return the row of that name."""
+    return next(row for row in rows if name_of(row) == name)
+
+
+def without(rows: Iterable[Row], name: str) -> list[Row]:
+    """Return the rows but the one of that name."""
+    return [row for row in rows if name_of(row) != name]
+
+
+def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holds for all rows, as far as it was asked."""
+    return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
+
+
+def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was typed, without the form's sections."""
+    figures: dict[str, Any] = {}
+    for key, value in user_input.items():
+        figures |= value if key in _CONTRACT else {key: value}
+    return figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowForm:
+    """The form of a row, as it is shown for one package.
+
+    `day` is the day whose figures of the table are shown, `vat_percent` the rate that holds there unless the household
+    sets another. `needs_date` tells whether a date has to be typed; None: it isn't asked for. `with_contract` tells
+    whether what holds for all rows is asked for too.
+    """
+
+    day: date
+    vat_percent: float
+    package: Package = Package.OWN
+    unit: Unit = Unit.CENTS
+    needs_date: bool | None = False
+    with_contract: bool = True
+
+    def for_package(self, figures: Mapping[str, Any]) -> RowForm:
+        """Return the form for the package that was chosen in it."""
+        return replace(self, package=Package(figures.get(PACKAGE, self.package)))
+
+    @property
+    def schema(self) -> vol.Schema:
+        """The form's fields."""
+        fields: dict[vol.Marker, Any] = {}
+        if self.needs_date is not None:
+            fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
+        # With a default, the field can be left out and never cleared.
+        fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
+        for name, contract in self._contract.items():
+            figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
+            figures |= {vol.Required(key): field for key, field in contract.items()}
+            fields[vol.Required(name)] = section(vol.Schema(figures), {"collapsed": False})
+        return vol.Schema(fields)
+
+    def _row(self, name: str) -> Mapping[str, _Field]:
+        lowest = {"margin": -_MOST_CENTS}  # a supplier may give a discount
+        vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
+        return vat | {key: price_selector(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
+
+    @property
+    def _contract(self) -> Mapping[str, Mapping[str, _Field]]:
+        if not self.with_contract:
+            return {name: {} for name in _CONTRACT}
+        return _CONTRACT if self.package is Package.OWN else {**_CONTRACT, NETWORK: {}}
+
+    def _fees(self, name: str) -> tuple[str, ...]:
+        has_peaks = self.package is not Package.OWN and self._network_rates(self.package).peak is not None
+        return {
+            SUPPLY: _SUPPLY_FEES,
+            NETWORK: (*_NETWORK_FEES, *(_PEAK_FEES if has_peaks else ())),
+            LEVIES: _LEVIES,
+        }[name]
+
+    def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return figures, in c/kWh, as the form shows them: in its sections and its unit."""
+        shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
+        sections = {
+            name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
+            for name in _CONTRACT
+        }
+        dated = {VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {}
+        return {**dated, PACKAGE: self.package.value, **sections}
+
+    def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what was typed, in c/kWh, without the form's sections."""
+        figures = figures_of(user_input)
+        return {
+            key: self.unit.to_cents(value) if key in _FEES and value is not None else value
+            for key, value in figures.items()
+        }
+
+    def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
+        """Return the table's figures, c/kWh, with VAT in them where the household types them so."""
+        with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
+        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
+
+    def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the figures with which the form opens: those of the row, and of the table for what follows it."""
+        table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
+        if row is None:
+            return {VAT_PERCENT: self.vat_percent, **contract, **table}
+        return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._followed(row, table)}
+
+    def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
+        """Return a row that follows the table with the figures that the form shows instead."""
+        followed = self._followed(row, self.from_table(fees_include_vat=fees_include_vat))
+        return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
+
+    def _followed(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
+        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
+
+    def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
+        """Return what was typed into the form as it was `before` another package or date was chosen.
+
+        What was left as the table had it is as the table has it now; so are all figures of another package.
+        """
+        then = before.from_table(fees_include_vat=fees_include_vat)
+        now = self.from_table(fees_include_vat=fees_include_vat)
+        carried = {**figures}
+        if figures.get(VAT_PERCENT) == before.vat_percent:
+            carried[VAT_PERCENT] = self.vat_percent
+        for part in Part:
+            keys = self._keys(part)
+            is_chosen = part is Part.NETWORK and self.package is not before.package
+            if is_chosen or all(key in figures and figures[key] == then.get(key) for key in keys):
+                carried |= {key: now[key] for key in keys}
+        return carried
+
+    def row_from(self, figures: Mapping[str, Any]) -> Row:
+        """Return the row of typed figures. Blank fees are none; a VAT rate left as it was is not set."""
+        asked = [key for name in _CONTRACT for key in self._fees(name)]
+        row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
+        if self.package is not Package.OWN:
+            row[PACKAGE] = self.package.value
+        if followed := [part for part in Part if self._follows_table(part, row)]:
+            row[FROM_TABLE] = [part.value for part in followed]
+        if any(self._entry(part).is_old_on(self.day) for part in followed):
+            row[COMPARED_ON] = self.day.isoformat()
+        vat_percent = figures.get(VAT_PERCENT)
+        if vat_percent is not None and vat_percent != self.vat_percent:
+            row[VAT_PERCENT] = vat_percent
+        if figures.get(VALID_FROM):
+            row[VALID_FROM] = figures[VALID_FROM]
+        return row
+
+    def _follows_table(self, part: Part, row: Row) -> bool:
+        """Tell whether the part's figures were left as the table has them, with VAT or without.
+
+        Where the table has none for the day, the household has confirmed the last one: then it is its own.
+        """
+        keys = self._keys(part)
+        if not keys or not self._entry(part).holds_on(self.day):
+            return False
+        tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
+        return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
+
+    def _entry(self, part: Part) -> Entry[NetworkRates] | Entry[float]:
+        if part is Part.NETWORK:
+            return nearest_entry(PACKAGES[self.package], self.day)
+        return nearest_entry(FEES[part], self.day)
+
+    def _keys(self, part: Part) -> tuple[str, ...]:
+        """Return the figures of a part that the table has."""
+        if part is Part.NETWORK:
+            return self._fees(NETWORK) if self.package is not Package.OWN else ()
+        return (part.value,) if part in FEES else ()
+
+    @property
+    def _table(self) -> dict[str, float]:
+        fees = {part.value: nearest_entry(entries, self.day).rate for part, entries in FEES.items()}
+        if self.package is Package.OWN:
+            return fees
+        rates = self._network_rates(self.package)
+        network = {
+            "network_day": rates.day,
+            "network_night": rates.night,
+            "network_peak": rates.peak,
+            "network_rest_day_peak": rates.rest_day_peak,
+        }
+        return fees | {key: rate for key, rate in network.items() if rate is not None}
+
+    def _network_rates(self, package: Package) -> NetworkRates:
+        return nearest_entry(PACKAGES[package], self.day).rate
+
+    def placeholders(self, language: str) -> dict[str, str]:
+        """Return what the form's texts are filled in with, in a language of theirs."""
+        excise = FEES[Part.EXCISE][-1]
+        return {
+            "default_vat": in_language(f"{self.vat_percent:g}", language),
+            "as_of": f"{excise.as_of:%d.%m.%Y}",
+            "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
+            "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),
+        }

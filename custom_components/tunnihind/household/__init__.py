@@ -1,0 +1,1 @@
+"""What a household pays and plans, as it stands now."""

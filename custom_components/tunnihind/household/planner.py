@@ -1,0 +1,173 @@
+"""The plans of one config entry and what they have decided."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from homeassistant.config_entries import ConfigSubentry
+
+from ..const import LOGGER, SUBENTRY_PLAN
+from ..plans.outcome import Decision, Outcome, outcome_from_dict
+from ..plans.plan import Status, decide, status_of, switched_off, until, windows_after
+from ..plans.settings import PlanSettings
+from ..plans.steering import SteeredPlan
+from ..prices.timeline import HOUR_S, Timeline
+
+# For how long the windows that ran are kept.
+KEEP_RAN_S: Final = 14 * 24 * HOUR_S
+
+
+class Planner:
+    """Decides for every plan. It remembers its decisions, so that a window that has begun does not move."""
+
+    def __init__(self) -> None:
+        self._plans: dict[str, SteeredPlan] = {}
+        self._settings: dict[str, PlanSettings] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._ran: dict[str, list[Decision]] = {}
+        self._after: dict[str, tuple[Decision, ...]] = {}
+
+    def restore(
+        self,
+        subentries: Iterable[ConfigSubentry],
+        kept: Mapping[str, Mapping[str, Any]],
+        ran: Mapping[str, Iterable[Mapping[str, Any]]],
+        steered: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """Read the plans, how they were changed and decided before Home Assistant stopped, and what ran."""
+        self._plans = dict(_steered_from(steered))
+        self.update(subentries)
+        self._ran = {plan: list(_windows_from(ran.get(plan, ()))) for plan in self._settings}
+        self._outcomes = dict(_outcomes_from({plan: kept[plan] for plan in self._settings if plan in kept}))
+
+    def update(self, subentries: Iterable[ConfigSubentry]) -> None:
+        """Read new and changed plans. A window that has begun is finished as it was planned."""
+        plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
+        titles = {plan.subentry_id: plan.title for plan in plans}
+        self._plans = {plan.subentry_id: self._as_in_form(plan) for plan in plans}
+        self._settings = {}
+        for plan_id, plan in self._plans.items():
+            try:
+                self._settings[plan_id] = plan.settings()
+            except ValueError as error:
+                LOGGER.error("the plan %r can't be used, set it up again: %s", titles[plan_id], error)
+
+    def plan(self, plan_id: str) -> SteeredPlan | None:
+        """Return the plan as it holds; None where it is not there or can't be used."""
+        return self._plans[plan_id] if plan_id in self._settings else None
+
+    def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
+        """Let these plans hold from `now` (UTC seconds) on. Raises ValueError before any of them does.
+
+        With `replan`, windows that have begun end now, and what ran in their span is planned as if nothing had.
+        """
+        settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
+        self._plans |= plans
+        self._settings |= settings
+        if replan:
+            for plan_id in plans:
+                self._outcomes.pop(plan_id, None)
+                ended = (until(window, now) for window in self._ran.get(plan_id, ()))
+                self._ran[plan_id] = [window for window in ended if window]
+
+    def forget(self) -> None:
+        """Forget what was decided, as if nothing had run."""
+        self._outcomes = {}
+
+    def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
+        """Return every plan's window as of `now` (UTC seconds), or why it has none."""
+        self._outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self._settings}
+        self._ran = {plan: self._ran_by(plan, outcome, now) for plan, outcome in self._outcomes.items()}
+        self._after = {
+            plan: windows_after(self._settings[plan], timeline, outcome, now)
+            for plan, outcome in self._outcomes.items()
+            if isinstance(outcome, Decision)
+        }
+        return self._outcomes
+
+    @property
+    def all_settings(self) -> Mapping[str, PlanSettings]:
+        """What is asked of every plan that can be used."""
+        return self._settings
+
+    def windows(self, plan: str) -> list[Decision]:
+        """Return the windows of the last two weeks that ran or run, and the one that is ahead.
+
+        Of a plan by its price limit, all that is known ahead.
+        """
+        outcome, ran = self._outcomes.get(plan), self._ran.get(plan, [])
+        ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
+        return [*ran, *ahead, *self._after.get(plan, ())]
+
+    def status(self, plan: str, now: int) -> Status | None:
+        """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""
+        settings, outcome = self._settings.get(plan), self._outcomes.get(plan)
+        return status_of(settings, outcome, now) if settings and outcome else None
+
+    def steered_to_store(self) -> dict[str, dict[str, Any]]:
+        """Return which plans are changed beside their forms or switched off, as JSON."""
+        return {plan_id: plan.as_dict() for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
+
+    def outcomes_to_store(self) -> dict[str, dict[str, Any]]:
+        """Return what is decided, as JSON."""
+        return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
+
+    def past_windows_to_store(self) -> dict[str, list[dict[str, Any]]]:
+        """Return what ran, as JSON."""
+        return {plan: [window.as_dict() for window in ran] for plan, ran in self._ran.items()}
+
+    def _as_in_form(self, subentry: ConfigSubentry) -> SteeredPlan:
+        """Return the plan with the form that it has now. Changes that no longer go with it are given up."""
+        form = dict(subentry.data)
+        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
+        try:
+            plan.settings()
+        except ValueError as error:
+            if plan.changes:
+                LOGGER.warning("changes of the plan %r no longer hold: %s", subentry.title, error)
+            return plan.without_changes()
+        return plan
+
+    def _decide_one(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
+        last = self._outcomes.get(plan_id)
+        if self._plans[plan_id].enabled:
+            return decide(self._settings[plan_id], timeline, now, last)
+        return switched_off(timeline, now, last)
+
+    def _ran_by(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
+        """Return the plan's windows that have begun; the newest may have got more pieces.
+
+        One that began this very second and was called off in it has not run.
+        """
+        newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+        ran = {window.start: window for window in self._ran.get(plan, []) if window.start < now}
+        if newest is not None:
+            ran[newest.start] = replace(newest, last_run=None)
+        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]
+
+
+def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Outcome]]:
+    """Yield the stored decisions that can be read; the others are made again."""
+    for plan, outcome in kept.items():
+        try:
+            yield plan, outcome_from_dict(outcome)
+        except (TypeError, ValueError) as error:
+            LOGGER.warning("the stored decision of a plan can't be read and is made again: %s", error)
+
+
+def _steered_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, SteeredPlan]]:
+    """Yield the stored changes of plans that can be read."""
+    for plan, steered in kept.items():
+        try:
+            yield plan, SteeredPlan.from_dict(steered)
+        except ValueError as error:
+            LOGGER.warning("the stored changes of a plan can't be read, so it is as its form says: %s", error)
+
+
+def _windows_from(kept: Iterable[Mapping[str, Any]]) -> Iterator[Decision]:
+    """Yield the stored windows that can be read."""
+    for window in kept:
+        try:
+            yield Decision.from_dict(window)
+        except (TypeError, ValueError) as error:
+            LOGGER.warning("a stored window can't be read and is left out of the calendar: %s", error)

@@ -1,0 +1,196 @@
+"""What the entities show: the household's prices as they stand in one quarter of an hour."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, Final
+
+from ..const import DEFAULT_HOURS_AHEAD
+from ..plans.outcome import Outcome
+from ..plans.saving import average_band
+from ..prices.days import Day, day_at
+from ..prices.levels import Level, is_cheap, level, rank
+from ..prices.rates import Part
+from ..prices.shapes import bands, rates
+from ..prices.timeline import HOUR_S, Period, Timeline, rounded
+from ..server.answers import Band, ForecastAnswer
+
+# A day: a shorter forecast says little, and the list of prices has the rest.
+OUTLOOK_S: Final = 24 * HOUR_S
+# Today, tomorrow and seven days of forecast, the last of which ends an hour after midnight; in autumn an hour more.
+# As quarters, they are 77 kB.
+MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
+
+
+@dataclass(frozen=True)
+class DayPrices:
+    """The published prices of one whole day: average, and the first of its cheapest and dearest periods, EUR/kWh."""
+
+    average: float
+    lowest: Period
+    highest: Period
+
+
+@dataclass(frozen=True)
+class PricesNow:
+    """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
+
+    `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
+    same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
+    today has no rate in the table: the prices have the last one. `hours_ahead` is over how many hours from the current
+    period on prices are averaged. What a household sells has prices of its own, in the
+    same form.
+    """
+
+    now: int
+    answer: ForecastAnswer
+    timeline: Timeline
+    levels: Timeline
+    cheap_hours: int
+    outcomes: Mapping[str, Outcome]
+    unknown_parts: tuple[Part, ...] = ()
+    hours_ahead: int = DEFAULT_HOURS_AHEAD
+
+    @cached_property
+    def current(self) -> Period | None:
+        """The current period."""
+        return self.timeline.at(self.now)
+
+    @cached_property
+    def next(self) -> Period | None:
+        """The period after the current one."""
+        return self.timeline.at(self.now + self.timeline.step_s)
+
+    @cached_property
+    def negative_until(self) -> int | None:
+        """The end of the periods below zero, settled or at their median, that the current one begins (UTC seconds).
+
+        None where the current price is not negative.
+        """
+        until = None
+        period = self.current
+        while period is not None and period.price < 0:
+            until = period.end
+            period = self.timeline.at(until)
+        return until
+
+    @cached_property
+    def ahead(self) -> Sequence[Period]:
+        """The current period and those after it, `hours_ahead` hours in all; none as long as one of them is missing."""
+        if self.current is None:
+            return ()
+        periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
+        return periods if sum(period.length_s for period in periods) == self.hours_ahead * HOUR_S else ()
+
+    @cached_property
+    def today(self) -> Day:
+        """The current Tallinn day."""
+        return day_at(self.now)
+
+    @cached_property
+    def tomorrow(self) -> Day:
+        """The Tallinn day after."""
+        return day_at(self.now, days_later=1)
+
+    @cached_property
+    def today_prices(self) -> DayPrices | None:
+        """Today's published prices, once all are known."""
+        return self._published(self.today)
+
+    @cached_property
+    def tomorrow_prices(self) -> DayPrices | None:
+        """Tomorrow's published prices, once all are known."""
+        return self._published(self.tomorrow)
+
+    @property
+    def rank(self) -> int | None:
+        """The place of the current hour, or quarter, in today, 1 being the cheapest."""
+        period = self.levels.at(self.now)
+        return rank(period, self._today_whole) if period and self._today_whole else None
+
+    @property
+    def level(self) -> Level | None:
+        """The fifth of today that the current hour, or quarter, is in."""
+        period = self.levels.at(self.now)
+        return level(period, self._today_whole) if period and self._today_whole else None
+
+    @property
+    def is_cheap(self) -> bool | None:
+        """Whether the current hour, or quarter, is one of today's cheap ones."""
+        period = self.levels.at(self.now)
+        if period is None or not self._today_whole:
+            return None
+        return is_cheap(period, self._today_whole, cheap_hours=self.cheap_hours)
+
+    @cached_property
+    def predicted(self) -> Sequence[Period]:
+        """The periods that are forecast and not published, from the current one on."""
+        return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
+
+    @cached_property
+    def outlook(self) -> Sequence[Period]:
+        """The first 24 hours that are not published yet, or as many as the server sends."""
+        if not self.predicted:
+            return ()
+        begins = self.predicted[0].start
+        return tuple(period for period in self.predicted if period.start < begins + OUTLOOK_S)
+
+    @cached_property
+    def outlook_band(self) -> Band | None:
+        """Percentiles of the outlook's average price, EUR/kWh."""
+        return Band(*average_band(self.outlook)) if self.outlook else None
+
+    @cached_property
+    def raw_yesterday(self) -> list[dict[str, Any]]:
+        """Yesterday's published prices, in the shape that other integrations and cards read."""
+        return rates(self._settled(day_at(self.now, days_later=-1)))
+
+    @cached_property
+    def raw_today(self) -> list[dict[str, Any]]:
+        """Today's published prices, in the same shape."""
+        return rates(self._settled(self.today))
+
+    @cached_property
+    def raw_tomorrow(self) -> list[dict[str, Any]]:
+        """Tomorrow's published prices, in the same shape."""
+        return rates(self._settled(self.tomorrow))
+
+    @cached_property
+    def raw_forecast(self) -> list[dict[str, Any]]:
+        """The medians of the predicted periods, in the same shape."""
+        return rates(self.predicted)
+
+    @cached_property
+    def bands(self) -> list[dict[str, Any]]:
+        """The predicted periods with all three percentiles."""
+        return bands(self.predicted)
+
+    @cached_property
+    def listed(self) -> Sequence[Period]:
+        """All that is known from the midnight before the newest answer on. It changes only with an answer."""
+        midnight = day_at(self.answer.now).start
+        return self.timeline.between(midnight, midnight + MOST_LISTED_S)
+
+    def _settled(self, day: Day) -> tuple[Period, ...]:
+        return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
+
+    def _published(self, day: Day) -> DayPrices | None:
+        periods = self._settled(day)
+        if not _are_all_of(day, periods):
+            return None
+        return DayPrices(
+            average=rounded(fmean(period.price for period in periods)),
+            lowest=min(periods, key=lambda period: period.price),
+            highest=max(periods, key=lambda period: period.price),
+        )
+
+    @cached_property
+    def _today_whole(self) -> Sequence[Period]:
+        """Today's periods to compare, published or predicted; none at all as long as one is missing."""
+        periods = self.levels.between(self.today.start, self.today.end)
+        return periods if _are_all_of(self.today, periods) else ()
+
+
+def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
+    return sum(period.length_s for period in periods) == day.end - day.start

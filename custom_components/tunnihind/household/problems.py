@@ -1,0 +1,74 @@
+"""What can be wrong with the prices, judged by the ages that the answers give."""
+
+from collections.abc import Iterator
+from datetime import time
+from typing import Final
+
+from ..prices.days import Day, instant_of
+from ..prices.timeline import HOUR_S
+from ..server.contact import Contact, Problem
+from .prices_now import PricesNow
+
+MINUTE_S: Final = 60
+
+# A lost poll or two is no problem.
+UNREACHABLE_S: Final = 15 * MINUTE_S
+# A reboot of the server or the router needs no repair notice.
+UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
+# The market publishes at about 14:00 Estonian time, and by its own rules at the latest within the next hour and a half.
+PUBLISHED_BY: Final = time(15, 30)
+# The server makes a forecast every hour, and calls its data stale after the same time.
+FORECAST_LIFE_S: Final = 3 * HOUR_S
+# A clock that is off by less shows the same day and hour, or the next one.
+CLOCK_OFF_S: Final = HOUR_S
+
+
+def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
+    """Return what is wrong now.
+
+    While the server is out of reach, or is another one, nothing can be said about the market or the forecast.
+    """
+    if contact.silence_s(prices.now) >= UNREACHABLE_S:
+        found = [Problem.SERVER_UNREACHABLE]
+    elif contact.wrong_mode:
+        found = [contact.wrong_mode]
+    else:
+        found = list(_of_data(prices, contact))
+    if prices.unknown_parts:
+        found.append(Problem.RATE_MISSING)
+    return found if prices.current else [*found, Problem.NO_PRICE]
+
+
+def _of_data(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
+    if abs(contact.clock_ahead_s) > CLOCK_OFF_S:
+        yield Problem.SERVER_CLOCK
+    if _prices_are_late(prices):
+        yield Problem.PRICES_LATE
+    if _forecast_is_missing(prices):
+        yield Problem.FORECAST_MISSING
+    elif _forecast_is_stale(prices, contact.clock_ahead_s):
+        yield Problem.FORECAST_STALE
+    if contact.is_history_missing:
+        yield Problem.HISTORY_MISSING
+    if contact.are_quarters_missing:
+        yield Problem.QUARTERS_MISSING
+
+
+def _prices_are_late(prices: PricesNow) -> bool:
+    return (prices.timeline.settled_until or 0) < _published_day(prices).end
+
+
+def _published_day(prices: PricesNow) -> Day:
+    """Return the newest day whose prices should be known."""
+    return prices.tomorrow if prices.now >= instant_of(prices.today.date, PUBLISHED_BY) else prices.today
+
+
+def _forecast_is_missing(prices: PricesNow) -> bool:
+    """Look only at hours that have not begun: forecasts of the others are kept from earlier answers."""
+    return max(prices.answer.forecast, default=prices.now) <= prices.now
+
+
+def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
+    """Judge the age of the forecast by the clock of the server that made it. A server may have no forecast."""
+    made_at = prices.answer.made_at
+    return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -1,0 +1,65 @@
+"""In which unit people read and type prices: cents, or euros as the sensors show them."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from ..const import EUR_PER_KWH
+
+CONF_UNIT: Final = "unit"
+_CENTS: Final = 100
+_ESTONIAN: Final = "et"
+# Home Assistant's languages that write 0.5; all others write 0,5.
+_WITH_DECIMAL_POINT: Final = frozenset(
+    ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
+)
+_FORM_DECIMALS: Final = 6
+_CENT_DECIMALS: Final = 2
+_EURO_DECIMALS: Final = 4
+_PART_DECIMALS: Final = 2
+
+
+class Unit(StrEnum):
+    """The unit in forms and texts. Sensors stay in EUR/kWh, because the Energy dashboard takes any unit for that."""
+
+    CENTS = "cents"
+    EUROS = "euros"
+
+    @property
+    def per_euro(self) -> int:
+        """How many of the unit are a euro."""
+        return _CENTS if self is Unit.CENTS else 1
+
+    def from_cents(self, cents: float) -> float:
+        """Return a figure of the options, in cents, as the forms show it."""
+        return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
+
+    def to_cents(self, typed: float) -> float:
+        """Return what was typed into a form in cents, as the options keep it."""
+        return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
+
+    def text(self, eur_kwh: float, language: str) -> str:
+        """Write a price to a hundredth of a cent with its unit, as in that language."""
+        cents = "s/kWh" if language == _ESTONIAN else "c/kWh"
+        return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
+
+    def part(self, eur_kwh: float, language: str) -> str:
+        """Write a part of a price without its unit, with up to two more decimals: rounded parts would not add up."""
+        return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
+
+    def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
+        least = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
+        most = least + more_decimals
+        whole, _, fraction = f"{round(eur_kwh * self.per_euro, most) or 0.0:.{most}f}".partition(".")
+        return in_language(f"{whole}.{fraction.rstrip('0').ljust(least, '0')}", language)
+
+
+def in_language(figure: str, language: str) -> str:
+    """Write a figure that has a decimal point as in that language."""
+    has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
+    return figure if has_point else figure.replace(".", ",")
+
+
+def unit_of(options: Mapping[str, Any]) -> Unit:
+    """Return the unit that the household chose; cents at first."""
+    return Unit(options.get(CONF_UNIT, Unit.CENTS))

@@ -1,0 +1,1 @@
+"""From a server to what is known of its prices."""

@@ -1,0 +1,129 @@
+"""What a server answers: its prices and forecast, who it is, and how well its forecasts did."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from statistics import fmean
+from typing import Final
+
+from ..prices.timeline import HOUR_S
+
+_PRICE_DECIMALS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A forecast: 10th percentile, median and 90th percentile; in answers EUR/MWh without VAT."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """How well the server's model did: mean absolute errors in EUR/MWh, skill as a fraction, horizon in hours."""
+
+    mae: float
+    baseline_mae: float
+    skill: float
+    horizon_h: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What plans by the server's forecasts would have saved over some `days`, as fractions of the possible saving.
+
+    `share` is of plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices,
+    `week` of plans that took four hours of the coming week, None before a week is over. `boiler_eur` is what a boiler
+    of 3 kW saves in the three cheapest hours of each day of a year, EUR without VAT, and `ideal_boiler_eur` what it
+    could save.
+    """
+
+    days: int
+    share: float
+    baseline: float
+    week: float | None
+    boiler_eur: float
+    ideal_boiler_eur: float
+
+
+class Mode(StrEnum):
+    """What a server serves."""
+
+    LIVE = "live"
+    DEMO = "demo"
+    """A simulated market, whose prices are made up."""
+    REHEARSAL = "rehearsal"
+    """A past day as it was known then, by a clock that runs on from that day."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Who the server is. `vat_rate` is a fraction; `full_horizon` tells whether its quarters reach past `freeUntil`."""
+
+    version: str
+    instance_id: str
+    vat_rate: float
+    attribution: str
+    mode: Mode = Mode.LIVE
+    full_horizon: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastAnswer:
+    """What `GET /api/v1/forecast` or `GET /api/v1/quarters` says. Instants are UTC seconds.
+
+    Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long: an hour or a
+    quarter of one.
+
+    Two answers that differ in nothing but the time of asking are equal.
+    """
+
+    now: int = field(compare=False)
+    made_at: int | None
+    last_refresh: int | None
+    backtest: Backtest | None
+    settled: dict[int, float]
+    forecast: dict[int, Band]
+    step_s: int
+
+    def covers(self, instant: int) -> bool:
+        """Tell whether the price of the period that `instant` falls in is known, settled or forecast."""
+        start = instant - instant % self.step_s
+        return start in self.settled or start in self.forecast
+
+    def market_price(self, instant: int) -> float | None:
+        """Return the price of the period that `instant` falls in, EUR/MWh: settled, or the forecast's median."""
+        start = instant - instant % self.step_s
+        if start in self.settled:
+            return self.settled[start]
+        return self.forecast[start].p50 if start in self.forecast else None
+
+    def in_hours(self) -> ForecastAnswer:
+        """Return the same by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
+
+        An hour is settled if all its quarters are. One of which a quarter is not known has no price.
+        """
+        if self.step_s == HOUR_S:
+            return self
+        settled: dict[int, float] = {}
+        forecast: dict[int, Band] = {}
+        for hour in sorted({start - start % HOUR_S for start in (*self.settled, *self.forecast)}):
+            quarters = range(hour, hour + HOUR_S, self.step_s)
+            if all(start in self.settled for start in quarters):
+                settled[hour] = _mean(self.settled[start] for start in quarters)
+            elif all(start in self.settled or start in self.forecast for start in quarters):
+                bands = [self._band(start) for start in quarters]
+                forecast[hour] = Band(*(_mean(figures) for figures in zip(*bands, strict=True)))
+        return replace(self, settled=settled, forecast=forecast, step_s=HOUR_S)
+
+    def _band(self, start: int) -> tuple[float, float, float]:
+        if start in self.settled:
+            return (self.settled[start],) * 3
+        band = self.forecast[start]
+        return band.p10, band.p50, band.p90
+
+
+def _mean(prices: Iterable[float]) -> float:
+    return round(fmean(prices), _PRICE_DECIMALS)

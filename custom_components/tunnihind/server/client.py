@@ -1,0 +1,215 @@
+"""Asks a server: its address, how often it is asked, and how its answers are read."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from functools import partial
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Final
+
+import aiohttp
+from homeassistant.util.json import json_loads
+from homeassistant.util.network import is_local
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from ..errors import CannotConnect, InvalidResponse, NoPastPrices, NotTunnihind, RateLimited, RedirectLoop
+from ..prices.timeline import HOUR_S, QUARTER_S
+from .answers import About, ForecastAnswer, Saving
+from .documents import (
+    ForeignDocument,
+    Malformed,
+    about_from,
+    forecast_from,
+    past_prices_from,
+    saving_from,
+    settled_from,
+)
+
+POLL_S: Final = 60
+# A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
+LONGEST_PAUSE_S: Final = 15 * 60
+# One in the home serves few, and is back as soon as its computer or the router has restarted.
+LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
+# Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
+_MOST_BYTES: Final = 1_000_000
+_CHUNK_BYTES: Final = 65_536
+# Where prices are by the length of their periods, and where those of past days are.
+_NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
+_HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
+_RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
+_HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
+# People paste addresses from the documentation or the browser, with one of these paths.
+_OWN_PATHS: Final = re.compile(
+    r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
+)
+
+
+def server_url(typed: str) -> str:
+    """Return the server's base URL, without a slash at its end. A missing scheme is http.
+
+    A path prefix stays; a path of the API itself goes, and so do query and fragment.
+    Raises ValueError where this is no address of a web server.
+    """
+    text = typed.strip()
+    url = URL(text if "://" in text else f"http://{text}")
+    if url.scheme not in {"http", "https"} or not url.host or re.search(r"\s", url.host):
+        raise ValueError("expected http://host:port")
+    return str(url.with_host(url.host.lower()).with_path(_OWN_PATHS.sub("", url.path)))
+
+
+def without_password(url: str) -> str:
+    """Return the URL as it may be shown."""
+    return str(URL(url).with_user(None))
+
+
+def is_at_home(url: str) -> bool:
+    """Tell whether the URL is of a server in the home: a private address, or a name of its network."""
+    host = (URL(url).host or "").removesuffix(".")
+    try:
+        return is_local(ip_address(host))
+    except ValueError:
+        return "." not in host or host.endswith(_HOME_NAMES)
+
+
+def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
+    """Return the pause after so many failures before this one: a minute, then twice as long each time."""
+    return int(min(POLL_S * 2**failures, longest_s))
+
+
+class Client:
+    """One server. `url` is its address with the path prefix, if any, without the API's own path."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._url = URL(url)
+        self.shown_url = without_password(url)
+        self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
+
+    async def about(self) -> About | None:
+        """Return what the server says about itself, or None if it has no such address: the specification has none.
+
+        Raises CannotConnect.
+        """
+        try:
+            _, body = await self._get("api/about")
+            return self._read(about_from, body)
+        except NotTunnihind, InvalidResponse:
+            return None
+
+    async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
+        """Return the newest prices by the hour or the quarter: the same object while the server has nothing new.
+
+        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        """
+        etag, newest = self._newest.get(step_s, (None, None))
+        headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
+        if body is None and newest is not None:
+            return newest
+        newest = self._read(partial(forecast_from, step_s=step_s), body)
+        self._newest[step_s] = headers.get("ETag"), newest
+        return newest
+
+    async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by the start of their period, of the last `days` (2 to 14) times 24 hours.
+
+        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        """
+        _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
+        if step_s == HOUR_S:
+            return self._read(settled_from, body)
+        return self._read(partial(forecast_from, step_s=step_s), body).settled
+
+    async def saving(self) -> Saving | None:
+        """Return what plans by the server's forecasts would have saved; None where it does not say.
+
+        Raises CannotConnect and InvalidResponse.
+        """
+        try:
+            _, body = await self._get("api/v1/accuracy")
+            return self._read(saving_from, body)
+        except NotTunnihind:
+            return None
+
+    async def settled_in(self, month: date, step_s: int) -> dict[int, float]:
+        """Return the settled prices of the Estonian month that begins on that day, as far as the server has them.
+
+        They are in EUR/MWh by the start of their period, which is `step_s` seconds long.
+        Raises CannotConnect, NoPastPrices and InvalidResponse.
+        """
+        query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
+        try:
+            _, body = await self._get("api/v1/history", query=query)
+            return self._read(past_prices_from, body)
+        except NotTunnihind as error:
+            raise NoPastPrices(url=self.shown_url) from error
+
+    async def _get(
+        self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[CIMultiDictProxy[str], bytes | None]:
+        """Return the answer's header fields and body, which is None where nothing is new."""
+        try:
+            async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
+                self._judge(response)
+                body = await self._body(response)
+        except TimeoutError as error:
+            raise CannotConnect(url=self.shown_url, reason="no answer within 10 seconds") from error
+        except aiohttp.TooManyRedirects as error:
+            raise RedirectLoop(url=self.shown_url, reason=f"{len(error.history)} redirects") from error
+        except aiohttp.ClientError as error:
+            raise CannotConnect(url=self.shown_url, reason=_in_plain_words(error)) from error
+        return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """Return the body. Reading stops, and the connection is closed, as soon as it is too long."""
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
+            body += chunk
+            if len(body) > _MOST_BYTES:
+                raise InvalidResponse(url=self.shown_url, reason="the answer is longer than 1 MB")
+        return bytes(body)
+
+    def _judge(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        if status in {HTTPStatus.OK, HTTPStatus.NOT_MODIFIED}:
+            return
+        reason = f"HTTP {status}"
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            raise RateLimited(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
+        # Some servers say "not implemented" of an address that they don't have.
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
+            raise CannotConnect(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
+        raise NotTunnihind(url=self.shown_url, reason=reason)
+
+    def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
+        try:
+            return read(json_loads(body or b""))
+        except ForeignDocument as error:
+            raise NotTunnihind(url=self.shown_url, reason=str(error)) from error
+        except Malformed as error:
+            raise InvalidResponse(url=self.shown_url, reason=str(error)) from error
+        except ValueError as error:
+            raise NotTunnihind(url=self.shown_url, reason="the answer is not JSON") from error
+
+
+def _in_plain_words(error: aiohttp.ClientError) -> str:
+    """Return why a request failed. The library's own words may repeat what the server sent."""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.errno or 0
+        return os.strerror(number) if number > 0 else error.strerror or str(error)
+    if isinstance(error, aiohttp.RedirectClientError):
+        return "it redirects to something that is no web address"
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "the answer broke off or can't be unpacked"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "the answer is not proper HTTP"
+    return str(error) or type(error).__name__
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    """Return the seconds that the server asks to wait. The header's other form, a date, is ignored."""
+    value = response.headers.get("Retry-After", "")
+    return float(value) if value.isascii() and value.isdigit() else None

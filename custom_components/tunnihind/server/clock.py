@@ -1,0 +1,110 @@
+"""The clock of an entry: Home Assistant's own, or that of a server that rehearses a past day.
+
+All parts of an entry get the time and their timers here. All instants are UTC seconds.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.helpers.event import async_track_point_in_utc_time
+from homeassistant.util import dt as dt_util
+
+from ..prices.timeline import QUARTER_S
+
+# A cache in front of the server may give an answer that is a minute old. Both clocks count whole seconds.
+_CACHED_S: Final = 120
+_ROUNDING_S: Final = 1
+
+
+class EntryClock:
+    """One entry's time.
+
+    A live entry uses Home Assistant's clock, whatever its server's clock shows. A rehearsal uses its server's clock:
+    the time in the last answer, plus the time since. `server_ahead_s` is by how much the server's clock was ahead of
+    Home Assistant's then.
+    """
+
+    def __init__(self, *, is_rehearsal: bool) -> None:
+        self.is_rehearsal: Final = is_rehearsal
+        self.server_ahead_s = 0
+
+    def now(self) -> int:
+        """Return the entry's time."""
+        return home_now() + self.ahead_s
+
+    def to_home_time(self, instant: int) -> int:
+        """Convert an instant of the entry's clock to Home Assistant's clock."""
+        return instant - self.ahead_s
+
+    def from_server_time(self, instant: int) -> int:
+        """Convert an instant of the server's clock to the entry's clock."""
+        return instant - self.server_ahead_s + self.ahead_s
+
+    def agrees_with(self, server_now: int) -> bool:
+        """Tell whether the server's clock shows what it should by now. If not, it has been set."""
+        return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
+
+    def synchronise(self, server_now: int) -> None:
+        """Set the entry's idea of the server's clock from the time in an answer.
+
+        An answer may have waited in a cache, so a time that is a little behind the expected one changes nothing.
+        """
+        ahead_s = self._ahead_of_home(server_now)
+        if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
+            self.server_ahead_s = ahead_s
+
+    def has_restarted(self, before: int, server_now: int) -> bool:
+        """Tell whether a rehearsal began again since its clock showed `before`; a live server's may be set back."""
+        return self.is_rehearsal and server_now < before - _CACHED_S
+
+    @property
+    def ahead_s(self) -> int:
+        """By how much the entry's clock is ahead of Home Assistant's, seconds."""
+        return self.server_ahead_s if self.is_rehearsal else 0
+
+    def _ahead_of_home(self, server_now: int) -> int:
+        return server_now - home_now()
+
+
+class QuarterTimer:
+    """Calls `action` at each start of a quarter of an hour by the entry's clock."""
+
+    def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
+        self._hass = hass
+        self._clock = clock
+        self._action = action
+        self._due_at: int | None = None
+        self._cancel_timer: CALLBACK_TYPE | None = None
+
+    @callback
+    def async_set(self) -> None:
+        """Wait for the next quarter. Call it again whenever a clock may have been set."""
+        now = self._clock.now()
+        due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
+        if due_at != self._due_at:
+            self.async_cancel()
+            self._due_at = due_at
+            self._cancel_timer = async_track_point_in_utc_time(
+                self._hass, self._ring, dt_util.utc_from_timestamp(due_at)
+            )
+
+    @callback
+    def async_cancel(self) -> None:
+        """Stop waiting."""
+        self._due_at = None
+        if self._cancel_timer:
+            self._cancel_timer()
+            self._cancel_timer = None
+
+    @callback
+    def _ring(self, _: datetime) -> None:
+        self._due_at = self._cancel_timer = None
+        self.async_set()
+        self._action()
+
+
+def home_now() -> int:
+    """Return Home Assistant's time."""
+    return int(dt_util.utcnow().timestamp())

@@ -1,0 +1,204 @@
+"""Reads the server's JSON documents. What breaks the API's specification is refused; further fields are ignored."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import voluptuous as vol
+
+from ..prices.timeline import HOUR_S, QUARTER_S
+from .answers import About, Backtest, Band, ForecastAnswer, Mode, Saving
+
+# Larger prices and later instants are errors, for instance a wrong unit.
+_MOST_EUR_MWH: Final = 100_000
+_LAST_INSTANT: Final = 4_102_444_800  # the year 2100
+# The credit is an attribute of every entity.
+_LONGEST_TEXT: Final = 300
+_SAVING_DAYS: Final = 30
+_SAVING_HOURS: Final = 4
+
+
+class Malformed(ValueError):
+    """A document that breaks the specification; the message names the field."""
+
+
+class ForeignDocument(ValueError):
+    """A document of something else altogether."""
+
+
+def about_from(document: object) -> About:
+    """Read the answer of `GET /api/about`. Raises Malformed."""
+    fields = _checked(_ABOUT, document)
+    return About(
+        version=fields["version"],
+        instance_id=fields["instanceId"],
+        vat_rate=fields["vatRate"],
+        attribution=fields["attribution"],
+        mode=_mode_from(fields.get("mode")),
+        full_horizon=fields.get("fullHorizon") is True,
+    )
+
+
+def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
+    """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
+
+    Raises ForeignDocument and Malformed.
+    """
+    if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
+        raise ForeignDocument("no price document")
+    fields = _checked(_PRICES[step_s], document)
+    return ForecastAnswer(
+        now=fields["now"],
+        made_at=fields["madeAt"],
+        last_refresh=fields["lastRefresh"],
+        backtest=_backtest_from(fields["backtest"]),
+        settled={item["ts"]: item["eurMwh"] for item in fields["dayAhead"]},
+        forecast={item["ts"]: Band(item["p10"], item["p50"], item["p90"]) for item in fields["forecast"]},
+        step_s=step_s,
+    )
+
+
+def settled_from(document: object) -> dict[int, float]:
+    """Read the settled prices in the answer of `GET /api/series`: EUR/MWh by hour start. Raises Malformed."""
+    return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
+
+
+def saving_from(document: object) -> Saving | None:
+    """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
+
+    None where nothing has been scored yet, or by a server that does not score plans.
+    """
+    windows = _checked(_ACCURACY, document)["windows"]
+    window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
+    decisions = None if window is None else _checked(_DECISIONS, window["decisions"])
+    ahead = next((ahead for ahead in decisions["byDaysAhead"] if ahead["daysAhead"] == 1), None) if decisions else None
+    plans = next((plans for plans in ahead["plans"] if plans["hours"] == _SAVING_HOURS), None) if ahead else None
+    if decisions is None or ahead is None or plans is None:
+        return None
+    figures = plans["share"], plans["baselineShare"], ahead["boilerEurAYear"], ahead["idealBoilerEurAYear"]
+    if None in figures:
+        return None
+    share, baseline, boiler_eur, ideal_boiler_eur = figures
+    return Saving(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
+
+
+def past_prices_from(document: object) -> dict[int, float]:
+    """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period. Raises Malformed."""
+    return {period["ts"]: period["eurMwh"] for period in _checked(_HISTORY, document)["prices"]}
+
+
+def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
+    if fields is None:
+        return None
+    return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
+
+
+def _mode_from(value: object) -> Mode:
+    """Read the mode. Older servers send none, and newer ones may send others: both count as live."""
+    return next((mode for mode in Mode if mode == value), Mode.LIVE)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        raise vol.Invalid(f"expected a text of at most {_LONGEST_TEXT} characters")
+    return value
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise vol.Invalid("expected a number")
+    return float(value)
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise vol.Invalid("expected an integer")
+    return value
+
+
+def _price(value: object) -> float:
+    price = _number(value)
+    if abs(price) > _MOST_EUR_MWH:
+        raise vol.Invalid("expected a price in EUR/MWh")
+    return price
+
+
+def _instant(value: object) -> int:
+    instant = _integer(value)
+    if not 0 <= instant < _LAST_INSTANT:
+        raise vol.Invalid("expected unix seconds")
+    return instant
+
+
+def _hour_start(value: object) -> int:
+    instant = _instant(value)
+    if instant % HOUR_S:
+        raise vol.Invalid("expected the start of an hour in unix seconds")
+    return instant
+
+
+def _quarter_start(value: object) -> int:
+    instant = _instant(value)
+    if instant % QUARTER_S:
+        raise vol.Invalid("expected the start of a quarter of an hour in unix seconds")
+    return instant
+
+
+def _ordered(item: dict[str, Any]) -> dict[str, Any]:
+    if not item["p10"] <= item["p50"] <= item["p90"]:
+        raise vol.Invalid("expected p10 <= p50 <= p90")
+    return item
+
+
+def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
+    return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
+
+
+_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
+_BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
+_ABOUT: Final = _record(
+    {
+        "version": _text,
+        "instanceId": vol.All(_text, vol.Length(min=1)),
+        "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
+        "attribution": _text,
+    }
+)
+
+
+def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
+    """Return the check of a price document whose periods begin as `start` checks."""
+    return _record(
+        {
+            "zone": "EE",
+            "currency": "EUR",
+            "now": _instant,
+            "madeAt": vol.Any(None, _instant),
+            "lastRefresh": vol.Any(None, _instant),
+            "backtest": vol.Any(None, _BACKTEST),
+            "dayAhead": [_record({"ts": start, "eurMwh": _price})],
+            "forecast": [vol.All(_record({"ts": start, "p10": _price, "p50": _price, "p90": _price}), _ordered)],
+        }
+    )
+
+
+_PRICES: Final = {HOUR_S: _prices(_hour_start), QUARTER_S: _prices(_quarter_start)}
+_SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
+_HISTORY: Final = _record(
+    {"zone": "EE", "currency": "EUR", "prices": [_record({"ts": _quarter_start, "eurMwh": _price})]}
+)
+_FIGURE: Final = vol.Any(None, _number)
+_PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
+_AHEAD: Final = _record(
+    {"daysAhead": _integer, "plans": [_PLANS], "boilerEurAYear": _FIGURE, "idealBoilerEurAYear": _FIGURE}
+)
+_DECISIONS: Final = _record({"byDaysAhead": [_AHEAD], "week": _PLANS})
+_ACCURACY: Final = _record({"windows": [_record({"days": _integer})]})
+
+
+def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:
+    try:
+        checked: dict[str, Any] = schema(document)
+    except vol.Invalid as error:
+        raise Malformed(str(error)) from error
+    return checked

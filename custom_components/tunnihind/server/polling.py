@@ -1,0 +1,188 @@
+"""Polls one server: who it is, what it answered when, and what is known of its prices after all its answers."""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final
+
+from ..const import LOGGER
+from ..errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
+from ..prices.timeline import HOUR_S
+from .answers import About, ForecastAnswer, Mode
+from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
+from .clock import EntryClock, home_now
+from .contact import Contact, Problem
+from .known import History, merged
+from .newest import NewestPrices
+
+# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
+ABOUT_LIFE_S: Final = HOUR_S
+
+
+class Beginning(Enum):
+    """Why what was known before a poll no longer counts after it."""
+
+    OTHER_SERVER = auto()
+    NEW_REHEARSAL = auto()
+
+
+class Polling:
+    """One server over time.
+
+    `clock` is the entry's, which is set by the answers. `told_identity` tells whether the server said who it is when it
+    was added. `about` is who it is, and `known` what is known of its prices; both are None before it first answers.
+    """
+
+    def __init__(self, client: Client, clock: EntryClock, *, told_identity: Callable[[], bool]) -> None:
+        self.about: About | None = None
+        self.known: ForecastAnswer | None = None
+        self._client: Final = client
+        self._clock: Final = clock
+        self._told_identity: Final = told_identity
+        self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
+        self._newest_prices: Final = NewestPrices(client)
+        self._history: Final = History(client)
+        self._newest: ForecastAnswer | None = None
+        self._answered_by: str | None = None
+        self._about_asked_at = 0
+        self._answered_at = 0
+        self._answer_made_at = 0
+        self._failures = 0
+
+    def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
+        """Start with what was stored, however old. The clock has been restored before."""
+        self.about = about
+        self._answered_by = self._instance_id
+        if known:
+            self.known = known
+            self._answered_at = self._answer_made_at = self._clock.from_server_time(known.now)
+
+    @property
+    def mode(self) -> Mode:
+        """Whether the entry's prices are live, made up or of a past day."""
+        if self._clock.is_rehearsal:
+            return Mode.REHEARSAL
+        return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
+
+    def contact(self, *, needs_quarters: bool) -> Contact:
+        """Return when the server last answered, and how."""
+        return Contact(
+            answered_at=self._answered_at,
+            answer_made_at=self._answer_made_at,
+            clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
+            is_history_missing=self._history.is_missing,
+            are_quarters_missing=needs_quarters and self._newest_prices.has_no_quarters,
+            wrong_mode=self._wrong_mode,
+        )
+
+    async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
+        """Ask the server. Return what is known then, and why nothing from before this poll counts, where that is so.
+
+        Raises TunnihindError where the server doesn't answer as it should; what is known then stays as it was.
+        """
+        answer = await self._newest_prices.ask(in_quarters=in_quarters)
+        in_doubt = self._wrong_mode is not None or not self._clock.agrees_with(answer.now)
+        await self._ask_about(at_once=in_doubt and answer is not self._newest)
+        self._failures = 0
+        if self._wrong_mode:
+            self._answered_at = self._answer_made_at = self._clock.now()
+            return self._known_or_fail(), None
+        is_new = answer is not self._newest or self._answered_by != self._instance_id
+        if is_new:
+            self._note_server_time(answer)
+        now = self._answered_at = self._clock.now()
+        if self.known and not is_new and not self._history.is_due(now):
+            return self.known, None
+        self._newest = answer
+        beginning = self._beginning(answer)
+        before = None if beginning else self.known
+        self.known = await self._history.completed(merged(before, answer, now), now)
+        return self.known, beginning
+
+    async def past(self, days: int) -> dict[int, float]:
+        """Return settled prices, EUR/MWh by the start of their period: the known ones and those of the last `days`.
+
+        `days` is 2 to 14. Where the server doesn't answer, or in another mode, only the known ones are there.
+        """
+        known = self._known_or_fail()
+        if self._wrong_mode:
+            return known.settled
+        try:
+            return {**await self._client.settled_of_last(days, known.step_s), **known.settled}
+        except TunnihindError as error:
+            LOGGER.debug("the server did not send the past days: %s", error)
+            return known.settled
+
+    def failed(self, error: TunnihindError) -> float:
+        """Note that a poll failed, and return after how many seconds to ask again.
+
+        That is later each time, sooner in the home, and not before the time that the server asks for, up to an hour.
+        """
+        pause = pause_s(self._failures, self._longest_pause_s)
+        asked_for = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
+        self._failures += 1
+        self._about_asked_at = 0
+        self._newest_prices.forget()
+        return max(pause, min(asked_for, HOUR_S))
+
+    def _known_or_fail(self) -> ForecastAnswer:
+        """Return what was known before: prices of a past day never mix with today's."""
+        if not self.known:
+            error = RehearsalOver if self._clock.is_rehearsal else ServerIsRehearsal
+            raise error(url=self._client.shown_url)
+        return self.known
+
+    def _note_server_time(self, answer: ForecastAnswer) -> None:
+        """Note the server's time. An answer with the same time as the one before comes from a cache."""
+        if not self.known or answer.now != self.known.now:
+            self._clock.synchronise(answer.now)
+            self._answer_made_at = self._clock.now()
+
+    def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
+        """Tell whether `answer` adds to nothing: where another server answers than before, which may have been a demo.
+
+        While that server has no price, the known prices stay: it may be the same one after a loss of its data. A
+        rehearsal that begins again also starts from nothing.
+        """
+        if self._answered_by not in {None, self._instance_id}:
+            if not answer.covers(self._clock.now()):
+                return None
+            LOGGER.info("another server answers at %s than before; its prices stand alone", self._client.shown_url)
+            self._answered_by = self._instance_id
+            self._history.forget()
+            return Beginning.OTHER_SERVER
+        self._answered_by = self._instance_id
+        if self.known and self._clock.has_restarted(self.known.now, answer.now):
+            LOGGER.info("the rehearsal at %s began again", self._client.shown_url)
+            return Beginning.NEW_REHEARSAL
+        return None
+
+    async def _ask_about(self, *, at_once: bool) -> None:
+        """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
+
+        If the server's clock has been set, it may have become a rehearsal, or no longer be one. Then it is asked at
+        once, and its prices wait for the answer, unless it has never given one: it need not. Raises CannotConnect in
+        that case only.
+        """
+        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
+            return
+        try:
+            about = await self._client.about() or self.about
+        except CannotConnect as error:
+            if at_once and (self.about is not None or self._told_identity()):
+                raise
+            LOGGER.debug("the server did not answer /api/about: %s", error)
+        else:
+            if self.about not in {None, about}:
+                self._newest_prices.forget()
+            self.about = about
+            self._about_asked_at = home_now()
+
+    @property
+    def _instance_id(self) -> str | None:
+        return self.about.instance_id if self.about else None
+
+    @property
+    def _wrong_mode(self) -> Problem | None:
+        if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:
+            return None
+        return Problem.REHEARSAL_OVER if self._clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL
