@@ -236,12 +236,13 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
     Areas, floors and labels may hold anything.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
-    named = {entity_id: {entity_id} for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))}
+    named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
     for device_id in ensure_list(target.get(ATTR_DEVICE_ID)):
         device = devices.async_get(device_id)
         entries = er.async_entries_for_device(registry, device_id, include_disabled_entities=True)
-        named[(device and (device.name_by_user or device.name)) or device_id] = {entry.entity_id for entry in entries}
-    for name, entity_ids in named.items():
+        name = (device and (device.name_by_user or device.name)) or device_id
+        named.append((name, {entry.entity_id for entry in entries}))
+    for name, entity_ids in named:
         ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
         if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
             wanted = "a plan" if WINDOW in kinds else "the server"
