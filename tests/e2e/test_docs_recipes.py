@@ -19,7 +19,7 @@ from tests.support.api_server import HOUR, RunningServer, Serve
 from tests.support.node import run_module
 from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tunnihind.api.served_data import in_quarters, served_quarters
-from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.recipes import RECIPES, recipe
 
@@ -180,7 +180,7 @@ async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: Runnin
     paid = PredbatRates.read([await feed(server_of_quarters, settings["rates_import_octopus_url"])], midnight)
     got = PredbatRates.read([await feed(server_of_quarters, settings["rates_export_octopus_url"])], midnight)
     for ts, price in (await market_by_quarter(server_of_quarters)).items():
-        assert paid.at(ts) == pytest.approx(100 * consumer_price(price, DEFAULT_VAT_RATE))
+        assert paid.at(ts) == pytest.approx(100 * consumer_price(price, 0.24))
         assert got.at(ts) == pytest.approx(price / 10)
     # The fees of day and night cover every minute once.
     spans = [(one["start"], one["end"]) for one in settings["rates_import_override"]]
