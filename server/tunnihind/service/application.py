@@ -69,6 +69,7 @@ def create_app(
             History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
+        "/healthz": routes.healthz(snapshot.troubles, problems),
         "/readyz": routes.readyz(
             snapshot,
             clock,
@@ -109,5 +110,4 @@ def _documents(settings: Settings, instance_id: str, mode: Mode) -> Mapping[str,
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.ready_made(unchanging(msgspec.json.encode(about))),
         "/docs": page_handler(ReferencePage(settings, document, mode)),
-        "/healthz": routes.healthz,
     }

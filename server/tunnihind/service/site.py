@@ -22,6 +22,7 @@ from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.application import NAME, create_app
 from tunnihind.service.background import background
+from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -85,10 +86,13 @@ async def open_site(
         announcing = (
             background(announce(name, instance_id, runner.addresses, clock)) if settings.announce else nullcontext()
         )
-        async with announcing:
-            yield stopping
-        if stopping.is_set() and settings.drain_seconds:
-            await _drain(settings.drain_seconds)
+        async with background(keep_watchdog_calm(snapshot.troubles, clock)):
+            notify(READY)
+            async with announcing:
+                yield stopping
+            notify(STOPPING)
+            if stopping.is_set() and settings.drain_seconds:
+                await _drain(settings.drain_seconds)
     finally:
         await runner.cleanup()
 
