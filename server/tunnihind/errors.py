@@ -4,6 +4,7 @@ TunnihindError
 ├── SettingsError          a setting is missing or out of its range
 ├── ParameterError         a request has a parameter that makes no sense
 ├── NoPriceAhead           no price is known from now on
+├── NothingToForecast      no price is known, or the newest is too old to forecast anything from it
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   ├── StoreLost          its file has been deleted or replaced since it was opened
@@ -43,6 +44,10 @@ class ParameterError(TunnihindError):
 
 class NoPriceAhead(TunnihindError):
     """No price is known from now on; the text says so in a sentence without its full stop."""
+
+
+class NothingToForecast(TunnihindError):
+    """No price is known, or the newest one is too old to forecast any hour to come; the text says which."""
 
 
 class StoreError(TunnihindError):

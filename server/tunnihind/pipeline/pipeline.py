@@ -9,7 +9,16 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
-from tunnihind.errors import BadAnswer, LeaseLost, RateLimited, SourceError, StoreError, StoreLost, TunnihindError
+from tunnihind.errors import (
+    BadAnswer,
+    LeaseLost,
+    NothingToForecast,
+    RateLimited,
+    SourceError,
+    StoreError,
+    StoreLost,
+    TunnihindError,
+)
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
@@ -92,6 +101,7 @@ class Pipeline:
         self._put_off: dict[tuple[str, date], Tries] = {}
         self._beside: dict[Task, asyncio.Task[None]] = {}
         self._cannot_read_store = False
+        self._no_forecast = ""
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
         """Rises as long as the pipeline goes on, be there work or not."""
@@ -114,7 +124,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all that is due once, `without` some jobs. Return whether all of it went well."""
+        """Do all that is due once, `without` some jobs. Return whether all of it went well, and made a forecast."""
         self._on_change = on_change
         try:
             while await self.step(without) or await self._one_has_ended():
@@ -122,7 +132,8 @@ class Pipeline:
             await self._prices.finish()
         finally:
             await self._end_what_goes_on()
-        return not self._cannot_read_store and not any(tries.failures for tries in self._tries.values())
+        has_failed = self._cannot_read_store or any(tries.failures for tries in self._tries.values())
+        return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
         """Do the first task that is due, `without` some jobs. Return whether there was one."""
@@ -266,10 +277,17 @@ class Pipeline:
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     async def _forecast(self, now: int) -> None:
-        runs = await self._modeller.runs(now)
-        if runs is not None:
-            await asyncio.to_thread(self._store.runs.add_pair, runs)
-            _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
+        try:
+            runs = await self._modeller.runs(now)
+        except NothingToForecast as error:
+            # It is no failure: the next prices bring the next try.
+            if str(error) != self._no_forecast:
+                _LOG.warning("no forecast is made: %s", error)
+            self._no_forecast = str(error)
+            return
+        self._no_forecast = ""
+        await asyncio.to_thread(self._store.runs.add_pair, runs)
+        _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
 
     async def _score_part(self, now: int) -> None:
         """Make and store some of the forecasts that the scores need; once none is lacking, make the scores.
