@@ -5,6 +5,7 @@ TunnihindError
 ├── ParameterError         a request has a parameter that makes no sense
 ├── NotServed              a request's parameter makes sense, and names what isn't served
 ├── NoPriceAhead           no price is known from now on
+├── NothingToForecast      no price is known, or the newest is too old to forecast anything from it
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   ├── StoreLost          its file has been deleted or replaced since it was opened
@@ -49,6 +50,10 @@ class NotServed(TunnihindError):
 
 class NoPriceAhead(TunnihindError):
     """No price is known from now on; the text says so in a sentence without its full stop."""
+
+
+class NothingToForecast(TunnihindError):
+    """No price is known, or the newest one is too old to forecast any hour to come; the text says which."""
 
 
 class StoreError(TunnihindError):

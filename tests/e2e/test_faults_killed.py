@@ -1,5 +1,7 @@
 """Ends without warning and with: nothing is lost, nothing is doubled, nobody is left behind."""
 
+import asyncio
+import socket
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import COMMAND, Launch, Process, Tunnihind, until
+from tests.support.processes import COMMAND, PATIENCE_S, UNREACHABLE_URL, Launch, Process, Tunnihind, until
 from tests.support.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes
@@ -105,3 +107,28 @@ async def test_a_server_in_the_middle_of_its_work_ends_at_a_word(
         server.thaw()
         assert await server.ended() == 0
         assert await server.until_alone(), server.family()
+
+
+async def test_systemd_hears_that_a_server_answers_lives_and_stops(
+    launch: Launch, environment: dict[str, str], tmp_path: Path
+) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    class Manager(asyncio.DatagramProtocol):
+        def datagram_received(self, data: bytes, addr: object) -> None:
+            heard.put_nowait(data.decode())
+
+    address = str(tmp_path / "notify")
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        Manager, local_addr=address, family=socket.AF_UNIX
+    )
+    environment |= {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "200000"}
+    server = launch("--elering-url", UNREACHABLE_URL, "--no-weather")
+    async with asyncio.timeout(PATIENCE_S):
+        first = {await heard.get() for _ in range(4)}
+        assert first == {"READY=1", "WATCHDOG=1"}
+        assert (await server.get("/healthz")).status == 200
+        assert await server.terminate() == 0
+        while await heard.get() != "STOPPING=1":
+            pass
+    transport.close()

@@ -37,16 +37,15 @@ class StubModeller:
 
     def __init__(self) -> None:
         self.errors: deque[Exception] = deque()
-        self.knows_nothing = False
         self.made_at: list[int] = []
         self.scored_at: list[int] = []
         self.asked_accuracy_at: int | None = None
 
-    async def runs(self, as_of: int) -> RunPair | None:
+    async def runs(self, as_of: int) -> RunPair:
         self.made_at.append(as_of)
         if self.errors:
             raise self.errors.popleft()
-        return None if self.knows_nothing else plain_runs(as_of)
+        return plain_runs(as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
@@ -67,7 +66,7 @@ class InProcessModeller:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def runs(self, as_of: int) -> RunPair | None:
+    async def runs(self, as_of: int) -> RunPair:
         return make_runs(self._store, as_of, LIMITS)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:

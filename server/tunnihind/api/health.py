@@ -24,6 +24,8 @@ class Troubles:
         """What the operator has to know though the server does its work, by the part that reports it."""
         self.are_of_another = False
         """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
+        self.stuck: str | None = None
+        """Why only a restart of the server can help, such as a pipeline that does not go on; None while it is well."""
 
     def tell(self, who: str, reason: str | None) -> None:
         """Set what is wrong with a part of the server, None when it is well again."""

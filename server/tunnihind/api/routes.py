@@ -15,7 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
 from tunnihind.api.feeds import PRICES, Feed, Reader
-from tunnihind.api.health import as_problem, judge
+from tunnihind.api.health import Troubles, as_problem, judge
 from tunnihind.api.history import MONTH_ADVICE, History
 from tunnihind.api.http.headers import JSON, headers, preflight_headers
 from tunnihind.api.http.negotiation import Coding, accepted_coding
@@ -141,9 +141,15 @@ async def preflight(_request: web.Request) -> web.Response:
     return web.Response(status=204, headers=preflight_headers())
 
 
-async def healthz(_request: web.Request) -> web.Response:
-    """Handle `GET /healthz`: it only says that the process answers."""
-    return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
+def healthz(troubles: Troubles, problems: Problems) -> Handler:
+    """Handle `GET /healthz`: whether the process answers, and no restart is needed."""
+
+    async def handle(_request: web.Request) -> web.Response:
+        if troubles.stuck:
+            return problems.answer(503, f"The server has to be restarted: {troubles.stuck}.")
+        return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
+
+    return handle
 
 
 def readyz(

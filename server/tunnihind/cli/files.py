@@ -20,6 +20,7 @@ from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, ZONES
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
+from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -45,8 +46,10 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
-        added = store.prices.add(found.prices, source="import", seen_ts=int(time.time()))
-    click.echo(f"{file.name}: {found.rows} rows read, {len(found.prices)} prices in them")
+        seen_ts = int(time.time())
+        parts = (store.prices.add(part, source="import", seen_ts=seen_ts) for part in found.parts())
+        added = sum(parts, Added())
+    click.echo(f"{file.name}: {found.rows} rows read, {found.count} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
     click.echo(f"  skipped: {added.unchanged} known already, {found.empty_cells} empty cells")
 
@@ -106,11 +109,8 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
-        if as_of is None:
-            run = store.runs.newest(step_s=step_s)
-        else:
-            runs = make_runs(store, as_of, settings.limits)
-            run = None if runs is None else runs.of(step_s)
+        runs = None if as_of is None else make_runs(store, as_of, settings.limits)
+        run = store.runs.newest(step_s=step_s) if runs is None else runs.of(step_s)
     if run is None:
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
         raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")

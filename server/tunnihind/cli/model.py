@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
 from tunnihind.cli.runs import document, drawing, origin
-from tunnihind.errors import StoreError
+from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
@@ -20,9 +20,11 @@ from tunnihind.store.store import Store
 @with_settings(STORE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
-    run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
-    if run is None:
-        raise StoreError("no price is known yet: fetch some with `tunnihind ingest`, or `tunnihind import prices FILE`")
+    try:
+        run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
+    except NothingToForecast as error:
+        advice = "fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`"
+        raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
     if json:
         click.echo(dumps(document(run)))
         return
@@ -31,16 +33,13 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
         click.echo(line)
 
 
-def _rehearsed(settings: Settings, instant: int) -> Run | None:
+def _rehearsed(settings: Settings, instant: int) -> Run:
     with Store(settings.store_url, read_only=True) as store:
-        runs = make_runs(store, instant, settings.limits)
-        return None if runs is None else runs.hours
+        return make_runs(store, instant, settings.limits).hours
 
 
-def _made_now(settings: Settings) -> Run | None:
+def _made_now(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.limits)
-        if runs is None:
-            return None
         store.runs.add_pair(runs)
         return runs.hours

@@ -44,7 +44,9 @@ def ingest(settings: Settings) -> None:
 
     with shown_progress() as progress:
         if not _run(ingest_once(settings, progress)):
-            raise click.ClickException("not everything could be fetched: see above, and `tunnihind status`")
+            raise click.ClickException(
+                "not everything could be fetched, or no forecast be made: see above, and `tunnihind status`"
+            )
 
 
 def _run[Result](work: Coroutine[Any, Any, Result]) -> Result:

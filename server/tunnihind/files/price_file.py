@@ -1,49 +1,86 @@
 """Price history from a file: `ts,ee[,lv,lt,fi]`, hours or quarters."""
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby, pairwise
-from math import inf
+from math import inf, isnan, nan
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import Row, Table, open_table
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, Limits, Zone, delivery_day, market_time_unit
+from tunnihind.known import Floats, Instants
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, Limits, Zone, day_end, delivery_day, market_time_unit
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"
+_ROWS_OF_PART: Final = 5000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PriceFile:
-    """A file's prices, and how many of its cells were empty."""
+    """A file's rows in the order of time, as columns, because a file of many years has millions of prices.
 
-    rows: int
-    empty_cells: int
-    prices: Sequence[Price]
+    `eur_mwh` has shape (rows, zones), NaN where a cell was empty.
+    """
 
+    zones: tuple[Zone, ...]
+    ts: Instants
+    step_s: NDArray[np.int32]
+    eur_mwh: Floats
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    ts: int
-    row: Row
-    prices: tuple[tuple[Zone, float], ...]
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.ts.size
+
+    @property
+    def count(self) -> int:
+        """How many prices there are."""
+        return int(np.isfinite(self.eur_mwh).sum())
+
+    @property
+    def empty_cells(self) -> int:
+        """How many cells were empty."""
+        return self.eur_mwh.size - self.count
+
+    def parts(self) -> Iterator[list[Price]]:
+        """Yield all prices in the order of time, some thousands together."""
+        for first in range(0, self.rows, _ROWS_OF_PART):
+            part = slice(first, first + _ROWS_OF_PART)
+            rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
+            yield [
+                Price(zone, ts, step_s, price)
+                for ts, step_s, prices in rows
+                for zone, price in zip(self.zones, prices, strict=True)
+                if not isnan(price)
+            ]
 
 
 def read_prices(path: Path, limits: Limits = ESTONIA.limits) -> PriceFile:
     """Read a whole price file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
     with open_table(path) as table:
         zones = _zones(table)
-        lines = [_line(row, zones, limits) for row in table.rows()]
-    lines.sort(key=lambda line: line.ts)
-    for earlier, later in pairwise(lines):
-        if earlier.ts == later.ts:
-            raise later.row.error(_TS, f"{later.ts} stands in line {earlier.row.line} already")
-    steps = _with_steps(path.name, lines)
-    prices = [Price(zone, line.ts, step_s, price) for line, step_s in steps for zone, price in line.prices]
-    return PriceFile(len(lines), len(lines) * len(zones) - len(prices), prices)
+        lines, starts, cells = array("q"), array("q"), array("d")
+        for row in table.rows():
+            cells.extend(_price(row, zone, limits) for zone in zones)
+            starts.append(row.instant(_TS))
+            lines.append(row.line)
+    ts = np.frombuffer(starts, np.int64)
+    order = np.argsort(ts, kind="stable")
+    ts, line = ts[order], np.frombuffer(lines, np.int64)[order]
+    step_s = _steps(ts)
+    if (twice := np.flatnonzero(np.diff(ts) == 0)).size:
+        earlier, later = line[twice[0]], line[twice[0] + 1]
+        raise ImportFileError(path.name, int(later), _TS, f"{ts[twice[0]]} stands in line {earlier} already")
+    if (off := np.flatnonzero(ts % step_s)).size:
+        problem = f"{ts[off[0]]} is off the full hour, and its neighbours are hours"
+        raise ImportFileError(path.name, int(line[off[0]]), _TS, problem)
+    return PriceFile(zones, ts, step_s, np.frombuffer(cells, np.float64).reshape(-1, len(zones))[order])
 
 
 def _zones(table: Table) -> tuple[Zone, ...]:
@@ -58,47 +95,42 @@ def _zones(table: Table) -> tuple[Zone, ...]:
     return zones
 
 
-def _line(row: Row, zones: Sequence[Zone], limits: Limits) -> _Line:
-    prices = []
-    for zone in zones:
-        price = row.number(zone)
-        if price is None:
-            continue
-        if not limits.floor <= price <= limits.cap:
-            allowed = f"{limits.floor:g} to {limits.cap:g}"
-            raise row.error(zone, f"{price:g} EUR/MWh is outside the market's limits of {allowed}")
-        prices.append((zone, price))
-    return _Line(row.instant(_TS), row, tuple(prices))
+def _price(row: Row, zone: Zone, limits: Limits) -> float:
+    """Return a zone's price in a row, NaN for an empty cell. Raises ImportFileError."""
+    price = row.number(zone)
+    if price is None:
+        return nan
+    if not limits.floor <= price <= limits.cap:
+        allowed = f"{limits.floor:g} to {limits.cap:g}"
+        raise row.error(zone, f"{price:g} EUR/MWh is outside the market's limits of {allowed}")
+    return price
 
 
-def _with_steps(file: str, lines: Sequence[_Line]) -> list[tuple[_Line, int]]:
-    """Tell hours from quarters by their spacing.
+def _steps(ts: Instants) -> NDArray[np.int32]:
+    """Tell hours from quarters by their spacing, for rows in the order of time.
 
     A file of quarters may begin with days of hours (the market changed on 2025-10-01), so each delivery day is
     judged by the two rows that are closest. Lone rows among quarters are what was traded on their day.
     """
-    are_hours = _closest(lines) >= HOUR_S
-    result = []
-    for day, group in groupby(lines, key=lambda line: delivery_day(line.ts)):
-        rows = list(group)
-        step = HOUR_S if are_hours else _step_of_day(day, rows)
-        result += [(_aligned(file, line, step), step) for line in rows]
-    return result
+    steps = np.full(ts.size, HOUR_S, np.int32)
+    if _closest(ts) >= HOUR_S:
+        return steps
+    first = 0
+    while first < ts.size:
+        day = delivery_day(int(ts[first]))
+        last = int(np.searchsorted(ts, day_end(day)))
+        steps[first:last] = _step_of_day(day, ts[first:last])
+        first = last
+    return steps
 
 
-def _step_of_day(day: date, lines: Sequence[_Line]) -> int:
-    closest = _closest(lines)
+def _step_of_day(day: date, ts: Instants) -> int:
+    closest = _closest(ts)
     if closest == HOUR_S:
         return HOUR_S
     return QUARTER_S if closest < HOUR_S else market_time_unit(day)
 
 
-def _closest(lines: Sequence[_Line]) -> float:
+def _closest(ts: Instants) -> float:
     """Return the least distance between two rows in seconds, infinite where there are no two."""
-    return min((later.ts - earlier.ts for earlier, later in pairwise(lines)), default=inf)
-
-
-def _aligned(file: str, line: _Line, step_s: int) -> _Line:
-    if line.ts % step_s:
-        raise ImportFileError(file, line.row.line, _TS, f"{line.ts} is off the full hour, and its neighbours are hours")
-    return line
+    return float(np.diff(ts).min()) if ts.size > 1 else inf

@@ -85,7 +85,7 @@ class TieredForecaster:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
 
-        None where no price of the market's own zone is known.
+        None where no price of the market's own zone is known, or none of the last 7 days.
         """
         task = self._task(known)
         if task is None:

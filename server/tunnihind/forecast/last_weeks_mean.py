@@ -50,13 +50,13 @@ class LastWeeksMean:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
 
-        None where no Estonian price is known.
+        None where no Estonian price is known, or none of the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
-        if newest is None:
-            return None
         start_ts = floor_hour(known.as_of) + HOUR_S
         first = delivery_day(start_ts)
+        if newest is None or newest + timedelta(days=LEADS) < first:
+            return None
         last = max(newest, delivery_day(known.as_of)) + timedelta(days=LEADS)
         history = self._history(known, min(newest, first - timedelta(days=1)), newest)
         days = days_between(first, last)

@@ -173,7 +173,7 @@ class Forecaster(Protocol):
         """Forecast every hour after `known.as_of` up to 7 delivery days past the newest settled one.
 
         The prices of a delivery day never enter the forecast for that day, settled or not. None where
-        nothing at all is known.
+        no price is known, or where those days are over.
         """
 
 
@@ -203,7 +203,7 @@ class RunPair(NamedTuple):
 
     @classmethod
     def made_by(cls, make: QuarterForecaster, known: Known) -> Self | None:
-        """Forecast all from what is known; None where nothing at all is known."""
+        """Forecast all from what is known; None where that is no price, or only old ones."""
         hours = make.forecast(known)
         if hours is None:
             return None

@@ -11,10 +11,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Protocol
 
+from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.replay.learnt import LearntKeeper
-from tunnihind.forecast.run import QuarterForecaster, RunPair
+from tunnihind.forecast.run import LEADS, QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
 from tunnihind.known import Known, PriceHistory
@@ -42,8 +43,8 @@ type ScoreByStep = Mapping[int, BacktestScore | None]
 class Modeller(Protocol):
     """Makes runs and scores from what was known at an instant."""
 
-    async def runs(self, as_of: int) -> RunPair | None:
-        """Return the runs of hours and of quarters, None where nothing is known. Raises StoreError, WorkerError."""
+    async def runs(self, as_of: int) -> RunPair:
+        """Return the runs of hours and of quarters. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
@@ -94,10 +95,22 @@ def learnt_folder(store: Store) -> Path | None:
     return None if store.database.is_private else data_folder() / "learnt"
 
 
-def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair | None:
-    """Make the runs of hours and of quarters from what `store` knew at an instant. Raises StoreError."""
+def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair:
+    """Make the runs of hours and of quarters from what `store` knew at an instant.
+
+    Raises NothingToForecast, StoreError.
+    """
     kept = _kept_forecaster(store, limits)
-    return RunPair.made_by(kept.forecaster, kept.known(store, as_of))
+    known = kept.known(store, as_of)
+    runs = RunPair.made_by(kept.forecaster, known)
+    if runs is None:
+        newest = known.prices.of(ESTONIA.zone).newest_day
+        if newest is None:
+            raise NothingToForecast("no price of Estonia is known")
+        raise NothingToForecast(
+            f"the newest price is of {newest}, and a forecast reaches {LEADS} delivery days past that"
+        )
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +225,8 @@ class ProcessModeller:
         self._turn = asyncio.Lock()
         self._recent_are_made = False
 
-    async def runs(self, as_of: int) -> RunPair | None:
-        """Return the runs of hours and of quarters, None where nothing is known. Raises StoreError, WorkerError."""
+    async def runs(self, as_of: int) -> RunPair:
+        """Return the runs of hours and of quarters. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, limits=self._limits), as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:

@@ -12,6 +12,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import (
     BadAnswer,
     LeaseLost,
+    NothingToForecast,
     RateLimited,
     SourceError,
     StoreDamaged,
@@ -56,8 +57,8 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-SCORES_PATIENCE_S: Final = 1.0
-"""The pipeline waits so long for a part of the scores before it looks again for more urgent tasks."""
+WAIT_FOR_MODEL_S: Final = 1.0
+"""Other tasks wait so long for a forecast, or for a part of the scores: most are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
 """The schedule is looked at again after at most so long: the clock may jump, and `import` may bring prices."""
@@ -99,11 +100,13 @@ class Pipeline:
         self._covariates = CovariateIngest(store, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._put_off: dict[tuple[str, date], Tries] = {}
-        self._being_asked: dict[str, asyncio.Task[None]] = {}
+        self._beside: dict[Task, asyncio.Task[None]] = {}
         self._cannot_read_store = False
         self._copies = 0
-        self._scoring: asyncio.Task[None] | None = None
+        self._no_forecast = ""
         self._on_change: Callable[[], None] = lambda: None
+        self.steps = 0
+        """Rises as long as the pipeline goes on, be there work or not."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
         """Work until cancelled. Calls `on_change` after every task: the store may have changed."""
@@ -115,28 +118,28 @@ class Pipeline:
                 if await self.step():
                     on_change()
                 else:
-                    await self._clock.sleep(await self._nap())
+                    await self._nap()
         finally:
-            self._drop_scoring()
-            await self._ask_no_more()
+            await self._end_what_goes_on()
             await self._prices.close()
 
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all that is due once, `without` some jobs. Return whether all of it went well."""
+        """Do all that is due once, `without` some jobs. Return whether all of it went well, and made a forecast."""
         self._on_change = on_change
         try:
-            while await self.step(without) or await self._answered():
+            while await self.step(without) or await self._one_has_ended():
                 on_change()
             await self._prices.finish()
         finally:
-            self._drop_scoring()
-            await self._ask_no_more()
-        return not self._cannot_read_store and not any(tries.failures for tries in self._tries.values())
+            await self._end_what_goes_on()
+        has_failed = self._cannot_read_store or any(tries.failures for tries in self._tries.values())
+        return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
         """Do the first task that is due, `without` some jobs. Return whether there was one."""
+        self.steps += 1
         now = self._now()
         try:
             situation = await self._situation(now)
@@ -171,48 +174,63 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. One that asks a slow covariate source goes on beside the next tasks."""
-        if not task.source:
+        """Do a task. One that asks a slow covariate source or the model goes on beside the next tasks."""
+        patience_s = WAIT_FOR_COVARIATES_S if task.source else WAIT_FOR_MODEL_S
+        if not task.source and task.job not in {Job.FORECAST, Job.SCORES}:
             await self._try(task, situation, now)
             return
-        asking = asyncio.create_task(self._try(task, situation, now))
-        self._being_asked[task.source] = asking
-        asking.add_done_callback(lambda _: self._being_asked.pop(task.source))
-        await asyncio.wait([asking], timeout=WAIT_FOR_COVARIATES_S)
+        doing = asyncio.create_task(self._try(task, situation, now))
+        self._beside[task] = doing
+        doing.add_done_callback(lambda _: self._beside.pop(task))
+        _, pending = await asyncio.wait([doing], timeout=patience_s)
+        if pending:
+            doing.add_done_callback(lambda _: self._on_change())
 
-    async def _answered(self) -> bool:
-        """Wait for an answer of the covariate sources that are being asked. Return whether there was any."""
-        if not self._being_asked:
+    async def _one_has_ended(self) -> bool:
+        """Wait until one of the tasks has ended that go on beside others. Return whether there was any."""
+        if not self._beside:
             return False
-        await asyncio.wait(self._being_asked.values(), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(self._beside.values(), return_when=asyncio.FIRST_COMPLETED)
         return True
 
-    async def _ask_no_more(self) -> None:
-        being_asked = tuple(self._being_asked.values())
-        for asking in being_asked:
-            asking.cancel()
-        await asyncio.gather(*being_asked, return_exceptions=True)
+    async def _end_what_goes_on(self) -> None:
+        beside = tuple(self._beside.values())
+        for doing in beside:
+            doing.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _nap(self) -> float:
+    async def _nap(self) -> None:
+        """Sleep until a task is due or one that goes on beside others has ended, but never for long."""
         now = self._now()
         try:
             wait = next_due(await self._situation(now), now) - now
         except TunnihindError:
-            return LONGEST_NAP_S
-        return max(1.0, min(wait, LONGEST_NAP_S))
+            wait = LONGEST_NAP_S
+        sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, LONGEST_NAP_S))))
+        try:
+            await asyncio.wait([sleep, *self._beside.values()], return_when=asyncio.FIRST_COMPLETED)
+            if sleep.done():
+                sleep.result()
+        finally:
+            sleep.cancel()
 
     async def _situation(self, now: int) -> Situation:
         return await asyncio.to_thread(
             read_situation,
             self._store,
-            # A source that is being asked has nothing due.
-            tuple(source for name, source in self._covariate_sources.items() if name not in self._being_asked),
+            tuple(self._covariate_sources.values()),
             self._history_start,
             self._model,
             dict(self._tries),
             now,
             {part for part, tries in self._put_off.items() if now < tries.not_before_ts},
+            self._under_way(),
         )
+
+    def _under_way(self) -> set[Task]:
+        """Return the tasks that are not to be begun now; a covariate source is asked one question at a time."""
+        asked = {Task(job, task.source) for task in self._beside if task.source for job in Job}
+        return asked | self._beside.keys()
 
     async def _try(self, task: Task, situation: Situation, now: int) -> None:
         before = self._tries.get(task, Tries())
@@ -259,7 +277,7 @@ class Pipeline:
             case Job.COVARIATE_HISTORY:
                 await self._fill_part(task, situation, now)
             case Job.SCORES:
-                await self._score(now)
+                await self._score_part(now)
             case Job.THIN:
                 await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(self._store.thin, now)
@@ -268,25 +286,24 @@ class Pipeline:
         """Ask for the delivery days of windows, each from its first to its last, one window after another."""
         added = Added()
         for first, last in windows:
+            self.steps += 1
             added += await self._prices.ingest(first, last, self._on_change)
         if added.stored:
             first, last = min(windows)[0], max(windows)[1]
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     async def _forecast(self, now: int) -> None:
-        runs = await self._modeller.runs(now)
-        if runs is not None:
-            await asyncio.to_thread(self._store.runs.add_pair, runs)
-            _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
-
-    async def _score(self, now: int) -> None:
-        """Begin a part of the scores, or wait a second for the one under way: urgent tasks come in between."""
-        if self._scoring is None:
-            self._scoring = asyncio.create_task(self._score_part(now))
-        await asyncio.wait({self._scoring}, timeout=SCORES_PATIENCE_S)
-        if self._scoring.done():
-            finished, self._scoring = self._scoring, None
-            finished.result()
+        try:
+            runs = await self._modeller.runs(now)
+        except NothingToForecast as error:
+            # It is no failure: the next prices bring the next try.
+            if str(error) != self._no_forecast:
+                _LOG.warning("no forecast is made: %s", error)
+            self._no_forecast = str(error)
+            return
+        self._no_forecast = ""
+        await asyncio.to_thread(self._store.runs.add_pair, runs)
+        _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
 
     async def _score_part(self, now: int) -> None:
         """Make and store some of the forecasts that the scores need; once none is lacking, make the scores.
@@ -301,11 +318,6 @@ class Pipeline:
             await asyncio.to_thread(self._store.runs.keep_score, score, step_s=step_s)
         await asyncio.to_thread(self._store.scores.keep, await self._modeller.accuracy(now))
         await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
-
-    def _drop_scoring(self) -> None:
-        if self._scoring is not None:
-            self._scoring.cancel()
-            self._scoring = None
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

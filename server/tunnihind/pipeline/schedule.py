@@ -5,7 +5,7 @@ times. Each source of covariates is asked at its own cadence. What fails is trie
 The clock may be set back: an instant that lies in the future counts as never.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -97,7 +97,8 @@ class Situation:
     - `scored_ts`: when the present model was last scored;
     - `held_days`: delivery days that failed the price checks and are asked for again;
     - `missing_years`: years of prices to be back-filled, the next one first;
-    - `covariates`: the needs of each covariate source, by name.
+    - `covariates`: the needs of each covariate source, by name;
+    - `under_way`: tasks that have been begun and go on beside the others.
     """
 
     settled_through: date | None = None
@@ -109,18 +110,19 @@ class Situation:
     missing_years: tuple[int, ...] = ()
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     tries: Mapping[Task, Tries] = field(default_factory=dict)
+    under_way: Collection[Task] = ()
 
     def of(self, task: Task) -> Tries:
         """Return a task's tries so far."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks, in the order in which due ones are done."""
+        """Return all tasks that are not under way, in the order in which due ones are done."""
         tasks = []
         for job in Job:
             sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
             tasks += [Task(job, source) for source in sources]
-        return tasks
+        return [task for task in tasks if task not in self.under_way]
 
 
 def due_tasks(situation: Situation, now: int) -> list[Task]:

@@ -32,10 +32,12 @@ def read_situation(
     tries: Mapping[Task, Tries],
     now: int,
     put_off: Collection[tuple[str, date]] = (),
+    under_way: Collection[Task] = (),
 ) -> Situation:
     """Return the situation at `now`, for a history from `history_start` on and the scores of `model`.
 
-    Parts of a source's history that are `put_off` are not to be filled now. Raises StoreError.
+    Parts of a source's history that are `put_off` are not to be filled now. Tasks that are `under_way` are not due.
+    Raises StoreError.
     """
     today = delivery_day(now)
     held = store.quarantine.held()
@@ -64,6 +66,7 @@ def read_situation(
             for source in covariate_sources
         },
         tries=tries,
+        under_way=under_way,
     )
 
 

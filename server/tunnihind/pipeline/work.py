@@ -1,6 +1,7 @@
 """The process in which a `Worker` has its work done: `python -m tunnihind.pipeline.work <niceness>`.
 
-Work comes through stdin; its outcome, and what it logs, go through stdout. Messages are pickles, each after its length.
+First the server's environment comes through stdin, then work; the outcome of each piece, and what it logs, go through
+stdout. Messages are pickles, each after its length.
 Only the server, which starts this process, is at the other end. Once it is gone, this process ends too.
 """
 
@@ -68,6 +69,8 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no message
     _settle_in(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(server)])
+    with suppress(EOFError):
+        os.environ.update(pickle.loads(receive(sys.stdin.buffer)))  # noqa: S301  from the server that has started this
     work: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:

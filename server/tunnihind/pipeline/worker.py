@@ -17,8 +17,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO, Final, cast
 
+from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import WorkerError
 from tunnihind.pipeline.work import Outcome, receive, send
+from tunnihind.settings import ENVIRONMENT_PREFIX
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -27,18 +29,31 @@ _NICENESS: Final = 10
 """Forecasts give way to the serving."""
 _IDLE_S: Final = 5.0
 """What the pipeline has to do next comes within so long, or only in an hour."""
+_LIMIT_S: Final = 15 * 60.0
+"""A piece of work takes seconds. At the first start on a small computer, or beside a busy one, it may take minutes."""
+_PART_OF_LIMIT_S: Final = 10.0
+"""The limit is waited for in such parts: where all was frozen for long, as a container is, only one part has passed."""
 _MOST_SAID: Final = 1000
+_KILL_S: Final = 5.0
+"""A killed process is gone within milliseconds, unless a disk does not answer it."""
+_NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
+_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
+"""What the GNU C library takes from the system by itself, and so gives back when it is freed: arrays of a forecast.
+
+By default it learns to keep such pieces. Over the forecasts of past days that grows to a third of all memory.
+"""
 
 
 class Worker:
     """Does work in a process of its own, which starts with a piece of work and ends when it has had none for a while.
 
-    Work during which it dies is begun again in another process.
+    Work during which it dies, or with which it does not get done in time, is begun again in another process.
     """
 
-    def __init__(self, niceness: int = _NICENESS, idle_s: float = _IDLE_S) -> None:
+    def __init__(self, niceness: int = _NICENESS, idle_s: float = _IDLE_S, clock: Clock | None = None) -> None:
         self._niceness = niceness
         self._idle_s = idle_s
+        self._clock = clock or SystemClock()
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
         self._end_of_rest: asyncio.TimerHandle | None = None
@@ -53,8 +68,8 @@ class Worker:
         """Return what `work` returns in the process. `work` has to be picklable.
 
         Raises the TunnihindError that the work raises, and RuntimeError with the traceback in its notes for any other
-        error. Raises WorkerError where the process can't be started or dies twice at the work. Cancelling ends the
-        process.
+        error. Raises WorkerError where the process can't be started, or dies or hangs twice at the work. Cancelling
+        ends the process.
         """
         async with self._turn:
             self._rest_no_more()
@@ -76,20 +91,16 @@ class Worker:
 
     def _rest(self) -> None:
         """End the process once it has had no work for long enough."""
-        self._end_of_rest = asyncio.get_running_loop().call_later(self._idle_s, self._end)
+        self._end_of_rest = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
     def _rest_no_more(self) -> None:
         if self._end_of_rest is not None:
             self._end_of_rest.cancel()
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.end()
-
     async def _do[Result](self, work: Callable[[], Result]) -> Result:
         if self._process is None:
             self._process = self._started()
+        limit = asyncio.create_task(self._end_late(self._process))
         try:
             result, error = await self._process.do(work)
         except _DiedError:
@@ -99,11 +110,20 @@ class Worker:
             # Its answer would be taken for that of the next piece of work.
             self.close()
             raise
+        finally:
+            limit.cancel()
         self._rest()
         if error is not None:
             raise error
         done: Result = result
         return done
+
+    async def _end_late(self, process: _Process) -> None:
+        """End a process that does not get done in time. So it has died at its work, which is begun again."""
+        for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
+            await self._clock.sleep(_PART_OF_LIMIT_S)
+        _LOG.warning("the process that makes forecasts has not got done within %g minutes: it is ended", _LIMIT_S / 60)
+        process.end()
 
     def _started(self) -> _Process:
         try:
@@ -156,13 +176,14 @@ class _Process:
         self._outcome: asyncio.Future[Outcome] | None = None
         # -P: it finds its modules where the server does, and not in the folder where that was started.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         self._process = subprocess.Popen(  # noqa: S603  our own program
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
         )
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
+        rest = {name: value for name, value in os.environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
+        self._send(rest)
 
     @property
     def pid(self) -> int:
@@ -172,9 +193,7 @@ class _Process:
         """Return the outcome of a piece of work. Raises _DiedError where the process dies at it, or has died before."""
         self._outcome = self._loop.create_future()
         try:
-            # A process that can't be written to is dead, and the listener is about to say how it died.
-            with suppress(OSError, ValueError):
-                send(self._stdin, work)
+            self._send(work)
             return await self._outcome
         finally:
             self._outcome = None
@@ -184,14 +203,17 @@ class _Process:
         self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
-        self._process.kill()
-        self._listener.join()
+        self.end()
+        self._listener.join(_KILL_S)
 
     def end(self) -> None:
-        """Let the process end; it has no work."""
-        self._on_idle_death = _ignore
-        with suppress(OSError):
-            self._stdin.close()
+        """End the process, even one that was stopped or hangs."""
+        self._process.kill()
+
+    def _send(self, message: object) -> None:
+        """Write a message. A process that can't be written to is dead, and the listener is about to say how it died."""
+        with suppress(OSError, ValueError):
+            send(self._stdin, message)
 
     def _listen(self) -> None:
         """Pass on the process's answers until it ends."""
@@ -222,6 +244,15 @@ class _Process:
             self._on_idle_death(self, error)
         elif not self._outcome.done():
             self._outcome.set_exception(error)
+
+
+def _environment() -> dict[str, str]:
+    """Return what the program needs to start; the rest of the environment, which may hold secrets, comes as a message.
+
+    Others on the machine may see the environment with which a process was started (`/proc/PID/environ`).
+    """
+    needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
+    return _MEMORY | needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _ignore(_process: _Process, _error: _DiedError) -> None:

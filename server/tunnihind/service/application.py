@@ -71,6 +71,7 @@ def create_app(
             History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
+        "/healthz": routes.healthz(snapshot.troubles, problems),
         "/readyz": routes.readyz(
             snapshot,
             clock,
@@ -102,7 +103,6 @@ def _documents(settings: Settings, instance_id: str | None, mode: Mode) -> Mappi
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
         "/docs": page_handler(ReferencePage(settings, document, mode)),
-        "/healthz": routes.healthz,
     }
 
 

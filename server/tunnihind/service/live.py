@@ -141,8 +141,7 @@ async def _simulate(
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for instant in backcast_instants(int(clock.now())):
         runs = await modeller.runs(instant)
-        if runs is not None:
-            # Without their scenarios: those of the newest run are served.
-            await asyncio.to_thread(store.runs.add, runs.hours, runs.quarters)
+        # Without their scenarios: those of the newest run are served.
+        await asyncio.to_thread(store.runs.add, runs.hours, runs.quarters)
     updater.store_changed()
     await pipeline.run(updater.store_changed)

@@ -17,6 +17,9 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
+STUCK_AFTER_S: Final = 600.0
+"""A pipeline that has made no step for so long will make none: even the slowest source is given up within minutes."""
+
 _PATIENCE_S: Final = 2.0
 """A database that gives no answer for so long may be out of reach: the pipeline is not left to go on unwatched."""
 
@@ -42,6 +45,8 @@ class PipelineRunner:
         self._was_ours = False
         self._last_warning: str | None = None
         self._last_beat: tuple[Holder | None, float] | None = None
+        self._steps_seen = 0
+        self._looks_without_step = 0
         self.takeovers = 0
         """How often this server has begun to run the pipeline."""
 
@@ -61,6 +66,9 @@ class PipelineRunner:
             while True:
                 await self.look_after()
                 await self._clock.sleep(BEAT_EVERY_S if self.is_running else LOOK_EVERY_S)
+        except Exception:
+            self._troubles.stuck = "the pipeline has ended"
+            raise
         finally:
             await self._stop()
             with suppress(StoreError):
@@ -71,6 +79,7 @@ class PipelineRunner:
 
         A store that could only be opened for reading, as on a full disk, is opened for writing as soon as it can be.
         """
+        self._note_steps()
         try:
             is_ours = await self._ask()
         except StoreError as error:
@@ -121,6 +130,22 @@ class PipelineRunner:
             self._last_beat = holder, monotonic()
         elif holder is None:
             self._last_beat = None
+
+    def _note_steps(self) -> None:
+        """Note whether the pipeline goes on.
+
+        Looks are counted, not seconds: a machine that was suspended, or a container that was frozen, makes none.
+        """
+        if not self.is_running or self._pipeline.steps != self._steps_seen:
+            self._steps_seen, self._looks_without_step = self._pipeline.steps, 0
+        else:
+            self._looks_without_step += 1
+        is_stuck = self._looks_without_step * BEAT_EVERY_S >= STUCK_AFTER_S
+        reason = f"the pipeline has not gone on for {STUCK_AFTER_S / 60:g} minutes" if is_stuck else None
+        if reason and not self._troubles.stuck:
+            _LOG.error("%s: the server has to be restarted", reason)
+        self._troubles.stuck = reason
+        self._troubles.tell("steps", reason)
 
     def _start(self) -> None:
         self._troubles.are_of_another = False

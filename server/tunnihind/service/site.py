@@ -22,6 +22,7 @@ from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.application import NAME, create_app
 from tunnihind.service.background import background
+from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -89,10 +90,15 @@ async def open_site(
             if settings.announce and instance_id is not None
             else nullcontext()
         )
-        async with announcing:
-            yield stopping
-        if stopping.is_set() and settings.drain_seconds:
-            await _drain(settings.drain_seconds)
+        async with background(keep_watchdog_calm(snapshot.troubles, clock)):
+            notify(READY)
+            async with announcing:
+                yield stopping
+            # A server that only waited for its database goes on as another site.
+            if stopping.is_set():
+                notify(STOPPING)
+                if settings.drain_seconds:
+                    await _drain(settings.drain_seconds)
     finally:
         await runner.cleanup()
 

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, type_coerce
+from sqlalchemy.types import NullType
 
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
@@ -44,8 +45,10 @@ OLDER_MODEL_UNTIL: Final = "weather of an older model until"
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
-_TOGETHER: Final = 4000
+_TOGETHER: Final = 1000
 """So many rows are unpacked at a time, for memory."""
+_KEY: Final = 3
+"""A row begins with its key: name, lead and issue."""
 _HIGHEST: Final = 1e6
 """No weather and no load of the Baltic states comes near it, in the units that are kept."""
 
@@ -134,7 +137,8 @@ class CovariateBook:
         if as_of is not None:
             # A damaged run takes no other one's place, so with one among them all are read.
             with suppress(ValueError, TypeError, OverflowError):
-                rows = _without_passing_runs(self._rows.cells(connection, *where), as_of)
+                passing = _passing(connection, where, as_of)
+                rows = (row for row in self._rows.cells(connection, *where) if row[:_KEY] not in passing)
                 return [one for many in batched(rows, _TOGETHER, strict=False) for one in _all_series(many)]
         return self._rows.read_in_bulk(connection, _all_series, *where)
 
@@ -186,16 +190,22 @@ class _Row(msgspec.Struct):
     run_ts: Instant | None
 
 
-def _without_passing_runs(rows: Sequence[Row[Any]], as_of: int) -> list[Row[Any]]:
-    """Return the rows that a forecast looks at, before they are unpacked. Raises TypeError, OverflowError."""
+def _passing(connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int) -> set[tuple[Any, ...]]:
+    """Return the keys of the rows that no forecast looks at. Raises TypeError, OverflowError.
+
+    Without the values, which would take most of the memory, and stay in pieces among what is kept.
+    """
+    columns = table.c.name, table.c.lead_s, table.c.issued_ts, table.c.run_ts
+    query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
+    rows = connection.execute(query).all()
     if not rows:
-        return []
-    names, _, issued, _, _, _, runs = zip(*rows, strict=True)
+        return set()
+    names, _, issued, runs = zip(*rows, strict=True)
     number = {name: n for n, name in enumerate(set(names))}
     series = np.array([number[name] for name in names], np.int64)
     is_run = np.array([run is not None for run in runs])
     passing = passing_runs(series, _whole(issued), is_run, as_of)
-    return [row for row, is_passing in zip(rows, passing.tolist(), strict=True) if not is_passing]
+    return {tuple(row[:_KEY]) for row, is_passing in zip(rows, passing.tolist(), strict=True) if is_passing}
 
 
 def _series(cells: Cells) -> tuple[str, IssuedSeries]:

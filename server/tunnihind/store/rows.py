@@ -133,9 +133,10 @@ class Rows[Found]:
                     found = (self._sound(dict(zip(self._columns, row, strict=True))) for row in rows)
                     yield from (one for one in found if one is not None)
 
-    def cells(self, connection: Connection, *where: ColumnElement[bool]) -> Sequence[Row[Any]]:
-        """Return the rows as they are kept, damaged or not, with cells in the order of the table's columns."""
-        return connection.execute(self._query.where(*where)).all()
+    def cells(self, connection: Connection, *where: ColumnElement[bool]) -> Iterator[Row[Any]]:
+        """Yield the rows as they are kept, damaged or not, with cells in the order of the table's columns."""
+        with connection.execute(self._query.where(*where), execution_options=_AS_THEY_COME) as result:
+            yield from result
 
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()

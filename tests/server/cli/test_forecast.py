@@ -24,6 +24,18 @@ def test_a_drawn_forecast_fits_a_terminal_and_says_what_it_rests_on(
     assert "p10 to p90  from the errors of" in drawn.output
 
 
+def test_from_prices_that_ended_long_ago_no_forecast_is_made(run: Run, imported: Callable[[Price], None]) -> None:
+    imported(lively)
+    for refused in (run("forecast"), run("forecast", "--as-of", "2024-05-08T00:00:00Z")):
+        assert refused.exit_code == 1
+        assert refused.stderr == (
+            "Error: no forecast can be made: the newest price is of 2024-04-30, and a forecast reaches 7 delivery days "
+            "past that; fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`\n"
+        )
+    assert "forecast    none yet" in run("status").output
+    assert run("forecast", "--as-of", "2024-05-07T00:00:00Z").exit_code == 0
+
+
 def test_without_a_price_there_is_a_word_on_where_to_get_some(run: Run) -> None:
     refused = run("forecast", "--as-of", INSTANT)
     assert refused.exit_code == 1

@@ -1,6 +1,7 @@
 """Price history from a file."""
 
 import gzip
+import tracemalloc
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -38,13 +39,17 @@ def refusal(file: Path) -> tuple[int, str, str]:
     return error.line, error.column, error.problem
 
 
+def prices(found: PriceFile) -> list[Price]:
+    return [price for part in found.parts() for price in part]
+
+
 def steps(found: PriceFile) -> list[int]:
-    return [price.step_s for price in found.prices]
+    return [price.step_s for price in prices(found)]
 
 
 def test_hours_of_all_zones_are_read_with_empty_cells_as_unknown(write: Write) -> None:
     found = read_prices(write("ts,ee,lv,lt,fi", row(HOUR, 1.5, "", -2, 0), row(NEXT, "", "", "", " ")))
-    assert found.prices == [
+    assert prices(found) == [
         Price("ee", HOUR, HOUR_S, 1.5),
         Price("lt", HOUR, HOUR_S, -2.0),
         Price("fi", HOUR, HOUR_S, 0.0),
@@ -67,7 +72,7 @@ def test_hours_of_all_zones_are_read_with_empty_cells_as_unknown(write: Write) -
     ],
 )
 def test_the_same_row_may_be_written_in_many_ways(write: Write, lines: list[str | bytes], gzipped: bool) -> None:
-    assert read_prices(write(*lines, gzipped=gzipped)).prices == [Price("ee", HOUR, HOUR_S, 1.5)]
+    assert prices(read_prices(write(*lines, gzipped=gzipped))) == [Price("ee", HOUR, HOUR_S, 1.5)]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,7 @@ def test_a_cell_of_any_length_makes_a_short_message(write: Write) -> None:
 
 def test_the_limits_are_the_operator_s(write: Write) -> None:
     file = write("ts,ee", row(HOUR, 5000), row(NEXT, -501))
-    assert len(read_prices(file, Limits(-600, 5000)).prices) == 2
+    assert read_prices(file, Limits(-600, 5000)).count == 2
     with pytest.raises(ImportFileError, match=r"line 2, column ee: 5000 EUR/MWh .* -600 to 4999"):
         read_prices(file, Limits(-600, 4999))
 
@@ -159,7 +164,8 @@ def test_an_empty_file_is_refused(write: Write) -> None:
 
 
 def test_a_file_with_only_a_header_holds_nothing(write: Write) -> None:
-    assert read_prices(write("ts,ee")) == PriceFile(0, 0, [])
+    found = read_prices(write("ts,ee"))
+    assert (found.rows, found.count, found.empty_cells, prices(found)) == (0, 0, 0, [])
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.99])
@@ -188,12 +194,23 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 def test_rows_may_come_in_any_order(write: Write) -> None:
     rows = day_rows(date(2025, 12, 15), QUARTER_S)
-    in_order, shuffled = (read_prices(write("ts,ee", *lines)) for lines in (rows, rows[::-2] + rows[::2]))
+    in_order, shuffled = (prices(read_prices(write("ts,ee", *lines))) for lines in (rows, rows[::-2] + rows[::2]))
     assert in_order == shuffled
-    assert [price.ts for price in in_order.prices] == sorted(price.ts for price in in_order.prices)
+    assert [price.ts for price in in_order] == sorted(price.ts for price in in_order)
 
 
-def test_of_a_row_given_twice_far_apart_both_lines_are_named(write: Write) -> None:
+def test_a_file_of_many_years_takes_little_memory(write: Write) -> None:
+    rows, first = 20_000, day_start(date(2025, 10, 1))
+    file = write("ts,ee,lv,lt,fi", *(row(first + n * QUARTER_S, n % 90, 1.5, 2, "") for n in range(rows)), gzipped=True)
+    tracemalloc.start()
+    found = read_prices(file)
+    assert sum(len(part) for part in found.parts()) == found.count == 3 * rows
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 500 * rows
+
+
+def test_of_a_row_writtentwice_far_apart_both_lines_are_named(write: Write) -> None:
     line, _, said = refusal(write("ts,ee", row(NEXT, 1), row(HOUR, 1), row(NEXT, 1)))
     assert (line, said) == (4, f"{NEXT} stands in line 2 already")
 
@@ -202,8 +219,8 @@ def test_of_a_row_given_twice_far_apart_both_lines_are_named(write: Write) -> No
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
 def test_days_of_23_and_25_hours_are_read_whole(write: Write, day: date, hours: int, step_s: int) -> None:
     found = read_prices(write("ts,ee", *day_rows(day, step_s)))
-    assert [price.ts for price in found.prices] == list(range(hours_of(day)[0], day_end(day), step_s))
-    assert len(found.prices) * step_s == hours * HOUR_S
+    assert [price.ts for price in prices(found)] == list(range(hours_of(day)[0], day_end(day), step_s))
+    assert found.count * step_s == hours * HOUR_S
     assert set(steps(found)) == {step_s}
 
 
@@ -260,9 +277,9 @@ def lines_of(prices: Iterable[Price]) -> list[str]:
 def test_what_was_written_comes_back_to_the_last_bit(
     write: Write, values: dict[tuple[int, str], float], gzipped: bool
 ) -> None:
-    prices = [Price(zone, HOUR + n * HOUR_S, HOUR_S, value) for (n, zone), value in values.items()]  # type: ignore[arg-type]
-    found = read_prices(write("ts,ee,lv,lt,fi", *lines_of(prices), gzipped=gzipped))
-    assert sorted(found.prices) == sorted(prices)
+    written = [Price(zone, HOUR + n * HOUR_S, HOUR_S, value) for (n, zone), value in values.items()]  # type: ignore[arg-type]
+    found = read_prices(write("ts,ee,lv,lt,fi", *lines_of(written), gzipped=gzipped))
+    assert sorted(prices(found)) == sorted(written)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -293,4 +310,4 @@ def assert_read_or_refused(file: Path) -> None:
         found = read_prices(file)
     except ImportFileError:
         return
-    assert all(-500 <= price.eur_mwh <= 4000 and price.ts % price.step_s == 0 for price in found.prices)
+    assert all(-500 <= price.eur_mwh <= 4000 and price.ts % price.step_s == 0 for price in prices(found))

@@ -150,7 +150,7 @@ async def test_one_pass_ends_only_when_the_slowest_source_has_answered(store: St
     weather = SlowWeather()
 
     class Modeller(StubModeller):
-        async def runs(self, as_of: int) -> RunPair | None:
+        async def runs(self, as_of: int) -> RunPair:
             weather.let.set()
             return await super().runs(as_of)
 

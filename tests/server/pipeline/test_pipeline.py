@@ -18,6 +18,7 @@ from tests.support.stores import hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
+from tunnihind.forecast.run import RunPair
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
@@ -202,14 +203,57 @@ async def test_a_bug_in_one_job_stops_no_other(
     assert failures[0].getMessage() == "covariates of weather failed"
 
 
-async def test_a_forecaster_that_makes_no_run_is_not_asked_over_and_over(store: Store, clock: JumpingClock) -> None:
-    quotes = flat_quotes(TODAY - timedelta(days=3), TODAY, HOUR_S)
-    modeller = StubModeller()
-    modeller.knows_nothing = True
-    pipeline = pipeline_of(store, clock, prices=[ScriptedPrices({"fi": quotes["fi"]})], modeller=modeller)
-    assert await pipeline.catch_up()
+class CountingModeller(InProcessModeller):
+    """Notes when it is asked for runs."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.asked_at: list[int] = []
+
+    async def runs(self, as_of: int) -> RunPair:
+        self.asked_at.append(as_of)
+        return await super().runs(as_of)
+
+
+async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at_once(
+    store: Store, clock: JumpingClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = TODAY - timedelta(days=8)
+    source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=30), ended), clock=clock)
+    modeller = CountingModeller(store)
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    assert not await pipeline.catch_up()
     await live(pipeline, clock, NOW + 2 * HOUR_S)
-    assert modeller.made_at == [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S]
+    assert (store.runs.newest(), modeller.asked_at) == (None, [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S])
+    assert [said for said in warnings(caplog) if "forecast" in said] == [
+        f"no forecast is made: the newest price is of {ended}, and a forecast reaches 7 delivery days past that"
+    ]
+    source.quotes = estonian_quotes(TODAY - timedelta(days=30), TODAY)
+    await live(pipeline, clock, NOW + 3 * HOUR_S - MINUTE)
+    run = store.runs.newest()
+    assert run is not None
+    assert NOW + 2 * HOUR_S < run.made_at < NOW + 3 * HOUR_S
+
+
+class StoppedModeller(StubModeller):
+    """Never gets done with a forecast."""
+
+    async def runs(self, as_of: int) -> RunPair:
+        await super().runs(as_of)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_fetching_does_not_wait_for_a_model_that_hangs(
+    store: Store, clock: JumpingClock, source: ScriptedPrices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.WAIT_FOR_MODEL_S", 0.0)
+    modeller = StoppedModeller()
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
+    await live(pipeline, clock, NOW + 6 * HOUR_S)
+    assert modeller.made_at == [NOW]
+    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY + timedelta(days=1)) == []
+    assert pipeline.steps > 6 * HOUR_S / (6 * MINUTE)
 
 
 async def test_a_crash_of_the_model_is_retried_and_told_once(

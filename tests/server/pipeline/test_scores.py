@@ -208,7 +208,7 @@ class SlicingModeller(InProcessModeller):
         self.slice_s = slice_s
         self.done: list[str] = []
 
-    async def runs(self, as_of: int) -> RunPair | None:
+    async def runs(self, as_of: int) -> RunPair:
         self.done.append("run")
         return await super().runs(as_of)
 
@@ -283,7 +283,7 @@ class SlowModeller(SlicingModeller):
 async def test_prices_and_forecasts_do_not_wait_for_a_slow_part_of_the_scores(
     filled: Store, asked: list[int], monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
-    monkeypatch.setattr("tunnihind.pipeline.pipeline.SCORES_PATIENCE_S", 0.0)
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.WAIT_FOR_MODEL_S", 0.0)
     clock = JumpingClock(NOW)
     source = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TOMORROW), clock=clock)
     modeller = SlowModeller(filled, slow)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.clocks import StillClock
 from tunnihind.errors import StoreError, WorkerError
 from tunnihind.pipeline.worker import Worker
 
@@ -77,6 +78,36 @@ def use_and_free_64_mb() -> None:
 def resident_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def stop(mark: Path, times: int) -> int:
+    """Stop this process as SIGSTOP does, so many times by the count that a file keeps; then return its id."""
+    stops = len(mark.read_bytes())
+    if stops < times:
+        mark.write_bytes(b"x" * (stops + 1))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return os.getpid()
+
+
+class LimitClock(StillClock):
+    """Lets time pass whenever a process has newly been stopped, by the count that a file keeps."""
+
+    def __init__(self, mark: Path) -> None:
+        super().__init__(0.0)
+        self._mark = mark
+        self._over = 0
+
+    async def sleep(self, seconds: float) -> None:
+        while (stops := len(self._mark.read_bytes())) == self._over:  # noqa: ASYNC110  another process makes it
+            await asyncio.sleep(0.01)
+        await super().sleep(seconds)
+        if self.instant >= stops * 15 * 60:
+            self._over = stops
+
+
+def environment(name: str) -> tuple[str | None, bytes]:
+    """Return a variable, and the whole environment with which this process was started."""
+    return os.environ.get(name), Path("/proc/self/environ").read_bytes()
 
 
 def refuse() -> None:
@@ -178,6 +209,36 @@ async def test_work_that_kills_every_process_is_given_up_and_the_next_is_done(wo
     assert await worker.do(os.getpid) == worker.pid
 
 
+@pytest.mark.parametrize(("times", "is_given_up"), [(1, False), (2, True)])
+async def test_a_process_that_hangs_at_work_is_killed_in_time_and_replaced(
+    tmp_path: Path, said: Said, times: int, is_given_up: bool
+) -> None:
+    mark = tmp_path / "stops"
+    mark.touch()
+    worker = Worker(clock=LimitClock(mark))
+    work = worker.do(partial(stop, mark, times))
+    if is_given_up:
+        with pytest.raises(WorkerError, match=r"signal 9.*twice"):
+            await work
+    else:
+        assert await work == worker.pid
+    assert await said.next() == (
+        "WARNING",
+        "the process that makes forecasts has not got done within 15 minutes: it is ended",
+    )
+    assert await worker.do(partial(pow, 2, 3)) == 8
+    worker.close()
+
+
+async def test_no_secret_is_in_the_environment_that_others_see(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TUNNIHIND_ENTSOE_TOKEN", "TUNNIHIND_DATABASE_URL", "PGPASSWORD", "SUPERVISOR_TOKEN"):
+        monkeypatch.setenv(name, "hush")
+    token, seen = await worker.do(partial(environment, "TUNNIHIND_ENTSOE_TOKEN"))
+    password, _ = await worker.do(partial(environment, "PGPASSWORD"))
+    assert (token, password) == (None, "hush")
+    assert b"hush" not in seen
+
+
 async def test_what_goes_wrong_comes_out_and_the_process_lives_on(worker: Worker) -> None:
     first = await worker.do(os.getpid)
     with pytest.raises(StoreError, match="the database is gone"):
@@ -204,9 +265,12 @@ async def test_what_a_process_has_logged_its_successor_does_not_log_again(worker
     assert found[-1][1] == "row 8 is damaged"
 
 
-async def test_without_work_for_a_while_the_process_ends(said: Said) -> None:
+@pytest.mark.parametrize("is_stopped", [False, True])
+async def test_without_work_for_a_while_the_process_ends(is_stopped: bool) -> None:
     worker = Worker(idle_s=0.0)
     first = await worker.do(os.getpid)
+    if is_stopped:
+        os.kill(first, signal.SIGSTOP)
     with suppress(ProcessLookupError):
         watch = os.pidfd_open(first)
         try:

@@ -22,7 +22,7 @@ from tunnihind.market import HOUR_S
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service import pipeline_runner
 from tunnihind.service.operator_metrics import PipelineLease
-from tunnihind.service.pipeline_runner import PipelineRunner
+from tunnihind.service.pipeline_runner import STUCK_AFTER_S, PipelineRunner
 from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S
 from tunnihind.store.store import Store
 
@@ -45,6 +45,7 @@ class StubPipeline(Pipeline):
     def __init__(self, store: Store, clock: StillClock) -> None:
         self.is_at_work = False
         self.starts = 0
+        self.steps = 0
 
     async def run(self, on_change: Callable[[], None]) -> None:
         self.is_at_work = True
@@ -224,6 +225,54 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
         assert source.asked
         assert (store.prices.count(), store.runs.newest(as_of=NOW + 1)) == (0, None)
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_only_the_server_whose_pipeline_makes_no_step_for_minutes_is_stuck(
+    servers: tuple[Server, Server], caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = servers
+    looks = int(STUCK_AFTER_S / BEAT_EVERY_S)
+    for _ in range(2 * looks):
+        first.pipeline.steps += 1
+        await first.look()
+        first.clock.instant += BEAT_EVERY_S
+    assert first.troubles.stuck is None
+    for _ in range(looks):
+        assert first.troubles.stuck is None
+        await first.look()
+        await second.look()
+        first.clock.instant += BEAT_EVERY_S
+    reason = "the pipeline has not gone on for 10 minutes"
+    assert [server.troubles.stuck for server in servers] == [reason, None]
+    assert list(first.troubles) == [reason]
+    assert [record.message for record in caplog.records if "restarted" in record.message] == [
+        f"{reason}: the server has to be restarted"
+    ]
+    first.pipeline.steps += 1
+    await first.look()
+    assert (first.troubles.stuck, list(first.troubles)) == (None, [])
+
+
+async def test_a_server_that_was_suspended_is_not_stuck_when_it_wakes_up(servers: tuple[Server, Server]) -> None:
+    first, _ = servers
+    await first.look()
+    first.clock.instant += 8 * HOUR_S
+    await first.look()
+    assert first.troubles.stuck is None
+
+
+async def test_a_server_whose_pipeline_a_bug_has_ended_for_good_is_stuck(
+    servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = servers
+
+    def stumble() -> bool:
+        raise KeyError("token")
+
+    monkeypatch.setattr(first.runner._lease, "claim", stumble)
+    with pytest.raises(KeyError):
+        await first.runner.run()
+    assert first.troubles.stuck == "the pipeline has ended"
 
 
 def shown(server: Server) -> dict[str, float]:

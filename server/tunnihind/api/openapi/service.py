@@ -39,8 +39,9 @@ def service_operations() -> Iterable[tuple[str, Document]]:
             "getHealth",
             "Service",
             "Is the process alive?",
-            "Answers as long as the process lives; touches nothing else.",
-            answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500),
+            "Answers as long as the process lives, with 503 where only a restart can help: where its pipeline has not "
+            "gone on for ten minutes.",
+            answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
         ),
     )
     yield (

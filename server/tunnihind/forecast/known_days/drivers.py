@@ -5,8 +5,9 @@ parts that are there. Those that reach the next day only (`near`) become residua
 A part that is not known for the first day to forecast is done without, now and in the past: the rest still helps.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -127,25 +128,36 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
             groups.setdefault((meaning.region, meaning.kind), {})[name] = meaning
     parts: list[_Part] = []
     for key, meanings in groups.items():
-        values = [in_units(meaning, covariates[name]) for name, meaning in meanings.items()]
         is_weather = all(meaning.is_weather for meaning in meanings.values())
-        if not is_weather:
-            values = _in_gigawatts(key, list(meanings.values()), values)
-        if key[1] == "load" and not is_weather:
-            values = [_without_typing_errors(one) for one in values]
-        parts.append(_Part(key, joined(values, total=not is_weather), tuple(meanings), is_weather))
+        # One at a time, for memory.
+        members = (_member(key, meanings, name, covariates[name]) for name in meanings)
+        parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
-def joined(members: list[Singles], *, total: bool) -> Floats:
+def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
+    """Return one of the covariates that make a part, in the part's unit: GW where any of them is not of weather."""
+    values = in_units(meanings[name], values)
+    weather = sum(meaning.is_weather for meaning in meanings.values())
+    if weather == len(meanings):
+        return values
+    if meanings[name].is_weather:
+        # Together those of weather stand for the region's nominal figure.
+        values = values * np.float32(NOMINAL_GW.get(key, 1.0) / weather)
+    return _without_typing_errors(values) if key[1] == "load" else values
+
+
+def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum, or the mean, of members of shape (days, ...); a missing one moves with those that are there.
 
     It keeps its ratio to them by the means of all days so far.
     """
-    inner = tuple(range(1, members[0].ndim))
-    known_sum, known_level = np.zeros_like(members[0]), np.zeros(members[0].shape)
+    rest = iter(members)
+    first = next(rest)
+    inner = tuple(range(1, first.ndim))
+    known_sum, known_level = np.zeros_like(first), np.zeros(first.shape)
     levels: list[Floats] = []
-    for values in members:
+    for values in chain([first], rest):
         there = np.isfinite(values)
         known = np.where(there, values, np.float32(0))
         count = np.cumsum(there.sum(inner), axis=0)
@@ -157,7 +169,7 @@ def joined(members: list[Singles], *, total: bool) -> Floats:
     unknown = np.full(known_level.shape, np.nan)
     ratio = np.divide(known_sum, known_level, out=unknown, where=known_level > 0)
     level_of_all = np.sum(levels, axis=0)
-    whole: Floats = ratio * (level_of_all if total else level_of_all / len(members))
+    whole: Floats = ratio * (level_of_all if total else level_of_all / len(levels))
     return whole
 
 
@@ -176,13 +188,6 @@ def _without_typing_errors(load: Singles) -> Singles:
     middle = middle.reshape((-1,) + (1,) * (load.ndim - 1))
     low = np.where(np.isfinite(middle), (1 - _LOAD_BAND) * middle, -np.inf)
     return np.clip(load, low, (1 + _LOAD_BAND) * middle).astype(np.float32)
-
-
-def _in_gigawatts(key: tuple[str, str], meanings: list[Quantity], values: list[Singles]) -> list[Singles]:
-    """Return members in GW where some are of weather: together these stand for the region's nominal figure."""
-    points = sum(meaning.is_weather for meaning in meanings)
-    gain = np.float32(NOMINAL_GW.get(key, 1.0) / max(points, 1))
-    return [one * gain if meaning.is_weather else one for meaning, one in zip(meanings, values, strict=True)]
 
 
 def _far_drivers(
@@ -217,9 +222,11 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
     """Return load - wind - solar of the parts that are there; one that is missing for an hour counts as usual."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
-    whole = (np.where(np.isfinite(values), values, other) for values, other in zip(gigawatts, usual, strict=True))
-    residual = np.sum([sign * values for sign, values in zip(signs, whole, strict=True)], axis=0, dtype=np.float64)
-    return np.where(known, residual, np.nan)
+    residual = np.full(known.shape, np.nan)
+    residual[known] = 0.0
+    for sign, values, other in zip(signs, gigawatts, usual, strict=True):
+        residual += sign * np.where(np.isfinite(values), values, other)
+    return residual
 
 
 def usual_hours(days: Floats) -> Floats:
