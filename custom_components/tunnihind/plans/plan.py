@@ -9,11 +9,11 @@
   pieces or by going on with the one that runs: a boiler must not stay cold because of what was not known at midnight.
 - A plan of all hours below or above a price has nothing to finish. Of its window only the piece that runs stays, and
   what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
-  ends early where a published price is on the wrong side of the limit, though not before its least length. The end of
-  its span is none of the time that it may use where the next span follows at once: a piece goes on over midnight.
+  ends early where a published price is on the wrong side of the limit, though not before its least length. Where
+  the next span follows at once, a piece that goes on over midnight counts as one.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
-- A plan with several days to choose from does not take the rest of a span that has become too short for it, as where
-  it is made late in the evening, if a later occurrence within these days has room for all of it.
+- A plan with several days to choose from leaves out the rest of a span that time has made too short for it, if a later
+  occurrence within these days has room for all of it. So one made late in the evening waits for the next day.
 - A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
   window that may be done in part then gets more time for what was lost. Another one has run: no machine starts twice.
 - If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
