@@ -20,7 +20,7 @@ from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, ZONES
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import IMPORTED, Added
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -47,7 +47,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
         seen_ts = int(time.time())
-        parts = (store.prices.add(part, source="import", seen_ts=seen_ts) for part in found.parts())
+        parts = (store.prices.add(part, source=IMPORTED, seen_ts=seen_ts) for part in found.parts())
         added = sum(parts, Added())
     click.echo(f"{file.name}: {found.rows} rows read, {found.count} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
