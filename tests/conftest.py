@@ -92,7 +92,7 @@ async def serve() -> AsyncIterator[Serve]:
         most_connections: int = MOST_CONNECTIONS,
         read_prices: ReadPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
-        are_confirmed: AreConfirmed = lambda: True,
+        are_confirmed: AreConfirmed = lambda *_: True,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)

@@ -26,8 +26,8 @@ from tunnihind.sources.entsoe_forecasts import deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
 from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
-from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
 
 FIRST: Final = date(2026, 1, 1)
 RUN_HOURS: Final = 8 * 24 + 12
@@ -130,11 +130,11 @@ def add_entsoe_archive(store: Store, day: date) -> None:
 
 
 def add_held_days(store: Store, day: date) -> None:
-    """A source whose every answer fails the gate, of all four zones in quarters."""
+    """A source whose every answer fails a check, of all four zones in quarters."""
     for zone in ZONES:
-        quotes = [(ts, round(RANDOM.normal(90, 60), 2)) for ts in range(day_start(day), day_end(day), QUARTER_S)]
+        prices = [round(RANDOM.normal(90, 60), 2) for _ in range(day_start(day), day_end(day), QUARTER_S)]
         seen = publication_time(day) + 600
-        store.quarantine.put(Quarantined("elering", zone, day, "zeros", "24 hours are 0.00", quotes, seen, seen))
+        store.witnesses.put(Witness("elering", zone, day, prices, seen, seen, "zeros", "24 hours are 0.00"))
 
 
 def _run(name: str, run_ts: int) -> IssuedSeries:
@@ -168,7 +168,7 @@ KINDS: Final[dict[str, Fill]] = {
     "forecast runs of quarters": partial(add_runs, step_s=QUARTER_S),
     "weather, 4 runs a day of 42 series": add_weather,
     "ENTSO-E, 21 series every 3 h": add_entsoe,
-    "quarantine, all days held": add_held_days,
+    "witnesses, all days held": add_held_days,
 }
 
 ONCE: Final[dict[str, Fill]] = {

@@ -131,7 +131,7 @@ async def test_recorded_answers_are_served_where_they_make_a_whole_day(
         await assert_served(server, quotes, date(2025, 12, 5), date(2025, 12, 5))
         actuals = (await server.get("/api/series")).json()["actuals"]
         assert len(actuals) == 24
-        held = (await tunnihind("status", "--json")).json()["quarantine"]
+        held = (await tunnihind("status", "--json")).json()["held"]
         assert {(case["zone"], case["day"], case["detail"]) for case in held} == {
             (zone, "2025-12-04", "92 of 96 quarters") for zone in ZONES
         }
@@ -158,11 +158,13 @@ async def test_prices_shifted_by_an_hour_overwrite_nothing_and_the_right_source_
         entsoe.quotes = true_quotes
         clock.jump(6 * 60)
         await server.until("/api/v1/forecast", settled_through(day_end(TOMORROW) - HOUR_S), say="tomorrow's prices")
-        await server.until_logged("elering: its prices stand an hour too late, compared with what is settled")
+        await server.until_logged("all that it says contradicts what is settled")
         await assert_served(server, true_quotes, TODAY - timedelta(days=13), TOMORROW)
         status = (await tunnihind("status", clock=clock)).output
-        assert "an hour too late" in status
+        assert "(an hour too late)" in status
         assert status.count("\nheld back ") == 1, "one line for all zones and days of an answer"
+        warnings = (await server.get("/readyz")).json()["warnings"]
+        assert any(line.startswith("elering's prices of EE, LV, LT, FI for ") for line in warnings)
 
 
 async def test_a_source_that_hangs_at_the_first_start_delays_prices_half_a_minute(

@@ -13,12 +13,13 @@ PACKAGE = Path(tunnihind.__file__).parent
 INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 ABOVE = {
-    "forecast": ("store", "sources", "pipeline", "api", "web", "service", "cli"),
-    "store": ("sources", "pipeline", "api", "web", "service", "cli"),
-    "sources": ("store", "pipeline", "api", "web", "service", "cli"),
+    "forecast": ("store", "sources", "settling", "pipeline", "api", "web", "service", "cli"),
+    "store": ("sources", "settling", "pipeline", "api", "web", "service", "cli"),
+    "sources": ("store", "settling", "pipeline", "api", "web", "service", "cli"),
+    "settling": ("pipeline", "api", "web", "service", "cli"),
     "pipeline": ("api", "web", "service", "cli"),
-    "api": ("sources", "pipeline", "web", "service", "cli"),
-    "web": ("store", "sources", "pipeline", "service", "cli"),
+    "api": ("sources", "settling", "pipeline", "web", "service", "cli"),
+    "web": ("store", "sources", "settling", "pipeline", "service", "cli"),
     "service": ("cli",),
 }
 """What each package must not import."""

@@ -71,4 +71,4 @@ def changed(quotes: Quotes, hours: int, by: float, day: date = TODAY) -> Quotes:
 
 
 def held(store: Store) -> set[tuple[str, str, date, str]]:
-    return {(case.source, case.zone, case.day, case.reason) for case in store.quarantine.held()}
+    return {(case.source, case.zone, case.day, case.reason) for case in store.witnesses.held()}

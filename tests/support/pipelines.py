@@ -92,7 +92,7 @@ class RecordingObserver(Observer):
     def source_asked(self, source: str, *, answered: bool) -> None:
         self.answered.append((source, answered))
 
-    def gate_refused(self, source: str, reason: str) -> None:
+    def day_held(self, source: str, reason: str) -> None:
         self.refused.append((source, reason))
 
     def history_filled(self, what: str, done: int, total: int) -> None:

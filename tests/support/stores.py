@@ -15,22 +15,23 @@ from tunnihind.known import IssuedSeries
 from tunnihind.market import HOUR_S, ZONES, Zone, day_end, day_start, hours_of
 from tunnihind.sources.base import days
 from tunnihind.store.prices import Added, Price
-from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
 
 DAY = date(2025, 12, 15)
 
-CASE = Quarantined(
+HELD = Witness(
     source="elering",
     zone="ee",
     day=DAY,
+    prices=(0.0,) * 24,
+    since_ts=1765713600,
+    heard_ts=1765713600,
     reason="zeros",
     detail="24 hours are exactly 0.00",
-    quotes=((1765670400, 0.0), (1765671300, -0.5)),
-    first_seen_ts=1765713600,
-    last_seen_ts=1765713600,
 )
+"""What a source says that is not believed."""
 
 
 def utc(text: str) -> int:

@@ -10,6 +10,7 @@ from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
+from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
 """Data that is older than this counts as stale."""
@@ -49,7 +50,7 @@ def judge(
     the current hour: behind a balancer, old data are better than none. What is wrong with them is a warning then.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
-    warnings = [data.unconfirmed] if data.unconfirmed else []
+    warnings = [*held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
     if only_passes_on:
         warnings, faults = [*warnings, *faults], [] if _tells_of(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
@@ -98,8 +99,6 @@ def _tells_of(data: ServedData, hour: int) -> bool:
 
 
 def _reasons(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:
-    if data.withdrawn:
-        yield data.withdrawn
     if floor_hour(now) not in data.settled:
         yield "there is no settled price for the current hour"
     if data.run is None:

@@ -43,8 +43,10 @@ _UNCHANGING: Final = "public, max-age=31536000, immutable"
 type ReadPrices = Callable[[int, int], PriceHistory]
 """Returns the prices of the periods that begin from one instant on and before another. Raises StoreError."""
 
-type AreConfirmed = Callable[[], bool]
-"""Tells that no second source can still contradict the prices, which would withdraw them. Raises StoreError."""
+type AreConfirmed = Callable[[int, int], bool]
+"""Tells that no second source can still contradict prices that begin from one instant on and before another.
+
+Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ class History:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # Asked after reading: a doubt is noted after the prices that it is about.
-        is_unchanging = self._is_lasting and is_over and self._are_confirmed()
+        # Asked after reading: prices are confirmed after they are settled.
+        is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
             body,

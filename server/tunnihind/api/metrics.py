@@ -151,9 +151,9 @@ class Metrics:
             ("source", "outcome"),
             registry=self.registry,
         )
-        self.gate_rejections = Counter(
-            "tunnihind_gate_rejections",
-            "Delivery days that the plausibility gate put into quarantine, by source and reason.",
+        self.held_days = Counter(
+            "tunnihind_held_days",
+            "Delivery days whose prices were held back, by source and reason.",
             ("source", "reason"),
             registry=self.registry,
         )

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from itertools import starmap
 from typing import Final, NamedTuple
 
@@ -13,9 +14,10 @@ from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start, delivery_day, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
 
 
 class Percentiles(NamedTuple):
@@ -38,9 +40,13 @@ class ServedData:
     an hour count for its four quarters. `scenarios` are the price paths that go with `run`, None where it has none.
 
     `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
-    last weeks did, and `months` how those of each month did. `unconfirmed` and `withdrawn` say in words that no second
-    source has confirmed the prices, or that two contradict each other and none is served. `version` changes whenever
-    any of them does, and so does `change_id`, which no other change ever had: a restored backup counts versions again.
+    last weeks did, and `months` how those of each month did.
+
+    `held` is what sources say of the last days and is not believed. `unconfirmed` says by zone and day whose prices of
+    these days no second source has confirmed; it is empty where only one source is asked.
+
+    `version` changes whenever any of these does, and so does `change_id`, which no other change ever had: a restored
+    backup counts versions again.
 
     `weather` is the newest forecast of wind and sun, None where none is fresh, and `sources` tells how the sources last
     answered. Only pages show these two, so `version` does not change with them.
@@ -62,8 +68,8 @@ class ServedData:
     quarter_backtest: BacktestScore | None = None
     accuracy: tuple[WindowScores, ...] = ()
     months: Months = NO_MONTHS
-    unconfirmed: str = ""
-    withdrawn: str = ""
+    held: tuple[Witness, ...] = ()
+    unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
     sources: tuple[SourceState, ...] = ()
 
     @property
@@ -71,6 +77,9 @@ class ServedData:
         """The start of the newest settled hour."""
         return self.settled.newest
 
+
+_DOUBTED_DAYS: Final = 2
+"""Doubts about prices of so many past days are told: these days are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
@@ -94,7 +103,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
     runs = store.runs.since(since, as_of=made_until)
     run = runs[0] if runs else store.runs.newest(as_of=made_until)
     quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=made_until, step_s=QUARTER_S)
-    doubt = store.confirmation.doubt()
+    doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
     return ServedData(
         version=version,
         change_id=store.state.change_id(),
@@ -112,8 +121,8 @@ def read_served_data(store: Store, now: int) -> ServedData:
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
         accuracy=store.scores.windows(),
         months=store.scores.months(),
-        unconfirmed=str(doubt) if doubt is not None and doubt.kind == "unconfirmed" else "",
-        withdrawn=str(doubt) if doubt is not None and doubt.kind == "disputed" else "",
+        held=tuple(store.witnesses.held(doubted_from)),
+        unconfirmed=store.unconfirmed(day_start(doubted_from)),
         sources=source_states(store.health.all().values()),
     )
 

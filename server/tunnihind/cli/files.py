@@ -20,6 +20,7 @@ from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, ZONES
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
+from tunnihind.store.prices import IMPORTED
 from tunnihind.store.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -45,7 +46,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
-        added = store.prices.add(found.prices, source="import", seen_ts=int(time.time()))
+        added = store.prices.add(found.prices, source=IMPORTED, seen_ts=int(time.time()))
     click.echo(f"{file.name}: {found.rows} rows read, {len(found.prices)} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
     click.echo(f"  skipped: {added.unchanged} known already, {found.empty_cells} empty cells")

@@ -1,18 +1,20 @@
 """What `status` shows."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
-from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
+
+_DOUBTED_S: Final = 14 * DAY_S
+"""Prices that no second source has confirmed are named for so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,9 @@ class Status:
     covariates: Mapping[str, int]
     history: Mapping[str, DaysFilled]
     sources: Sequence[SourceHealth]
-    quarantine: Sequence[Quarantined]
+    held: Sequence[Witness]
     pipeline: Holder | None
-    doubt: str
+    unconfirmed: Sequence[str]
     damaged: Sequence[str]
 
 
@@ -57,9 +59,9 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         covariates=store.covariates.newest_issues(now),
         history={} if is_past else days_progress(store.state),
         sources=() if is_past else tuple(store.health.all().values()),
-        quarantine=tuple(case for case in store.quarantine.held() if case.first_seen_ts <= now),
+        held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
-        doubt="" if is_past or (doubt := store.confirmation.doubt()) is None else str(doubt),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _DOUBTED_S))),
         damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
 
@@ -69,8 +71,8 @@ def describe(status: Status) -> Iterator[str]:
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_until_text(status.settled_until)}"
-    if status.doubt:
-        yield f"doubt       {status.doubt}"
+    for line in status.unconfirmed:
+        yield f"doubt       {line}"
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
     yield f"forecast    {_forecast(status)}"
     yield f"covariates  {_covariates(status)}"
@@ -80,24 +82,12 @@ def describe(status: Status) -> Iterator[str]:
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age(source.ok_ts, status.now)}{trouble}"
-    for line in _held_back(status.quarantine):
+    for line in held_in_words(status.held):
         yield f"held back   {line}"
-    if not status.quarantine:
+    if not status.held:
         yield "held back   nothing"
     for damaged in status.damaged:
         yield f"left out    {damaged}"
-
-
-def _held_back(quarantine: Sequence[Quarantined]) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with a source's prices, however many zones and days it concerns."""
-    groups: dict[tuple[str, str, str], list[Quarantined]] = defaultdict(list)
-    for case in quarantine:
-        groups[case.source, case.detail, case.reason].append(case)
-    for (source, detail, reason), cases in groups.items():
-        zones = " ".join(dict.fromkeys(case.zone.upper() for case in cases))
-        first, last = min(case.day for case in cases), max(case.day for case in cases)
-        days = f"{first}" if first == last else f"{first} to {last}"
-        yield f"{zones} {days} from {source}: {detail} ({reason})"
 
 
 def _until(instant: int | None, now: int) -> int | None:

@@ -7,8 +7,8 @@ class Observer:
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""
 
-    def gate_refused(self, source: str, reason: str) -> None:
-        """Note that a delivery day was newly put into quarantine."""
+    def day_held(self, source: str, reason: str) -> None:
+        """Note that a source's prices of a delivery day are newly held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
         """Note how many parts of a history are filled."""

@@ -83,7 +83,7 @@ class Pipeline:
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
-        self._names = {source.name for source in price_sources} | self._covariate_sources.keys()
+        self._price_names = [source.name for source in price_sources]
         self._has_forgotten_others = False
         self._observer = observer or Observer()
         self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
@@ -143,11 +143,14 @@ class Pipeline:
         return bool(due)
 
     async def _forget_other_sources(self) -> None:
-        """Forget, once a start, how the sources were that have been removed from the settings."""
+        """Forget, once a start, what was with the sources that have been removed from the settings."""
         if not self._has_forgotten_others:
             # Where nothing can be written, what is due says so; this is tried again before the next task.
             with suppress(StoreError):
-                await asyncio.to_thread(self._store.health.keep_only, self._names)
+                names = {*self._price_names, *self._covariate_sources}
+                await asyncio.to_thread(self._store.health.keep_only, names)
+                await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
+                await asyncio.to_thread(self._store.state.has_price_sources, self._price_names)
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:

@@ -1,4 +1,4 @@
-"""Asks the price sources side by side, and stores each answer as it comes."""
+"""Asks the price sources side by side, and settles what they answer."""
 
 import asyncio
 import logging
@@ -11,9 +11,10 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
 from tunnihind.market import Limits
+from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
-from tunnihind.pipeline.settling import PriceAnswer, Settling, Window
 from tunnihind.pipeline.source_calls import SourceCaller
+from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import Added
 from tunnihind.store.store import Store
@@ -34,7 +35,8 @@ type _Question = asyncio.Task[SourceError | None]
 class _Round:
     """One question to all sources and the answers so far. `is_over` once the caller no longer waits for the rest."""
 
-    window: Window
+    first: date
+    last: date
     on_change: Callable[[], None]
     answers: dict[str, PriceAnswer] = field(default_factory=dict)
     added: Added = field(default_factory=Added)
@@ -43,10 +45,10 @@ class _Round:
 
 
 class PriceIngest:
-    """Takes prices in. `sources` are in the order of trust; at most the first two are compared.
+    """Takes prices in. `sources` are in the order of trust.
 
-    Every answer is stored as it comes. A slow source may still be answering when the next round begins; it is not asked
-    again until it has answered.
+    The answers of a round are judged together. A slow source may still be answering when the next round begins: its
+    answer is judged when it comes, and it is not asked again before.
     """
 
     def __init__(
@@ -63,19 +65,19 @@ class PriceIngest:
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settling = Settling(store, [source.name for source in sources], limits, observer)
+        self._settling = Settling(store, [source.name for source in sources], limits, observer.day_held)
         self._caller = SourceCaller(store, clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Ask all sources for the delivery days from `first` to `last`, and store what passes the checks.
+        """Ask all sources for the delivery days from `first` to `last`, and settle what they answer.
 
-        Calls `on_change` after every answer that is stored. Returns how many prices came in before the round was over.
-        Raises StoreError. Raises SourceError where no source gave a usable answer or they contradict each other: of
-        several errors the one that asks for the shortest pause. Each source's own pause is kept to anyway.
+        Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
+        StoreError. Raises SourceError where no source gave a usable answer: of several errors the one that asks for the
+        shortest pause. Each source's own pause is kept to anyway.
         """
-        round_ = _Round(await asyncio.to_thread(self._settling.window, first, last), on_change)
+        round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
         if not idle:
             await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
@@ -86,7 +88,7 @@ class PriceIngest:
         except BaseException:
             await self.close()
             raise
-        if failures and (not round_.has_usable or await self._is_disputed()):
+        if failures and not round_.has_usable:
             raise min(failures, key=_asked_pause_s)
         return round_.added
 
@@ -129,8 +131,8 @@ class PriceIngest:
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True
-            if round_.window.is_unknown and round_.answers:
-                await self._keep(round_, self._in_order_of_trust(round_))
+            if round_.answers:
+                await self._keep(round_, list(round_.answers.values()))
         results = (question.result() for question in questions if question.done())
         return [error for error in results if error is not None]
 
@@ -142,34 +144,26 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get an answer and store it together with those that came before. Raises SourceError, StoreError."""
-        answer = PriceAnswer(source.name, await source.prices(round_.window.first, round_.window.last))
+        """Get an answer. It is judged at the end of the round, or now if that is over.
+
+        Raises SourceError, StoreError.
+        """
+        answer = PriceAnswer(source.name, await source.prices(round_.first, round_.last))
         async with self._one_at_a_time:
-            await asyncio.to_thread(self._settling.examine, answer, self._now())
+            round_.answers[source.name] = answer
             if round_.is_over:
-                # The other answers are stored already, and may be older than what is settled by now.
                 await self._keep(round_, [answer])
-            else:
-                round_.answers[source.name] = answer
-                if not round_.window.is_unknown:
-                    await self._keep(round_, self._in_order_of_trust(round_))
         if answer.estonian_fault:
             raise BadAnswer(source.name, answer.estonian_fault)
         round_.has_usable = True
         return answer.sheets
 
     async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
-        added = await asyncio.to_thread(self._settling.keep, answers, self._now())
-        round_.added += added
+        outcome = await asyncio.to_thread(self._settling.keep, answers, self._now())
+        if outcome.wrong_since is not None:
+            await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED, outcome.wrong_since)
+        round_.added += outcome.added
         round_.on_change()
-
-    async def _is_disputed(self) -> bool:
-        """Return whether the stored prices were withdrawn because two sources contradict each other."""
-        doubt = await asyncio.to_thread(self._store.confirmation.doubt)
-        return doubt is not None and doubt.kind == "disputed"
-
-    def _in_order_of_trust(self, round_: _Round) -> list[PriceAnswer]:
-        return [round_.answers[source.name] for source in self._sources if source.name in round_.answers]
 
     async def _advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None

@@ -168,12 +168,12 @@ def asked_pause_end(now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    During the watch that is tomorrow alone. At other times it is also the last two days, and the days that a stop of
-    the server has left out.
+    During the watch that is tomorrow, with today and yesterday, by which an answer that is off is told. At other times
+    it is the last two days, too, and the days that a stop of the server has left out.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if is_publication_watch(now) and situation.settled_through == today:
-        return tomorrow, tomorrow
+        return today - timedelta(days=1), tomorrow
     oldest = today - timedelta(days=CATCH_UP_DAYS)
     if situation.settled_through is None:
         return oldest, tomorrow

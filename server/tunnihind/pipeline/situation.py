@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Final
 
 from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import FILLED_UP, missing_parts, missing_years, next_part_at
@@ -16,12 +15,10 @@ from tunnihind.pipeline.schedule import (
     next_day,
 )
 from tunnihind.price_series import PriceSeries
+from tunnihind.settling.settling import HELD_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
-
-HELD_DAYS: Final = 30
-"""A delivery day that failed the price checks is asked for again for so many days."""
 
 
 def read_situation(
@@ -38,7 +35,7 @@ def read_situation(
     Parts of a source's history that are `put_off` are not to be filled now. Raises StoreError.
     """
     today = delivery_day(now)
-    held = store.quarantine.held()
+    held = store.witnesses.held()
     excused = {case.day for case in held if case.zone == ESTONIA.zone} - {today, next_day(now)}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     settled = store.prices.archive(day_start(recent), zones=(ESTONIA.zone,)).everything().of(ESTONIA.zone)

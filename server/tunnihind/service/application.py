@@ -37,7 +37,7 @@ def create_app(
     instance_id: str,
     read_prices: ReadPrices,
     read_scores: ReadScores = lambda _first, _last: (),
-    are_confirmed: AreConfirmed = lambda: True,
+    are_confirmed: AreConfirmed = lambda *_: True,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",

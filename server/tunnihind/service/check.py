@@ -16,9 +16,19 @@ from typing import Final, override
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.known import IssuedSeries
-from tunnihind.market import ESTONIA, HOUR_S, ZONES, Limits, delivery_day, late_from, market_time_unit
-from tunnihind.price_checks.gate import Refused, judge
+from tunnihind.market import (
+    ESTONIA,
+    HOUR_S,
+    ZONES,
+    Limits,
+    day_end,
+    day_start,
+    delivery_day,
+    late_from,
+    market_time_unit,
+)
 from tunnihind.settings import Settings
+from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
@@ -85,11 +95,12 @@ def _faults(sheets: Sequence[DaySheet], day: date, limits: Limits) -> Iterator[s
     if missing := [zone.upper() for zone in ZONES if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
     for zone, sheet in by_zone.items():
-        verdict = judge(sheet, limits)
-        if isinstance(verdict, Refused):
-            yield f"the prices of {zone.upper()} for {day} would be held back: {verdict.detail}"
-        elif verdict.step_s != market_time_unit(day):
-            minutes, expected = verdict.step_s // 60, market_time_unit(day) // 60
+        prices = whole_day(sheet, limits)
+        held = prices if isinstance(prices, Held) else doubt(prices)
+        if held is not None:
+            yield f"the prices of {zone.upper()} for {day} would be held back: {held.detail}"
+        elif (step_s := (day_end(day) - day_start(day)) // len(sheet.quotes)) != market_time_unit(day):
+            minutes, expected = step_s // 60, market_time_unit(day) // 60
             yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
 
 

@@ -38,9 +38,9 @@ class ServerObserver(Observer):
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override
-    def gate_refused(self, source: str, reason: str) -> None:
+    def day_held(self, source: str, reason: str) -> None:
         """Count the delivery day."""
-        self._metrics.gate_rejections.labels(source, reason).inc()
+        self._metrics.held_days.labels(source, reason).inc()
 
     @override
     def history_filled(self, what: str, done: int, total: int) -> None:

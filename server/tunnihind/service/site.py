@@ -42,7 +42,7 @@ async def open_site(
     instance_id: str,
     read_prices: ReadPrices,
     read_scores: ReadScores = lambda _first, _last: (),
-    are_confirmed: AreConfirmed = lambda: True,
+    are_confirmed: AreConfirmed = lambda *_: True,
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",

@@ -9,5 +9,5 @@
 - `simulated`: a simulated market (`simulated_market`), for the demo and for tests.
 
 All network goes through `upstream`. A source holds no state, does not touch the store and does not judge prices: the
-pipeline decides when to ask, and `tunnihind.price_checks` what counts as settled.
+pipeline decides when to ask, and `tunnihind.settling` what counts as settled.
 """

@@ -127,7 +127,7 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date) -> list[DaySheet]:
     """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`; others are dropped.
 
-    A quote that comes twice is kept once. Two prices for one period are both kept, so that the gate refuses the day.
+    A quote that comes twice is kept once. Two prices for one period are both kept, so that the day is refused.
     Of a day with far too many quotes only the first are kept.
     """
     ordered = sorted(set(quotes))

@@ -1,15 +1,16 @@
 """Prices: every version, with when it was first seen and from when it counts as known."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain, groupby
 from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
 from tunnihind.known import PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
@@ -17,7 +18,15 @@ from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import prices as table
+from tunnihind.store.schema import runs
 from tunnihind.store.state import StateBook
+
+AGREED: Final = "agreed"
+"""The source of prices that two sources agree on."""
+IMPORTED: Final = "import"
+"""The source of prices that the operator has given."""
+VOUCHED: Final = frozenset({AGREED, IMPORTED})
+"""Prices of one source alone never replace prices of these."""
 
 _SPAN_S: Final = 400 * DAY_S
 """How much is compared at a time while adding: a back-fill's chunk, so that memory stays small."""
@@ -37,12 +46,13 @@ class Price(NamedTuple):
     eur_mwh: float
 
 
-class _Version(NamedTuple):
-    """A price as it stood from `seen_ts` on, counting as known from `known_ts` on."""
+class Version(NamedTuple):
+    """A price as it stood from `seen_ts` on, counting as known from `known_ts` on, and whose it is."""
 
     seen_ts: int
     known_ts: int
     eur_mwh: float
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +117,37 @@ class PriceBook:
             eur_mwh=rows[:, 4],
         )
 
-    def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], float]:
-        """Return the newest version of each price that begins from `first_ts` to `last_ts`, EUR/MWh.
+    def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
+        """Return the newest version of each price that begins from `first_ts` to `last_ts`.
 
         By zone, start and step of its period. Raises StoreError.
         """
         with self._database.reading() as connection:
-            found = self._newest_versions(connection, first_ts, last_ts)
-        return {key: version.eur_mwh for key, version in found.items()}
+            return self._newest_versions(connection, first_ts, last_ts)
+
+    def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
+        """Return the zones and delivery days with a price that one source alone has given, and that source.
+
+        Raises StoreError.
+        """
+        newest = self.between(first_ts, last_ts).items()
+        return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
+
+    def withdraw(
+        self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
+    ) -> None:
+        """Delete what `sources` gave of a zone from `since_ts` on, and the forecasts made of it.
+
+        Only prices that begin within a `span` go where there is one. They never were the market's: as of no instant
+        are they to be seen as if they had been known. Raises StoreError.
+        """
+        start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
+        given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
+        with self._database.writing() as connection:
+            connection.execute(delete(table).where(*given, table.c.ts.between(start_ts, end_ts - 1)))
+            connection.execute(delete(runs).where(runs.c.made_at >= since_ts))
+            forget_since(connection, EARLIEST)
+            self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period that has a price. Raises StoreError."""
@@ -143,21 +176,29 @@ class PriceBook:
 
     def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> Added:
         newest = self._newest_versions(connection, prices[0].ts, prices[-1].ts)
-        rows, corrected, unchanged = [], 0, 0
+        rows, confirmed, corrected, unchanged = [], [], 0, 0
         for zone, ts, step_s, eur_mwh in prices:
             earlier = newest.get((zone, ts, step_s))
-            if earlier is not None and earlier.eur_mwh == eur_mwh:
+            outranked = earlier is not None and earlier.source in VOUCHED and source not in VOUCHED
+            if earlier is not None and (earlier.eur_mwh == eur_mwh or outranked):
                 unchanged += 1
+                if source in VOUCHED and earlier.source not in VOUCHED:
+                    confirmed.append({"of": zone, "at": ts, "step": step_s, "seen": earlier.seen_ts})
                 continue
             if earlier is None:
                 known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
-                version = _Version(seen_ts, known, eur_mwh)
+                version = Version(seen_ts, known, eur_mwh, source)
             else:
                 # A clock that was set back must not make the correction look older than what it corrects.
-                version = _Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh)
+                version = Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source)
                 corrected += 1
             newest[zone, ts, step_s] = version
-            rows.append((zone, ts, step_s, *version, source))
+            rows.append((zone, ts, step_s, *version))
+        if confirmed:
+            key = (table.c.zone == bindparam("of"), table.c.ts == bindparam("at"), table.c.step_s == bindparam("step"))
+            confirming = update(table).where(*key, table.c.seen_ts == bindparam("seen")).values(source=source)
+            connection.execute(confirming, confirmed)
+            self._state.advance(connection)
         if rows:
             names = [column.name for column in table.columns]
             connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
@@ -166,20 +207,20 @@ class PriceBook:
 
     def _newest_versions(
         self, connection: Connection, first_ts: int, last_ts: int
-    ) -> dict[tuple[Zone, int, int], _Version]:
+    ) -> dict[tuple[Zone, int, int], Version]:
         """Return the newest version of each price in a span of time."""
-        newest: dict[tuple[Zone, int, int], _Version] = {}
+        newest: dict[tuple[Zone, int, int], Version] = {}
+        columns = table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh, table.c.source
         for zone in ZONES:
             where = _span(zone, first_ts, last_ts)
-            rows = _in_bulk(connection, *where)
-            if rows is None:
+            query = select(*columns).where(*where).order_by(table.c.seen_ts)
+            rows = connection.execute(query).all()
+            if _numbers([row[:5] for row in rows]) is None:
                 # What the source says now takes its place.
                 self._rows.remove_damaged(connection, *where)
-                rows = self._read(connection, *where)
-            rows = rows[np.argsort(rows[:, 3], kind="stable")]
-            instants = zip(*(rows[:, n].astype(np.int64).tolist() for n in range(4)), strict=True)
-            for (ts, step_s, known_ts, seen_ts), eur_mwh in zip(instants, rows[:, 4].tolist(), strict=True):
-                newest[zone, ts, step_s] = _Version(seen_ts, known_ts, eur_mwh)
+                rows = connection.execute(query).all()
+            for ts, step_s, known_ts, seen_ts, eur_mwh, source in rows:
+                newest[zone, ts, step_s] = Version(seen_ts, known_ts, eur_mwh, str(source))
         return newest
 
     def _read(self, connection: Connection, *where: ColumnElement[bool]) -> _Columns:
@@ -213,7 +254,11 @@ def _in_bulk(connection: Connection, *where: ColumnElement[bool]) -> _Columns | 
     Doubles hold instants exactly.
     """
     query = select(table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh)
-    found = connection.execute(query.where(*where)).all()
+    return _numbers(connection.execute(query.where(*where)).all())
+
+
+def _numbers(found: Sequence[Sequence[object]]) -> _Columns | None:
+    """Return rows of numbers as columns, None where one makes no sense."""
     # Flattened by hand: numpy is ten times slower at taking rows apart itself.
     with suppress(ValueError, TypeError, OverflowError):
         rows = np.fromiter(chain.from_iterable(found), np.float64, 5 * len(found)).reshape(-1, 5)

@@ -9,8 +9,8 @@ thinning deletes. The scores of runs are kept for ever: they take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
 weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes some 5 MB more. Each past year
-that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. The quarantine takes 4 MB at most (measured
-by `bench_growth`). In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
+that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. What sources say of the
+last days takes .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
 """
 
 from collections import defaultdict
@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, select, type_coerce
-from sqlalchemy.types import NullType
+from sqlalchemy import Connection, bindparam, delete, select
 
 from tunnihind.forecast.run import issue_instant
 from tunnihind.known import IssuedSeries
@@ -27,15 +26,14 @@ from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
 from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.runs import delete_runs
-from tunnihind.store.schema import covariates, quarantine, runs
+from tunnihind.store.schema import covariates, runs, witnesses
 
 RUN_DAYS: Final = 60
 """Every run of the last 60 days is kept."""
 COVARIATE_DAYS: Final = 14
 """Every issue of a covariate of the last 14 days is kept. Issues are large, and the model reads all of them."""
-QUARANTINE_DAYS: Final = 400
-QUARANTINE_CASES: Final = 1000
-"""At most so many held days are kept, the last seen ones: a source may stay wrong for ever."""
+WITNESS_DAYS: Final = 60
+"""What a source said of a delivery day is kept for so long, and after that since it was last heard."""
 
 type Looks = Callable[[date], tuple[int, ...]]
 """The instants of a delivery day, in order, at which a forecast may need the newest issue."""
@@ -46,9 +44,9 @@ def thin(database: Database, now: int) -> int:
     with database.writing() as connection:
         removed = _thin_runs(connection, now - RUN_DAYS * DAY_S, database.damage)
         removed += _thin_covariates(connection, now - COVARIATE_DAYS * DAY_S)
-        old = quarantine.c.last_seen_ts.between(EARLIEST, now - QUARANTINE_DAYS * DAY_S - 1)
-        removed += connection.execute(delete(quarantine).where(old)).rowcount
-        return removed + _thin_quarantine(connection)
+        old = delivery_day(now) - timedelta(days=WITNESS_DAYS)
+        outlived = witnesses.c.heard_ts.between(EARLIEST, now - WITNESS_DAYS * DAY_S - 1)
+        return removed + connection.execute(delete(witnesses).where(witnesses.c.day < old, outlived)).rowcount
 
 
 def looks_at_runs(day: date) -> tuple[int, ...]:
@@ -100,18 +98,6 @@ def _thin_runs(connection: Connection, before: int, damage: DamageLog) -> int:
     made_at = {row.id: row.made_at for row in connection.execute(query)}
     surplus = superfluous(made_at.values(), looks_at_runs)
     return delete_runs(connection, [number for number, made in made_at.items() if made in surplus], damage)
-
-
-def _thin_quarantine(connection: Connection) -> int:
-    """Keep the cases that were last seen."""
-    # As the database has them: a day that is none must not end the thinning.
-    key = [type_coerce(column, NullType()).label(column.name) for column in quarantine.primary_key]
-    order = (quarantine.c.last_seen_ts.desc(), quarantine.c.day.desc(), quarantine.c.source, quarantine.c.zone)
-    surplus = connection.execute(select(*key).order_by(*order).offset(QUARANTINE_CASES)).all()
-    if surplus:
-        one = delete(quarantine).where(*(column.element == bindparam(f"of_{column.name}") for column in key))
-        connection.execute(one, [{f"of_{name}": value for name, value in row._asdict().items()} for row in surplus])
-    return len(surplus)
 
 
 def _thin_covariates(connection: Connection, before: int) -> int:

@@ -22,22 +22,23 @@ prices: Final = Table(
     Column("source", Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""A version of a price: first seen at `seen_ts`, counting as known from `known_ts` on. A correction is a later row."""
+"""A version of a price: first seen at `seen_ts`, counting as known from `known_ts` on. A correction is a later row.
 
-quarantine: Final = Table(
-    "quarantine",
+`source` is a source's name, `agreed` where a second source says the same, or `import` for the operator."""
+
+witnesses: Final = Table(
+    "witnesses",
     metadata,
     Column("source", Text, primary_key=True),
     Column("zone", Text, primary_key=True),
     Column("day", Date, primary_key=True),
+    Column("prices", Text, nullable=False),
+    Column("since_ts", BigInteger, nullable=False),
+    Column("heard_ts", BigInteger, nullable=False),
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
-    Column("quotes", Text, nullable=False),
-    Column("first_seen_ts", BigInteger, nullable=False),
-    Column("last_seen_ts", BigInteger, nullable=False),
-    Column("released_ts", BigInteger),
 )
-"""A delivery day that failed the plausibility gate, with what the source said (JSON pairs of instant and price)."""
+"""What a source last said of a whole delivery day (JSON list of prices), and why its newest answer is held back."""
 
 covariates: Final = Table(
     "covariates",

@@ -24,6 +24,7 @@ _LAST_REFRESH: Final = "last_refresh"
 _STORED: Final = "prices_stored"
 _COVARIATES: Final = "covariate_changes"
 _KNOWLEDGE: Final = "knowledge_changes"
+_PRICE_SOURCES: Final = "price_sources"
 _COPYING: Final = "copying"
 _COPIED_BY: Final = "copied_by"
 _COPIED: Final = "copied"
@@ -94,6 +95,16 @@ class StateBook:
         with self._database.writing() as connection:
             _write(connection, _LAST_REFRESH, at)
             self._database.announce(connection)
+
+    def has_price_sources(self, names: Sequence[str]) -> None:
+        """Note which sources are asked for prices. Raises StoreError."""
+        if self.price_sources() != list(names):
+            self.write_served(_PRICE_SOURCES, list(names))
+
+    def price_sources(self) -> list[str]:
+        """Return which sources are asked for prices. Raises StoreError."""
+        found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
+        return found or []
 
     def stored_prices(self, connection: Connection, at: int) -> None:
         """Say, within the transaction that stores them, that there are new prices."""

@@ -1,5 +1,6 @@
 """The store as a whole."""
 
+from datetime import date
 from types import TracebackType
 from typing import Self
 
@@ -7,22 +8,22 @@ from sqlalchemy import Connection
 
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.known import Archive
+from tunnihind.market import Zone
 from tunnihind.store.backtests import BacktestBook
-from tunnihind.store.confirmation import Confirmation
 from tunnihind.store.covariates import CovariateBook
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.quarantine import Quarantine
 from tunnihind.store.retention import thin
 from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgraded
-from tunnihind.store.rows import DamageLog
+from tunnihind.store.rows import END_HOUR, DamageLog
 from tunnihind.store.runs import RunArchive
 from tunnihind.store.scenarios import ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import ScoreBook
 from tunnihind.store.state import StateBook
+from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
@@ -51,8 +52,7 @@ class Store:
         self.scenarios = ScenarioBook(self.database)
         self.backtests = BacktestBook(self.database, self.state)
         self.scores = ScoreBook(self.database, self.state)
-        self.quarantine = Quarantine(self.database)
-        self.confirmation = Confirmation(self.database, self.state)
+        self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
     def archive(self, since_ts: int | None = None, *, as_of: int | None = None) -> Archive:
@@ -100,8 +100,15 @@ class Store:
             self.scenarios.rows.damaged(connection)
             self.backtests.rows.damaged(connection)
             self.scores.rows.damaged(connection)
-        self.quarantine.held()
+        self.witnesses.held()
         self.health.all()
+
+    def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
+        """Return whose prices of [first_ts, end_ts) a second source may still contradict, by zone and delivery day.
+
+        There are none where only one source is asked. Raises StoreError.
+        """
+        return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 
     def thin(self, now: int) -> int:
         """Delete what has outlived its retention; return how many rows. Raises StoreError."""

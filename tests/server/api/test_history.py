@@ -19,8 +19,7 @@ from tests.support.stores import day_range, whole_day
 from tunnihind.api.history import FIRST, MOST_READERS, Month, ReadPrices
 from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, market_price
-from tunnihind.store.confirmation import Doubt
-from tunnihind.store.prices import Price
+from tunnihind.store.prices import AGREED, Price
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 12:10")
@@ -32,14 +31,14 @@ def reader(store: Store) -> ReadPrices:
     return lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything()
 
 
-def fill(store: Store, first: str, days: int, step_s: int) -> None:
+def fill(store: Store, first: str, days: int, step_s: int, *, source: str = "test") -> None:
     """Store some delivery days whose prices all differ, the first below zero."""
     prices: Iterable[Price] = (
         price._replace(eur_mwh=round(-40.5 + (price.ts - SEEN) / 900 % 5000 / 9.7, 2))
         for day in day_range(date.fromisoformat(first), days)
         for price in whole_day(day, step_s, zones=("ee",))
     )
-    store.prices.add(prices, source="test", seen_ts=SEEN)
+    store.prices.add(prices, source=source, seen_ts=SEEN)
 
 
 @pytest.fixture
@@ -154,11 +153,16 @@ async def test_a_demos_months_are_never_cached_for_good(serve: Serve, store: Sto
 
 async def test_a_month_that_may_still_be_withdrawn_is_not_kept_for_good(serve: Serve, store: Store) -> None:
     fill(store, "2025-10-31", 31, QUARTER_S)
-    server = await serve(now=NOW, read_prices=reader(store), are_confirmed=lambda: store.confirmation.doubt() is None)
-    for doubt in (Doubt("unconfirmed", "elering", SEEN), None):
-        store.confirmation.doubted(doubt)
+    server = await serve(
+        now=NOW, read_prices=reader(store), are_confirmed=lambda start, end: not store.unconfirmed(start, end)
+    )
+    for sources in (["elering", "entsoe"], ["elering"]):
+        store.state.has_price_sources(sources)
         answer = await server.ask("/api/v1/history?month=2025-11")
-        assert ("immutable" in answer.headers["Cache-Control"]) is (doubt is None)
+        assert ("immutable" in answer.headers["Cache-Control"]) is (len(sources) == 1)
+    store.state.has_price_sources(["elering", "entsoe"])
+    fill(store, "2025-10-31", 31, QUARTER_S, source=AGREED)
+    assert "immutable" in (await server.ask("/api/v1/history?month=2025-11")).headers["Cache-Control"]
 
 
 async def test_the_tag_stays_until_a_price_is_corrected(server: RunningServer, store: Store) -> None:

@@ -42,7 +42,7 @@ HEALTHY: Final[Series] = {
     'tunnihind_database_transaction_seconds_bucket{instance="a",access="read",le="+Inf"}': "0+10x99",
     'tunnihind_source_requests_total{source="elering",outcome="failed"}': "0+1x99",
     'tunnihind_source_requests_total{source="elering",outcome="answered"}': "0+1x99",
-    'tunnihind_gate_rejections_total{source="elering",reason="zeros"}': "1x99",
+    'tunnihind_held_days_total{source="elering",reason="zeros"}': "1x99",
 }
 """Two servers for 25 minutes."""
 
@@ -98,7 +98,7 @@ CASES: Final[dict[str, tuple[Series, set[str]]]] = {
         {"SourceSilent"},
     ),
     "prices were refused": (
-        {'tunnihind_gate_rejections_total{source="elering",reason="zeros"}': "1x60 2x38"},
+        {'tunnihind_held_days_total{source="elering",reason="zeros"}': "1x60 2x38"},
         {"PricesRefused"},
     ),
     "the disk is full": ({'tunnihind_troubles{instance="a"}': "0x60 1x38"}, {"InTrouble"}),

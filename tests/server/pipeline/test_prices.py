@@ -32,7 +32,7 @@ async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Stor
         trial = IngestTrial(store, elering(session, server))
         await trial.ingest()
         version = store.state.version()
-        assert await trial.ingest(after_s=60) == Added(unchanged=2 * 96 * 4)
+        assert await trial.ingest(after_s=60) == Added()
     assert (store.state.version(), store.state.last_refresh()) == (version, NOW + 60)
     assert store.state.prices_stored_at() == NOW
 
@@ -54,7 +54,7 @@ async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: 
 async def test_zeros_are_held_and_released_when_prices_come(
     store: Store, session: ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "tunnihind.pipeline.settling")
+    caplog.set_level(logging.INFO, "tunnihind.settling.settling")
     async with FakeElering(two_days()) as server:
         trial = IngestTrial(store, elering(session, server))
         server.zero(TOMORROW)
@@ -62,7 +62,10 @@ async def test_zeros_are_held_and_released_when_prices_come(
             await trial.ingest(after_s=60)
         assert held(store) == {("elering", zone, TOMORROW, "zeros") for zone in ZONES}
         assert trial.observer.refused == [("elering", "zeros")] * 4
-        held_back = f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00"
+        held_back = (
+            f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00; "
+            "`tunnihind import prices` can settle them"
+        )
         assert [line for line in caplog.messages if "held back" in line] == [held_back]
         server.quotes = two_days()
         await trial.ingest(after_s=60)
@@ -151,11 +154,11 @@ async def test_days_of_a_clock_change_come_through_hour_by_hour(
 
 
 async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Store) -> None:
-    source = ScriptedPrices(estonian_quotes(TODAY, TODAY, QUARTER_S))
+    source = ScriptedPrices(estonian_quotes(TODAY, TOMORROW, QUARTER_S))
     trial = IngestTrial(store, source)
     await trial.ingest()
     source.quotes = changed(source.quotes, 2, 7.0)
-    assert await trial.ingest(after_s=3600) == Added(unchanged=88)
+    assert await trial.ingest(after_s=3600) == Added()
     assert await trial.ingest(after_s=3600) == Added(corrected=8, unchanged=88)
     hour = day_start(TODAY)
     archive = store.prices.archive()

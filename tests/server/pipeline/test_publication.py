@@ -68,8 +68,8 @@ async def test_prices_on_time_are_there_in_a_minute_and_then_requests_are_few(st
     assert published <= (publication.settled_at() or 0) <= published + MINUTE
     assert list(gaps(publication.asked_between(f"{today} 13:46", f"{today} 14:01"))) == [MINUTE] * 14
     assert len(publication.asked_between(f"{today} 14:02", f"{today} 17:00")) == 2
-    # Today is asked for too: it is settled, and tells prices at the wrong time from right ones.
-    assert publication.source.asked[3] == (today, today + timedelta(days=1))
+    # Yesterday and today are asked for too: they are settled, and by them an answer that is off is told.
+    assert publication.source.asked[3] == (today - timedelta(days=1), today + timedelta(days=1))
 
 
 async def test_new_prices_bring_a_new_forecast_and_else_there_is_one_an_hour(store: Store) -> None:

@@ -106,9 +106,9 @@ def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
         # Nothing is stored, or nothing of late.
         ("2025-12-15 10:00", None, date(2025, 12, 1), date(2025, 12, 16)),
         ("2025-12-15 14:00", None, date(2025, 12, 1), date(2025, 12, 16)),
-        # Only the awaited day matters.
-        ("2025-12-15 13:45", date(2025, 12, 15), date(2025, 12, 16), date(2025, 12, 16)),
-        ("2025-12-15 15:29", date(2025, 12, 15), date(2025, 12, 16), date(2025, 12, 16)),
+        # The awaited day, and two by which an answer that is off is told.
+        ("2025-12-15 13:45", date(2025, 12, 15), date(2025, 12, 14), date(2025, 12, 16)),
+        ("2025-12-15 15:29", date(2025, 12, 15), date(2025, 12, 14), date(2025, 12, 16)),
         # The last 48 hours may have been corrected.
         ("2025-12-15 13:44", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),
         ("2025-12-15 15:30", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),

@@ -10,13 +10,13 @@ from tests.support.pipelines import NO_HISTORY, plain_run
 from tests.support.sources import ScriptedWeather, estonian_quotes
 from tests.support.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_start
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, months_filled, note_filled
 from tunnihind.pipeline.schedule import Situation
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource
-from tunnihind.store.quarantine import Quarantined
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
 
 NOW = local("2025-12-15 10:00")
 TODAY = date(2025, 12, 15)
@@ -31,8 +31,8 @@ def without(quotes: Quotes, *missing: int) -> Quotes:
     return {zone: {ts: price for ts, price in prices.items() if ts not in missing} for zone, prices in quotes.items()}
 
 
-def hold(store: Store, day: date, zone: str = "ee") -> None:
-    store.quarantine.put(Quarantined("first", zone, day, "zeros", "24 hours are exactly 0.00", (), NOW, NOW))
+def hold(store: Store, day: date, zone: Zone = "ee", *, reason: str = "zeros") -> None:
+    store.witnesses.put(Witness("first", zone, day, (), NOW, NOW, reason))
 
 
 def days_ago(*back: int) -> tuple[date, ...]:
@@ -108,9 +108,9 @@ def test_held_days_are_retried_for_a_month_unless_the_ordinary_fetches_reach_the
     assert situation(store).held_days == days_ago(30, 3)
 
 
-def test_a_released_day_is_not_retried(store: Store) -> None:
+def test_a_day_that_is_held_no_more_is_not_retried(store: Store) -> None:
     hold(store, TODAY - timedelta(days=5))
-    store.quarantine.release([("first", "ee", TODAY - timedelta(days=5))], NOW)
+    hold(store, TODAY - timedelta(days=5), reason="")
     assert situation(store).held_days == ()
 
 

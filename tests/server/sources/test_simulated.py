@@ -7,7 +7,8 @@ import pytest
 from tests.support.clocks import StillClock
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
-from tunnihind.price_checks.gate import Settled, judge
+from tunnihind.settling.day_prices import DayPrices
+from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
@@ -26,9 +27,10 @@ def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
     hours: dict[int, float] = {}
     for sheet in sheets:
         if sheet.zone == zone:
-            verdict = judge(sheet, Limits(-500, 4000))
-            assert isinstance(verdict, Settled)
-            hours |= verdict.hours()
+            prices = whole_day(sheet, Limits(-500, 4000))
+            assert not isinstance(prices, Held)
+            assert doubt(prices) is None
+            hours |= DayPrices.of(sheet.day, prices).hours
     return hours
 
 

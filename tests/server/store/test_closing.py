@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stores import CASE, DAY, whole_day
+from tests.support.stores import DAY, HELD, whole_day
 from tunnihind.errors import StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.store import Store
@@ -54,5 +54,5 @@ def test_a_closed_store_opens_no_file_again(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         store.prices.count()
     with pytest.raises(StoreError):
-        store.prices.add(whole_day(DAY), source="a", seen_ts=CASE.first_seen_ts)
+        store.prices.add(whole_day(DAY), source="a", seen_ts=HELD.since_ts)
     assert not folder.exists()

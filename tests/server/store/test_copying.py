@@ -12,7 +12,7 @@ from sqlalchemy import insert, text
 
 from tests.support.clocks import StillClock
 from tests.support.postgresql import PostgresqlServer
-from tests.support.stores import CASE, DAY, run, series, whole_day
+from tests.support.stores import DAY, HELD, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
@@ -44,7 +44,7 @@ def fill(store: Store) -> None:
     for n in range(3):
         store.covariates.add({f"wind_speed_100m@{n}": [series(NOW - n * DAY_S, [1.5, float("nan"), -0.25])]})
         store.runs.add(run(NOW + n * HOUR_S, level=50 + n, inputs={"ööpäev": "õ€"}))
-    store.quarantine.put(CASE)
+    store.witnesses.put(HELD)
     store.health.failed("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
     store.state.refreshed(NOW)
     with store.database.writing() as connection:
@@ -296,15 +296,15 @@ def test_a_damaged_row_is_named_and_left_out(
     source: str, postgresql: PostgresqlServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(source) as store, store.database.writing() as connection:
-        connection.execute(text("UPDATE quarantine SET day = 'no day'"))
+        connection.execute(text("UPDATE witnesses SET day = 'no day'"))
         connection.execute(text("UPDATE source_health SET error = 'a' || char(0)"))
         connection.execute(text("UPDATE prices SET eur_mwh = 'dear' WHERE zone = 'lv' AND ts % 86400 = 0"))
     with empty(postgresql) as url:
         copied = copy(source, url, shown)
         left_out = {name: table.left_out for name, table in copied.tables.items() if table.left_out}
-        assert left_out.keys() == {"quarantine", "source_health", "prices"}
+        assert left_out.keys() == {"witnesses", "source_health", "prices"}
         assert left_out["prices"] > 1
-        assert "the row of quarantine with source 'elering', zone 'ee', day 'no day' is damaged" in caplog.text
+        assert "the row of witnesses with source 'elering', zone 'ee', day 'no day' is damaged" in caplog.text
         assert {table.written for table in copy(source, url, shown).tables.values()} == {0}
 
 

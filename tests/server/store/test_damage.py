@@ -18,7 +18,7 @@ from tests.server.store.conftest import System
 from tests.support.pipelines import plain_run
 from tests.support.postgresql import PostgresqlServer
 from tests.support.sources import ScriptedWeather
-from tests.support.stores import CASE, DAY, run, series, whole_day
+from tests.support.stores import DAY, HELD, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError, SourceUnreachable
@@ -78,7 +78,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
             store.prices.add(whole_day(DAY - timedelta(day)), source="elering", seen_ts=NOW - DAY_S)
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0], lead_s=DAY_S)]})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
-            store.quarantine.put(replace(CASE, day=DAY - timedelta(day)))
+            store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
             store.health.failed(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
         store.runs.keep_score(None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
@@ -214,7 +214,7 @@ def work_with(store: Store) -> None:
     store.thin(NOW)
     store.state.refreshed(NOW)
     store.runs.add(run(NOW))
-    store.quarantine.put(CASE)
+    store.witnesses.put(HELD)
     store.health.succeeded("elering", NOW)
     look_at_everything(store)
 
@@ -279,7 +279,7 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
     ts = day_start(DAY - timedelta(10)) + 3600
     with changing(url) as connection:
         connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
-        connection.execute(text("DELETE FROM quarantine"))  # whose days may have gaps
+        connection.execute(text("DELETE FROM witnesses"))  # whose days may have gaps
     with Store(url) as store:
         assert ts not in store.prices.archive().everything().of("ee")
         assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stores import CASE, DAY, run, series, whole_day
+from tests.support.stores import DAY, HELD, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
 from tunnihind.store.store import Store
 
-SEEN = CASE.first_seen_ts
+SEEN = HELD.since_ts
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
@@ -26,7 +26,7 @@ def fill(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)
     store.covariates.add({"ee_wind_mw": [series(SEEN, [1.0])]})
     store.runs.add(run(SEEN))
-    store.quarantine.put(CASE)
+    store.witnesses.put(HELD)
     store.health.failed("elering", SEEN, SourceUnreachable("elering", "no answer"))
 
 
@@ -48,10 +48,10 @@ def read_all(store: Store) -> None:
     assert len(store.archive().prices.everything().of("ee")) == 24
     assert list(store.archive().covariates.series) == ["ee_wind_mw"]
     assert store.runs.newest() is not None
-    assert store.quarantine.held() == [CASE]
+    assert store.witnesses.held() == [HELD]
     assert store.health.all()["elering"].failures == 1
     assert store.lease().holder() is None
-    assert store.state.version() == 2
+    assert store.state.version() == 3
 
 
 WRITES: list[Callable[[Store], object]] = [
@@ -59,7 +59,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.covariates.add({"ee_wind_mw": [series(SEEN, [2.0])]}),
     lambda store: store.runs.add(run(SEEN)),
     lambda store: store.runs.keep_score(None),
-    lambda store: store.quarantine.put(CASE),
+    lambda store: store.witnesses.put(HELD),
     lambda store: store.health.succeeded("elering", SEEN),
     lambda store: store.lease().claim(),
     lambda store: store.lease().release(),

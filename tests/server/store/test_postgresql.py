@@ -162,7 +162,7 @@ def test_a_role_that_may_only_read_can_do_that_and_is_told_so_as_a_writer(
         connection.execute("DROP ROLE IF EXISTS reader")
         connection.execute("CREATE ROLE reader LOGIN IN ROLE pg_read_all_data")
     address = postgresql.url(database, role="reader")
-    with pytest.raises(StoreError, match="the role reader may not write to prices, quarantine, "):
+    with pytest.raises(StoreError, match="the role reader may not write to prices, witnesses, "):
         Store(address)
     with Store(address, read_only=True) as store:
         assert store.runs.newest() is not None

@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.pipelines import plain_runs
-from tests.support.stores import CASE, DAY, emptied, run, series, utc, whole_day
+from tests.support.stores import DAY, HELD, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, QUARTER_S, delivery_day
-from tunnihind.store.retention import COVARIATE_DAYS, QUARANTINE_DAYS, RUN_DAYS
+from tunnihind.store.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
@@ -168,16 +167,10 @@ def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
     assert store.prices.count() == 2 * 24 * 4
 
 
-def test_the_quarantine_keeps_the_cases_that_were_last_seen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tunnihind.store.retention.QUARANTINE_CASES", 3)
-    for back in range(5):
-        store.quarantine.put(replace(CASE, day=DAY - timedelta(back), last_seen_ts=CASE.last_seen_ts + back // 4))
-    assert store.thin(CASE.last_seen_ts) == 2
-    assert [case.day for case in store.quarantine.held()] == [DAY, DAY - timedelta(1), DAY - timedelta(4)]
-
-
-def test_quarantine_is_cleared_after_its_time_counted_from_the_last_sight(store: Store) -> None:
-    store.quarantine.put(CASE)
-    store.quarantine.put(replace(CASE, day=DAY - timedelta(1), last_seen_ts=CASE.last_seen_ts - 1))
-    assert store.thin(CASE.last_seen_ts + QUARANTINE_DAYS * DAY_S) == 1
-    assert [case.day for case in store.quarantine.held()] == [DAY]
+def test_what_was_said_of_days_long_past_goes_unless_it_was_heard_lately(store: Store) -> None:
+    old = DAY - timedelta(days=WITNESS_DAYS + 1)
+    ago = HELD.heard_ts - WITNESS_DAYS * DAY_S - 1
+    for day, heard_ts in ((DAY, HELD.heard_ts), (old, HELD.heard_ts), (old - timedelta(days=1), ago)):
+        store.witnesses.put(replace(HELD, day=day, heard_ts=heard_ts))
+    assert store.thin(HELD.heard_ts) == 1
+    assert [one.day for one in store.witnesses.held()] == [DAY, old]

@@ -18,7 +18,6 @@ from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S
-from tunnihind.store.confirmation import Doubt
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
@@ -168,7 +167,7 @@ def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_t
     for made_at in (MADE, MADE + HOUR_S):
         hours = run(made_at)
         store.runs.add(hours, replace(hours, step_s=QUARTER_S))
-    store.confirmation.withdraw(Doubt("disputed", "elering", MADE, "entsoe", "an hour late"), MADE + HOUR_S, MADE)
+    store.prices.withdraw("ee", ["elering"], MADE + HOUR_S, None, MADE)
     for step_s in (HOUR_S, QUARTER_S):
         assert [one.made_at for one in store.runs.since(0, step_s=step_s)] == [MADE]
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.stores import CASE, DAY, run, series, utc, whole_day
+from tests.support.stores import DAY, HELD, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.state import Fact, StateBook
@@ -22,6 +22,8 @@ SERVED: dict[str, Callable[[Store], object]] = {
     "new prices": lambda store: store.prices.add(whole_day(DAY + timedelta(1)), source="a", seen_ts=NOW),
     "a correction": lambda store: add(store, 2.0),
     "a run": lambda store: store.runs.add(run(NOW)),
+    "a held day": lambda store: store.witnesses.put(HELD),
+    "a source that is asked": lambda store: store.state.has_price_sources(["elering"]),
     "a score": lambda store: store.runs.keep_score(BacktestScore(1.0, 2.0, 0.5, 24)),
 }
 
@@ -29,15 +31,14 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "prices known already": add,
     "no prices": lambda store: store.prices.add([], source="a", seen_ts=NOW),
     "covariates": lambda store: store.covariates.add({"ee_wind_mw": [series(NOW, [1.0])]}),
-    "a held day": lambda store: store.quarantine.put(CASE),
-    "a released day": lambda store: store.quarantine.release([("elering", "ee", DAY)], NOW),
+    "what is held back as before": lambda store: store.witnesses.put(HELD, is_news=False),
     "a failure": lambda store: store.health.failed("elering", NOW, SourceUnreachable("elering", "no answer")),
     "a good answer": lambda store: store.health.succeeded("elering", NOW),
     "a claim": lambda store: store.lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.refreshed(NOW),
     "thinning": lambda store: store.thin(NOW),
-    "reading": lambda store: (store.archive(), store.runs.newest(), store.quarantine.held()),
+    "reading": lambda store: (store.archive(), store.runs.newest(), store.witnesses.held()),
 }
 
 

@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create prices, quarantine, covariates, runs, source_health, leases and state."""
+    """Create prices, witnesses, covariates, runs, source_health, leases and state."""
     op.create_table(
         "prices",
         sa.Column("zone", sa.Text, nullable=False),
@@ -22,17 +22,16 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "quarantine",
+        "witnesses",
         sa.Column("source", sa.Text, nullable=False),
         sa.Column("zone", sa.Text, nullable=False),
         sa.Column("day", sa.Date, nullable=False),
+        sa.Column("prices", sa.Text, nullable=False),
+        sa.Column("since_ts", sa.BigInteger, nullable=False),
+        sa.Column("heard_ts", sa.BigInteger, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("detail", sa.Text, nullable=False),
-        sa.Column("quotes", sa.Text, nullable=False),
-        sa.Column("first_seen_ts", sa.BigInteger, nullable=False),
-        sa.Column("last_seen_ts", sa.BigInteger, nullable=False),
-        sa.Column("released_ts", sa.BigInteger),
-        sa.PrimaryKeyConstraint("source", "zone", "day", name="pk_quarantine"),
+        sa.PrimaryKeyConstraint("source", "zone", "day", name="pk_witnesses"),
     )
     op.create_table(
         "covariates",

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.day_quotes import AUTUMN, SPRING, whole_day
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start, hourly_prices
-from tunnihind.price_checks.gate import Reason, Refused, Settled, Verdict, judge
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start
+from tunnihind.settling.sheet import Held, Reason, doubt
+from tunnihind.settling.sheet import whole_day as checked
 from tunnihind.sources.base import DaySheet, Quote
 
 DAY = date(2025, 12, 15)
@@ -19,32 +20,22 @@ def sheet(day: date, quotes: Iterable[Quote]) -> DaySheet:
 
 
 def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:
-    verdict = judge(sheet(day, quotes), ESTONIA.limits)
-    assert isinstance(verdict, Refused)
-    assert (verdict.source, verdict.zone, verdict.day) == ("source", "ee", day)
-    return verdict.reason, verdict.detail
+    held = checked(sheet(day, quotes), ESTONIA.limits)
+    assert isinstance(held, Held)
+    return held.reason, held.detail
+
+
+def believed(quotes: Iterable[Quote]) -> bool:
+    prices = checked(sheet(DAY, quotes), ESTONIA.limits)
+    assert not isinstance(prices, Held)
+    return doubt(prices) is None
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
 @pytest.mark.parametrize("day", [DAY, SPRING, AUTUMN, date(2024, 2, 29)])
-def test_a_whole_day_settles_at_the_step_of_its_spacing(day: date, step_s: int) -> None:
+def test_a_whole_day_passes_at_the_step_of_its_spacing_in_order_of_time(day: date, step_s: int) -> None:
     quotes = whole_day(day, step_s)
-    verdict = judge(sheet(day, quotes), ESTONIA.limits)
-    assert verdict == Settled("source", "ee", day, step_s, dict(quotes))
-
-
-def test_settled_quarters_make_hours_by_their_mean() -> None:
-    quotes = whole_day(AUTUMN, QUARTER_S)
-    verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
-    assert isinstance(verdict, Settled)
-    assert verdict.hours() == hourly_prices(dict(quotes))
-    assert len(verdict.hours()) == 25
-
-
-def test_settled_prices_are_in_order_of_time() -> None:
-    verdict = judge(sheet(DAY, reversed(whole_day(DAY, HOUR_S))), ESTONIA.limits)
-    assert isinstance(verdict, Settled)
-    assert list(verdict.prices) == sorted(verdict.prices)
+    assert checked(sheet(day, reversed(quotes)), ESTONIA.limits) == tuple(price for _, price in quotes)
 
 
 @pytest.mark.parametrize(
@@ -89,17 +80,17 @@ def test_a_price_that_is_no_number_is_refused(price: float) -> None:
 def test_the_limits_themselves_are_possible_prices(price: float, passes: bool) -> None:
     quotes = whole_day(DAY, HOUR_S)
     quotes[3] = Quote(quotes[3].ts, price)
-    verdict = judge(sheet(DAY, quotes), ESTONIA.limits)
-    assert isinstance(verdict, Settled) is passes
-    if isinstance(verdict, Refused):
-        assert verdict.reason == Reason.OUT_OF_BOUNDS
-        assert "2025-12-15T02:00:00Z is outside -500 to 4000" in verdict.detail
+    found = checked(sheet(DAY, quotes), ESTONIA.limits)
+    assert isinstance(found, tuple) is passes
+    if isinstance(found, Held):
+        assert found.reason == Reason.OUT_OF_BOUNDS
+        assert "2025-12-15T02:00:00Z is outside -500 to 4000" in found.detail
 
 
 def test_limits_are_the_operators() -> None:
-    verdict = judge(sheet(DAY, whole_day(DAY, HOUR_S)), Limits(0.0, 50.0))
-    assert isinstance(verdict, Refused)
-    assert verdict.reason == Reason.OUT_OF_BOUNDS
+    found = checked(sheet(DAY, whole_day(DAY, HOUR_S)), Limits(0.0, 50.0))
+    assert isinstance(found, Held)
+    assert found.reason == Reason.OUT_OF_BOUNDS
 
 
 def test_a_quote_off_the_quarter_grid_is_refused() -> None:
@@ -121,38 +112,29 @@ def test_two_prices_for_one_period_are_refused() -> None:
 
 def test_the_same_price_given_twice_is_no_contradiction() -> None:
     quotes = whole_day(DAY, HOUR_S)
-    assert isinstance(judge(sheet(DAY, quotes + quotes[:3]), ESTONIA.limits), Settled)
+    assert believed(quotes + quotes[:3])
 
 
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 20), (QUARTER_S, 80), (HOUR_S, 23)])
-def test_twenty_hours_of_exact_zero_are_not_believed(step_s: int, zeros: int) -> None:
-    quotes = whole_day(DAY, step_s, lambda n: 0.0 if n < zeros else 30.0 + n)
-    reason, detail = refusal(DAY, quotes)
-    assert (reason, detail) == (Reason.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
+def test_twenty_hours_of_exact_zero_are_doubtful(step_s: int, zeros: int) -> None:
+    prices = [0.0 if n < zeros else 30.0 + n for n in range(24 * HOUR_S // step_s)]
+    assert doubt(prices) == Held(Reason.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
 
 
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 19), (QUARTER_S, 79)])
 def test_fewer_zeros_are_a_sunny_day(step_s: int, zeros: int) -> None:
-    quotes = whole_day(DAY, step_s, lambda n: 0.0 if n < zeros else 30.0 + n)
-    assert isinstance(judge(sheet(DAY, quotes), ESTONIA.limits), Settled)
+    assert believed(whole_day(DAY, step_s, lambda n: 0.0 if n < zeros else 30.0 + n))
 
 
 def test_a_day_of_small_negative_prices_is_believed() -> None:
-    assert isinstance(judge(sheet(DAY, whole_day(DAY, QUARTER_S, lambda n: -0.01 - n % 3)), ESTONIA.limits), Settled)
+    assert believed(whole_day(DAY, QUARTER_S, lambda n: -0.01 - n % 3))
 
 
-def test_a_flat_day_is_not_believed_and_keeps_its_prices_for_confirmation() -> None:
-    quotes = whole_day(DAY, HOUR_S, lambda _: 55.5)
-    verdict = judge(sheet(DAY, quotes), ESTONIA.limits)
-    assert isinstance(verdict, Refused)
-    assert (verdict.reason, verdict.detail) == (Reason.FLAT, "every price is 55.5")
-    assert verdict.doubted == Settled("source", "ee", DAY, HOUR_S, dict(quotes))
-
-
-def test_an_impossible_day_keeps_no_prices_for_confirmation() -> None:
-    verdict = judge(sheet(DAY, whole_day(DAY, HOUR_S)[:5]), ESTONIA.limits)
-    assert isinstance(verdict, Refused)
-    assert verdict.doubted is None
+def test_a_flat_day_and_a_copy_of_another_day_are_doubtful() -> None:
+    assert doubt([55.5] * 24) == Held(Reason.FLAT, "every price is 55.5")
+    other = tuple(map(float, range(24)))
+    assert doubt(other, [other[::-1]]) is None
+    assert doubt(other, [other]) == Held(Reason.COPY, "every price is that of another day")
 
 
 any_quotes = st.lists(
@@ -168,17 +150,16 @@ any_quotes = st.lists(
 
 @given(quotes=any_quotes)
 def test_any_sheet_gets_a_verdict_and_what_settles_is_whole_and_possible(quotes: list[Quote]) -> None:
-    verdict: Verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
-    if isinstance(verdict, Settled):
-        assert len(verdict.prices) * verdict.step_s == day_end(AUTUMN) - day_start(AUTUMN)
-        assert all(ESTONIA.limits.floor <= price <= ESTONIA.limits.cap for price in verdict.prices.values())
+    found = checked(sheet(AUTUMN, quotes), ESTONIA.limits)
+    if isinstance(found, tuple):
+        assert len(found) in {25, 100}
+        assert all(ESTONIA.limits.floor <= price <= ESTONIA.limits.cap for price in found)
     else:
-        assert verdict.detail
+        assert found.detail
 
 
 @given(dropped=st.sets(st.integers(0, 99), min_size=1))
 def test_no_day_with_a_missing_quarter_ever_settles(dropped: set[int]) -> None:
     quotes = [quote for n, quote in enumerate(whole_day(AUTUMN, QUARTER_S)) if n not in dropped]
-    verdict = judge(sheet(AUTUMN, quotes), ESTONIA.limits)
     whole_hours_left = len(quotes) == 25 and all(quote.ts % HOUR_S == 0 for quote in quotes)
-    assert isinstance(verdict, Refused) or whole_hours_left
+    assert isinstance(checked(sheet(AUTUMN, quotes), ESTONIA.limits), Held) or whole_hours_left

@@ -1,0 +1,7 @@
+"""From a source's answer to a settled price, in the order in which it happens.
+
+- `sheet` checks one sheet by itself: is it a whole and possible day?
+- `day_prices` compares two days' prices;
+- `rule` decides, by zone and delivery day, what the sources' answers and what is settled come to: pure functions;
+- `settling` applies the rule to the store.
+"""

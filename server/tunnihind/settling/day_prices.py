@@ -1,0 +1,136 @@
+"""A delivery day's prices, by the quarter or by the hour, and how two of them differ. All of it is pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Final, NamedTuple, Self
+
+from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
+
+TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
+"""Prices that differ by no more are equal: a cent of rounding, and the error of floating point."""
+
+_LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
+_FEW: Final = 4
+"""So few periods may be alike by chance."""
+_EXPLAINED: Final = 0.9
+"""The share of the differing periods that a shift has to explain."""
+_SMALL_EUR_MWH: Final = 5.0
+"""Prices nearer to zero say little about a factor."""
+
+
+class Pair(NamedTuple):
+    """Two prices of one period, EUR/MWh."""
+
+    ts: int
+    ours: float
+    theirs: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether they differ by more than rounding."""
+        return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
+
+
+@dataclass(frozen=True)
+class DayPrices:
+    """Prices by the start of their period, EUR/MWh: quarters, and hours that are known as hours only."""
+
+    quarters: dict[int, float] = field(default_factory=dict)
+    whole_hours: dict[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, day: date, prices: Sequence[float]) -> Self:
+        """Return a whole day's prices that are given in order of time."""
+        step_s = (day_end(day) - day_start(day)) // len(prices)
+        by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
+        return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
+
+    @cached_property
+    def hours(self) -> dict[int, float]:
+        """Every hour that has a price, by the mean of its quarters where it has them."""
+        return self.whole_hours | hourly_prices(self.quarters)
+
+    def beside(self, other: DayPrices) -> list[Pair]:
+        """Return the prices that both have, in order of time: by the hour where one side has only hours."""
+        pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
+        by_quarter = {floor_hour(pair.ts) for pair in pairs}
+        pairs += [
+            Pair(ts, price, other.hours[ts])
+            for ts, price in self.hours.items()
+            if ts in other.hours and ts not in by_quarter
+        ]
+        return sorted(pairs)
+
+    def first_difference(self, other: DayPrices) -> Pair | None:
+        """Return the first prices that differ, None where all that both have is equal."""
+        return next((pair for pair in self.beside(other) if pair.differs), None)
+
+    def is_as(self, other: DayPrices) -> bool:
+        """Return whether the two have something in common, and no difference."""
+        return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
+
+    def adds_to(self, other: DayPrices) -> bool:
+        """Return whether this has hours that the other lacks, or the quarters of its hours."""
+        return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
+
+    def over(self, settled: DayPrices) -> list[tuple[int, int, float]]:
+        """Return what to store as (start, step, price) so that this stands in place of what is settled.
+
+        A settled price that is equal stays as it is. Hours add nothing to settled quarters: where they differ, the
+        quarters get the hour's price. Hours that were settled before their quarters follow these.
+        """
+        rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
+        if self.quarters:
+            earlier = settled.whole_hours.keys() & self.hours.keys()
+            rows += [(ts, HOUR_S, _kept(self.hours[ts], settled.whole_hours[ts])) for ts in sorted(earlier)]
+        for hour, price in self.whole_hours.items():
+            quarters = {ts: settled.quarters.get(ts) for ts in range(hour, hour + HOUR_S, QUARTER_S)}
+            if None in quarters.values():
+                rows.append((hour, HOUR_S, _kept(price, settled.whole_hours.get(hour))))
+            else:
+                is_equal = not Pair(hour, price, settled.hours[hour]).differs
+                rows += [
+                    (ts, QUARTER_S, known if is_equal and known is not None else price)
+                    for ts, known in quarters.items()
+                ]
+        return rows
+
+
+def looks_like(prices: DayPrices, known: DayPrices) -> str:
+    """Say in words how a day seems to have come from a known one by mistake: moved in time, or times a factor.
+
+    It is empty where neither explains it.
+    """
+    pairs = prices.beside(known)
+    differing = [pair for pair in pairs if pair.differs]
+    by_ts = {pair.ts: pair.theirs for pair in pairs}
+    step_s = QUARTER_S if len(pairs) > len(prices.hours) else HOUR_S
+    for quarters in range(step_s // QUARTER_S, _LONGEST_SHIFT + 1, step_s // QUARTER_S):
+        for shift_s in (quarters * QUARTER_S, -quarters * QUARTER_S):
+            moved = [Pair(ts, price, by_ts[ts - shift_s]) for ts, price, _ in differing if ts - shift_s in by_ts]
+            explained = sum(not pair.differs for pair in moved)
+            if explained >= max(_FEW, _EXPLAINED * len(differing) - abs(shift_s) // step_s):
+                return _shift_in_words(shift_s)
+    factor = _factor(differing)
+    return f"{factor:.3g} times as high" if factor else ""
+
+
+def _kept(price: float, settled: float | None) -> float:
+    return price if settled is None or abs(price - settled) > TOLERANCE_EUR_MWH else settled
+
+
+def _factor(differing: Iterable[Pair]) -> float | None:
+    ratios = [ours / theirs for _, ours, theirs in differing if abs(theirs) >= _SMALL_EUR_MWH]
+    if len(ratios) < _FEW or max(ratios) - min(ratios) > 0.01 * abs(max(ratios)):
+        return None
+    return sum(ratios) / len(ratios)
+
+
+def _shift_in_words(shift_s: int) -> str:
+    """Say how far prices stand from where they belong: `an hour too late`, `15 minutes too early`."""
+    hours, rest_s = divmod(abs(shift_s), HOUR_S)
+    whole = "an hour" if hours == 1 else f"{hours} hours"
+    length = f"{abs(shift_s) // 60} minutes" if rest_s else whole
+    return f"{length} too {'late' if shift_s > 0 else 'early'}"

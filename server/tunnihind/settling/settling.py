@@ -1,0 +1,201 @@
+"""Settles prices: applies the rule to what sources answer, stores what it settles, and says what it holds back."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from typing import Final
+
+from tunnihind.market import ESTONIA, QUARTER_S, Limits, Zone, day_end, day_start, delivery_day, hours_of
+from tunnihind.settling.day_prices import DayPrices
+from tunnihind.settling.rule import Ruling, Settled, rule
+from tunnihind.settling.sheet import Held, Reason, whole_day
+from tunnihind.sources.base import DaySheet
+from tunnihind.store.prices import AGREED, VOUCHED, Added, Price
+from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
+
+_LOG: Final = logging.getLogger(__name__)
+
+HELD_DAYS: Final = 30
+"""A delivery day that is held back is asked for again for so many days."""
+
+_DAY: Final = timedelta(days=1)
+_UNSETTLED: Final = Settled(DayPrices(), 0, frozenset())
+
+type _Key = tuple[str, Zone, date]
+type _Settled = dict[Zone, dict[date, Settled]]
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAnswer:
+    """A source's prices of some delivery days."""
+
+    source: str
+    sheets: Sequence[DaySheet]
+
+    @property
+    def estonian_fault(self) -> str:
+        """Why no Estonian day of it can be read; empty where one can be read, or where there is none."""
+        estonian = [sheet.fault for sheet in self.sheets if sheet.zone == ESTONIA.zone]
+        return estonian[0] if estonian and all(estonian) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What answers came to. `wrong_since` is since when prices were settled all of which turned out to be wrong."""
+
+    added: Added = field(default_factory=Added)
+    wrong_since: int | None = None
+
+    def __add__(self, other: Outcome) -> Outcome:
+        since = [since for since in (self.wrong_since, other.wrong_since) if since is not None]
+        return Outcome(self.added + other.added, min(since, default=None))
+
+
+class Settling:
+    """Settles prices. `sources` are names in the order of trust; `on_held` is called with a source and a reason.
+
+    All of it works on the store and asks no source. It is meant for a thread.
+    """
+
+    def __init__(
+        self, store: Store, sources: Sequence[str], limits: Limits, on_held: Callable[[str, str], None]
+    ) -> None:
+        self._store = store
+        self._sources = sources
+        self._limits = limits
+        self._on_held = on_held
+
+    def window(self, first: date, last: date) -> tuple[date, date]:
+        """Return the days to ask for. A settled one beside them is added where none of them is settled.
+
+        By it, an answer that is off is told from one that is right. Raises StoreError.
+        """
+        known = {day for days in self._settled(first - _DAY, last + _DAY).values() for day in days}
+        if any(first <= day <= last for day in known):
+            return first, last
+        if first - _DAY in known:
+            return first - _DAY, last
+        return first, last + _DAY if last + _DAY in known else last
+
+    def keep(self, answers: Sequence[PriceAnswer], now: int) -> Outcome:
+        """Settle what the rule settles, and note what it holds back. Raises StoreError."""
+        sheets = [sheet for answer in answers for sheet in answer.sheets]
+        if not sheets:
+            self._store.state.refreshed(now)
+            return Outcome()
+        first, last = min(sheet.day for sheet in sheets), max(sheet.day for sheet in sheets)
+        known = {_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources}
+        heard, faults = dict(known), {}
+        for sheet in sheets:
+            key = sheet.source, sheet.zone, sheet.day
+            found = whole_day(sheet, self._limits)
+            if isinstance(found, Held):
+                faults[key] = found
+            heard[key] = _heard(known.get(key), sheet, () if isinstance(found, Held) else found, now)
+        waits_from = delivery_day(now) - timedelta(days=HELD_DAYS)
+        settled, outcome = self._settled(first, last), Outcome()
+        for zone in settled:
+            rulings = rule([_of(heard, source, zone) for source in self._sources], settled[zone], waits_from)
+            outcome += self._store_ruled(zone, rulings, settled[zone], now)
+            heard |= {key: _ruled(one, rulings[key[2]]) for key, one in heard.items() if key[1] == zone and one.prices}
+        for key, fault in self._that_matter(faults, first, last):
+            heard[key] = replace(heard[key], reason=fault.reason, detail=fault.detail)
+        self._note(known, heard, waits_from)
+        if any(heard[sheet.source, sheet.zone, sheet.day].reason != Reason.OFF for sheet in sheets):
+            self._store.state.refreshed(now)
+        return outcome
+
+    def _settled(self, first: date, last: date) -> _Settled:
+        """Return what is settled of some delivery days."""
+        found: _Settled = {zone: {} for zone in ESTONIA.zones}
+        rows = defaultdict(list)
+        for (zone, ts, step_s), version in sorted(
+            self._store.prices.between(day_start(first), day_end(last) - 1).items()
+        ):
+            rows[zone, delivery_day(ts)].append((ts, step_s, version))
+        for (zone, day), versions in rows.items():
+            prices = DayPrices()
+            for ts, step_s, version in versions:
+                (prices.quarters if step_s == QUARTER_S else prices.whole_hours)[ts] = version.eur_mwh
+            since_ts = min(version.seen_ts for _, _, version in versions)
+            sources = frozenset(version.source for _, _, version in versions)
+            found[zone][day] = Settled(prices, since_ts, sources - VOUCHED)
+        return found
+
+    def _store_ruled(
+        self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, Settled], now: int
+    ) -> Outcome:
+        """Store what is settled. Unconfirmed prices that were wrong on all days are withdrawn, with all since them."""
+        book = self._store.prices
+        for day in (day for day, ruling in rulings.items() if ruling.withdraws):
+            book.withdraw(
+                zone, settled[day].unconfirmed_from, settled[day].since_ts, (day_start(day), day_end(day)), now
+            )
+        prices: dict[str, list[Price]] = defaultdict(list)
+        wrong = []
+        for day, ruling in rulings.items():
+            if ruling.settles is not None:
+                given, there = DayPrices.of(day, ruling.settles.prices), settled.get(day, _UNSETTLED)
+                is_same = given.is_as(there.prices) and not given.adds_to(there.prices)
+                if not is_same or (ruling.is_agreed and not there.is_agreed):
+                    rows = [Price(zone, *row) for row in given.over(there.prices)]
+                    prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
+                if not there.is_agreed and not given.is_as(there.prices):
+                    wrong.append(there)
+        wrong_since = None
+        if wrong and len(wrong) == len(settled):
+            wrong_since = min(there.since_ts for there in wrong)
+            book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
+        added = (book.add(rows, source=source, seen_ts=now) for source, rows in prices.items())
+        return Outcome(sum(added, Added()), wrong_since)
+
+    def _that_matter(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
+        """Yield the faults of sheets; an incomplete answer does not matter where the whole day is settled."""
+        settled = self._settled(first, last) if faults else {}
+        for (source, zone, day), fault in faults.items():
+            hours = settled[zone][day].prices.hours if day in settled[zone] else {}
+            if fault.reason is not Reason.INCOMPLETE or len(hours) < len(hours_of(day)):
+                yield (source, zone, day), fault
+
+    def _note(self, known: Mapping[_Key, Witness], heard: Mapping[_Key, Witness], waits_from: date) -> None:
+        """Keep the witnesses, and say in the log what is newly held back, and what no longer is."""
+        news = [
+            one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
+        ]
+        passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
+        # Of days long past only what is held back, or was, is worth keeping.
+        kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
+        self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
+        for one in news:
+            self._on_held(one.source, one.reason)
+        for line in held_in_words(news):
+            _LOG.warning(line)
+        for source in dict.fromkeys(source for source, _, _ in passed):
+            days = [(zone, day) for other, zone, day in passed if other == source]
+            _LOG.info("%s's prices of %s have passed after all", source, days_in_words(days))
+
+
+def _key(one: Witness) -> _Key:
+    return one.source, one.zone, one.day
+
+
+def _of(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
+    """Return what a source says of a zone's whole days."""
+    return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
+
+
+def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
+    """Return what a source says by its newest sheet. One without a whole day leaves its newest whole answer."""
+    if known is not None and not prices:
+        return known if known.prices else replace(known, heard_ts=now)
+    is_same = known is not None and known.prices == prices
+    since_ts = min(known.since_ts, now) if known is not None and is_same else now
+    return Witness(sheet.source, sheet.zone, sheet.day, prices, since_ts, now)
+
+
+def _ruled(one: Witness, ruling: Ruling) -> Witness:
+    held = ruling.held.get(one.source)
+    return replace(one, reason=held.reason if held else "", detail=held.detail if held else "")

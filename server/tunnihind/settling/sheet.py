@@ -1,0 +1,118 @@
+"""Checks one sheet by itself: only a whole and possible delivery day makes its source a witness.
+
+Sources have answered with status 200 and half a day, two prices for a quarter, or zeros. All of this is pure.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc, market_time_unit
+from tunnihind.sources.base import DaySheet, Quote
+
+_ZERO_HOURS: Final = 20
+_MOST_HOURS: Final = 25
+
+
+class Reason(StrEnum):
+    """Why a source's prices of a delivery day are held back."""
+
+    UNREADABLE = "unreadable"
+    NOT_FINITE = "not-finite"
+    OUT_OF_BOUNDS = "out-of-bounds"
+    OFF_GRID = "off-grid"
+    CONTRADICTION = "contradiction"
+    MIXED_SPACING = "mixed-spacing"
+    INCOMPLETE = "incomplete"
+    ZEROS = "zeros"
+    FLAT = "flat"
+    COPY = "copy"
+    DISAGREEMENT = "disagreement"
+    CORRECTION = "correction"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Why something is held back: a reason for programs and a detail for people."""
+
+    reason: Reason
+    detail: str
+
+
+def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
+    """Return a day's prices in order of time, or why they are not a whole and possible day.
+
+    The step is inferred from the spacing: a whole day of hours passes at any time.
+    """
+    if sheet.fault:
+        return Held(Reason.UNREADABLE, sheet.fault)
+    fault = _impossible(sheet.quotes, limits) or _off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet)
+    return fault or tuple({quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}.values())
+
+
+def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
+    """Return why a whole day's prices are believed only when two sources say them, None where they are believable.
+
+    They are rows of zeros, a flat day, or a copy of one of the days `before`. No such day has ever been traded.
+    """
+    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
+    if zero_hours >= _ZERO_HOURS:
+        return Held(Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
+    if min(prices) == max(prices):
+        return Held(Reason.FLAT, f"every price is {prices[0]:g}")
+    if tuple(prices) in before:
+        return Held(Reason.COPY, "every price is that of another day")
+    return None
+
+
+def _impossible(quotes: Iterable[Quote], limits: Limits) -> Held | None:
+    for ts, eur_mwh in quotes:
+        if not math.isfinite(eur_mwh):
+            return Held(Reason.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
+        if not limits.floor <= eur_mwh <= limits.cap:
+            bounds = f"{limits.floor:g} to {limits.cap:g}"
+            return Held(Reason.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}")
+    return None
+
+
+def _off_grid(sheet: DaySheet) -> Held | None:
+    for ts, _ in sheet.quotes:
+        if ts % QUARTER_S:
+            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of a quarter")
+        if not day_start(sheet.day) <= ts < day_end(sheet.day):
+            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
+    return None
+
+
+def _contradiction(quotes: Iterable[Quote]) -> Held | None:
+    prices: dict[int, float] = {}
+    for ts, eur_mwh in quotes:
+        if prices.setdefault(ts, eur_mwh) != eur_mwh:
+            return Held(Reason.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}")
+    return None
+
+
+def _gap(sheet: DaySheet) -> Held | None:
+    starts = {quote.ts for quote in sheet.quotes}
+    step_s = _step(sheet)
+    expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s
+    if len(starts) == expected:
+        return None
+    if step_s == QUARTER_S:
+        lone = [
+            ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
+        ]
+        if len(lone) > 1:
+            return Held(Reason.MIXED_SPACING, f"{len(lone)} hours stand among quarters")
+    unit = "quarters" if step_s == QUARTER_S else "hours"
+    return Held(Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}")
+
+
+def _step(sheet: DaySheet) -> int:
+    """Return the step between the quotes; for a single quote it is the day's market time unit."""
+    if len({quote.ts for quote in sheet.quotes}) < 2:  # noqa: PLR2004
+        return market_time_unit(sheet.day)
+    return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in sheet.quotes) else QUARTER_S

@@ -1,0 +1,134 @@
+"""Witnesses: what each price source last said of a delivery day, and why that is held back where it is."""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite
+
+import msgspec
+from sqlalchemy import ColumnElement, delete
+
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
+from tunnihind.store.database import Database
+from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.rows import YEARS, Cells, Instant, Rows, from_json
+from tunnihind.store.schema import witnesses as table
+from tunnihind.store.state import StateBook
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What one source says of a zone's delivery day.
+
+    `prices` are those of its newest whole answer, EUR/MWh, hours or quarters in order of time. They stand since
+    `since_ts` and were last heard at `heard_ts`; there are none where no answer was whole. `reason` and `detail` say
+    why its newest answer is held back, and are empty where it isn't.
+    """
+
+    source: str
+    zone: Zone
+    day: date
+    prices: Sequence[float]
+    since_ts: Instant
+    heard_ts: Instant
+    reason: str = ""
+    detail: str = ""
+
+    @property
+    def stands_s(self) -> int:
+        """How long the same has been said, in seconds."""
+        return self.heard_ts - self.since_ts
+
+
+class WitnessBook:
+    """The witnesses of a store."""
+
+    def __init__(self, database: Database, state: StateBook) -> None:
+        self._database = database
+        self._state = state
+        self._rows = Rows(table, _witness, database.damage)
+
+    def put(self, *witnesses: Witness, is_news: bool = True) -> None:
+        """Keep what sources say; `is_news` where what is held back has changed. Raises StoreError."""
+        if not witnesses:
+            return
+        with self._database.writing() as connection:
+            rows = [
+                {name: getattr(one, name) for name in table.columns.keys()} | {"prices": json.dumps(list(one.prices))}  # noqa: SIM118  columns of a table
+                for one in witnesses
+            ]
+            upsert(connection, table, rows)
+            if is_news:
+                self._state.advance(connection)
+
+    def between(self, first: date, last: date) -> list[Witness]:
+        """Return what all sources say of some delivery days. Raises StoreError."""
+        return self._read(table.c.day.between(first, last))
+
+    def held(self, first: date | None = None) -> list[Witness]:
+        """Return what is held back, of the days from `first` on, newest delivery day first. Raises StoreError."""
+        where = [] if first is None else [table.c.day >= first]
+        return [one for one in self._read(*where) if one.reason]
+
+    def keep_only(self, sources: Collection[str]) -> None:
+        """Forget all other sources: they are no longer asked. Raises StoreError."""
+        with self._database.writing() as connection:
+            connection.execute(delete(table).where(table.c.source.not_in(sources)))
+
+    def _read(self, *where: ColumnElement[bool]) -> list[Witness]:
+        with self._database.reading() as connection:
+            found = list(self._rows.read(connection, *where))
+        return sorted(found, key=lambda one: (-one.day.toordinal(), ZONES.index(one.zone), one.source))
+
+
+def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
+    """Yield a line for each thing that is wrong with a source's prices, however many zones and days it concerns."""
+    groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
+    for one in held:
+        groups[one.source, one.reason].append(one)
+    for (source, reason), group in groups.items():
+        details = list(dict.fromkeys(one.detail for one in group))
+        more = f", and {len(details) - 1} more like it" if len(details) > 1 else ""
+        days = days_in_words([(one.zone, one.day) for one in group])
+        advice = "" if reason == "incomplete" else "; `tunnihind import prices` can settle them"
+        yield f"{source}'s prices of {days} are held back: {details[0]}{more}{advice}"
+
+
+def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
+    """Yield a line for each source whose prices no second source has confirmed, by zone and day."""
+    for source in dict.fromkeys(unconfirmed.values()):
+        days = days_in_words([day for day, of in unconfirmed.items() if of == source])
+        yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
+
+
+def days_in_words(days: Collection[tuple[str, date]]) -> str:
+    """Return zones and days in short: `EE, LV for 2025-12-15 to 2025-12-16`."""
+    zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
+    first, last = min(day for _, day in days), max(day for _, day in days)
+    return f"{zones} for {first}" + ("" if first == last else f" to {last}")
+
+
+class _Row(msgspec.Struct):
+    """A row of the table."""
+
+    source: str
+    zone: Zone
+    day: date
+    since_ts: Instant
+    heard_ts: Instant
+    reason: str
+    detail: str
+
+
+def _witness(cells: Cells) -> Witness:
+    """Return what a row holds. Raises ValueError."""
+    row = msgspec.convert(cells, _Row)
+    if row.day.year not in YEARS:
+        raise ValueError(f"day is {row.day}")
+    prices = from_json(cells, "prices", tuple[float, ...])
+    hours = len(hours_of(row.day))
+    if len(prices) not in {0, hours, hours * HOUR_S // QUARTER_S} or not all(map(isfinite, prices)):
+        raise ValueError(f"prices are {len(prices)}, not a day of finite ones")
+    return Witness(row.source, row.zone, row.day, prices, row.since_ts, row.heard_ts, row.reason, row.detail)

@@ -1,0 +1,337 @@
+"""Settling on a store: side by side, over restarts, beside imports, and what is told of it."""
+
+import asyncio
+from collections.abc import Sequence
+from copy import deepcopy
+from datetime import date, timedelta
+
+import pytest
+from aiohttp import ClientSession, web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.clocks import local
+from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
+from tests.support.lies import (
+    Lie,
+    copied,
+    first_half,
+    first_quarters,
+    in_hours,
+    level,
+    moved,
+    plus,
+    random,
+    right,
+    swapped,
+    times,
+)
+from tests.support.pipelines import plain_run
+from tests.support.sample_prices import made_up_quotes
+from tests.support.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
+from tests.support.sources import ScriptedPrices
+from tests.support.stores import emptied, hourly, sources_of, store_quotes
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes
+from tunnihind.api.health import judge
+from tunnihind.api.served_data import read_served_data
+from tunnihind.cli.status import describe, read_status
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
+from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
+from tunnihind.settling.rule import DISPUTED_S
+from tunnihind.sources.base import DaySheet
+from tunnihind.store.prices import AGREED, IMPORTED, Added, Price
+from tunnihind.store.store import Store
+
+FIRST = TODAY - timedelta(days=3)
+BEFORE = TODAY - timedelta(days=1)
+
+
+def right_quotes(first: date = FIRST, last: date = TOMORROW) -> Quotes:
+    return made_up_quotes(first, last)
+
+
+def until(quotes: Quotes, day: date) -> Quotes:
+    return {zone: {ts: p for ts, p in prices.items() if ts < day_end(day)} for zone, prices in quotes.items()}
+
+
+def settle(store: Store, quotes: Quotes) -> None:
+    store_quotes(store, quotes, NOW - DAY_S, source="elering")
+
+
+async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, session: ClientSession) -> None:
+    quotes = right_quotes()
+    broken: Quotes = {**quotes, "fi": {ts * 1000: p for ts, p in quotes["fi"].items()}}
+    body = {
+        "success": True,
+        "data": {zone: [{"timestamp": ts, "price": p} for ts, p in rows.items()] for zone, rows in broken.items()},
+    }
+    async with FakeElering(quotes) as server:
+        server.answer = lambda *_: web.json_response(body)  # type: ignore[method-assign]
+        await IngestTrial(store, elering(session, server)).ingest(FIRST, TOMORROW)
+    assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
+    assert hourly(store, "fi") == {}
+    assert {case[1:2] + case[3:] for case in held(store)} == {("fi", "unreadable")}
+    assert store.health.all()["elering"].failures == 0
+
+
+async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "tunnihind.settling.settling")
+    settle(store, until(right_quotes(), TODAY))
+    half = {
+        zone: {ts: p for ts, p in prices.items() if (ts - day_start(FIRST)) % DAY_S < DAY_S // 2}
+        for zone, prices in right_quotes().items()
+    }
+    source = ScriptedPrices(half, name="elering")
+    trial = IngestTrial(store, source)
+    await trial.ingest(BEFORE, TOMORROW)
+    assert caplog.messages == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 48 of 96 quarters"]
+    source.quotes = right_quotes()
+    await trial.ingest(BEFORE, TOMORROW)
+    assert caplog.messages[1:] == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} have passed after all"]
+
+
+class Slow(ScriptedPrices):
+    """Answers when it is told to."""
+
+    def __init__(self, quotes: Quotes, *, name: str) -> None:
+        super().__init__(quotes, name=name)
+        self.is_asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+
+    async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return await super().prices(first, last)
+
+
+@pytest.mark.parametrize("slow_name", ["elering", "entsoe"])
+async def test_a_source_that_hangs_keeps_the_others_prices_from_nobody(store: Store, slow_name: str) -> None:
+    settle(store, until(right_quotes(), TODAY))
+    names = ["elering", "entsoe"]
+    slow = Slow(right_quotes(), name=slow_name)
+    quick = ScriptedPrices(right_quotes(), name=next(name for name in names if name != slow_name))
+    sources = sorted((slow, quick), key=lambda source: names.index(source.name))
+    trial = IngestTrial(store, *sources, patience_s=0)
+    assert (await trial.ingest()).new == 4 * 96
+    assert trial.changes == 1
+    await trial.ingest()
+    assert len(quick.asked) == 2, "the next question is not kept waiting either"
+    slow.may_answer.set()
+    await trial.finish()
+    assert len(slow.asked) == 1, "who has not answered yet is not asked again"
+    assert trial.changes == 3
+    assert store.health.all()[slow_name].ok_ts is not None
+
+
+async def test_prices_are_stored_while_a_source_drips_over_the_wire(store: Store, session: ClientSession) -> None:
+    settle(store, until(right_quotes(), TODAY))
+    async with FakeElering(right_quotes()) as first, FakeEntsoe(right_quotes()) as second:
+        second.hang(times=9)
+        trial = IngestTrial(store, elering(session, first), entsoe(session, second), patience_s=0)
+        assert (await trial.ingest()).new == 4 * 96
+        await trial.close()
+
+
+async def test_the_first_fill_waits_for_the_second_source_and_takes_what_both_say(store: Store) -> None:
+    first, second = ScriptedPrices(right_quotes(), name="elering"), Slow(right_quotes(), name="entsoe")
+    trial = IngestTrial(store, first, second)
+    asking = asyncio.create_task(trial.ingest(FIRST, TOMORROW))
+    await second.is_asked.wait()
+    assert hourly(store) == {}
+    second.may_answer.set()
+    assert (await asking).new == 4 * 5 * 96
+    assert sources_of(store) == {AGREED}
+
+
+async def test_the_same_answers_again_write_nothing_and_change_no_version(store: Store) -> None:
+    quotes = deepcopy(right_quotes())
+    trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
+    await trial.ingest(FIRST, TOMORROW)
+    version = store.state.version()
+    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
+    assert store.state.version() == version
+
+
+@pytest.fixture
+def trial(store: Store) -> SettlingTrial:
+    return SettlingTrial(store, TODAY)
+
+
+def at(time: str) -> int:
+    return local(f"{TODAY} {time}")
+
+
+def test_what_was_heard_and_since_when_survives_another_server_taking_over(trial: SettlingTrial) -> None:
+    trial.until(at("13:55"), elering=random(1, TOMORROW))
+    for time in ("14:30", "15:10"):
+        trial.until(at(time))
+        trial.restart()
+    assert trial.shows(TOMORROW) == "none"
+    trial.until(at("15:55"))
+    assert trial.shows(TOMORROW) == "wrong", "the two hours went on over the restarts"
+
+
+def test_days_agreed_by_two_stay_agreed_when_the_token_is_taken_away(trial: SettlingTrial) -> None:
+    trial.until(at("13:55"))
+    trial.restart("elering")
+    trial.until(at("20:00"), elering=plus(9, TOMORROW))
+    assert trial.shows(TOMORROW) == "right"
+    assert [(one.source, one.zone, one.reason) for one in trial.held()][:1] == [("elering", "ee", "disagreement")]
+
+
+def operators(trial: SettlingTrial, eur_mwh: float, *days: date) -> None:
+    """Import prices of some days as `import prices` does."""
+    rows = [Price("ee", ts, QUARTER_S, eur_mwh + n % 7) for day in days for n, ts in enumerate(quarters_of(day))]
+    trial.store.prices.add(rows, source=IMPORTED, seen_ts=trial.now)
+
+
+def quarters_of(day: date) -> range:
+    return range(day_start(day), day_end(day), QUARTER_S)
+
+
+def test_an_import_settles_at_once_and_one_source_alone_never_undoes_it(trial: SettlingTrial) -> None:
+    trial.until(at("13:55"), elering=random(1, TOMORROW), entsoe=random(2, TOMORROW))
+    assert trial.shows(TOMORROW) == "none"
+    operators(trial, 40, TOMORROW)
+    imported = hourly(trial.store)
+    trial.until(at("22:00"), elering=right, entsoe=None)
+    assert hourly(trial.store) == imported
+    assert any(one.zone == "ee" and "settled is 40.00" in one.detail for one in trial.held())
+    trial.until(at("22:15"), entsoe=right)
+    assert trial.shows(TOMORROW) == "right", "what both say counts more"
+
+
+def test_an_import_of_the_prices_that_are_settled_confirms_them(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    trial.until(at("13:55"))
+    rows = [Price("ee", ts, QUARTER_S, p) for ts, p in trial.truth["ee"].items() if ts in quarters_of(TOMORROW)]
+    assert store.prices.add(rows, source=IMPORTED, seen_ts=trial.now).stored == 0
+    trial.until(at("22:00"), elering=plus(9, TOMORROW, zone="ee"))
+    assert trial.shows(TOMORROW) == "right"
+
+
+def test_half_an_imported_day_is_filled_by_a_source_that_says_the_same(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    half = [
+        Price("ee", ts, QUARTER_S, p)
+        for ts, p in trial.truth["ee"].items()
+        if day_start(TOMORROW) <= ts < day_start(TOMORROW) + 12 * HOUR_S
+    ]
+    store.prices.add(half, source=IMPORTED, seen_ts=trial.now)
+    trial.until(at("13:55"))
+    assert trial.shows(TOMORROW) == "right"
+
+
+def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, known=())
+    old = TODAY - timedelta(days=400)
+    trial.now = at("14:00")
+    store.prices.add([Price("ee", day_start(old), HOUR_S, 1.0)], source="elering", seen_ts=trial.now + 1)
+    store.prices.add([Price("ee", day_start(old) + HOUR_S, HOUR_S, 1.0)], source=IMPORTED, seen_ts=trial.now + 1)
+    trial.until(at("14:00"), elering=moved(HOUR_S))
+    store.runs.add(plain_run(at("14:05")))
+    note_filled(store.state, YEARS_FILLED, "2024", at("14:06"))
+    outcomes = trial.until(at("14:30"), elering=right, entsoe=right)
+    assert trial.shows(TODAY) == "right"
+    assert outcomes[-1].wrong_since == at("14:00")
+    assert store.runs.newest() is None
+    archive = store.prices.archive()
+    assert [int(ts) for ts in archive.ts[archive.ts < day_end(old)]] == [day_start(old) + HOUR_S]
+    assert archive.as_of(at("14:10")).of("ee").newest_day == TODAY, "as of no instant was the wrong tomorrow known"
+    known = archive.as_of(at("14:10")).of("ee")
+    assert known == {ts: pytest.approx(hourly_prices(trial.truth["ee"])[ts]) for ts in known if ts > day_end(old)} | {
+        ts: 1.0 for ts in known if ts < day_end(old)
+    }
+
+
+async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store) -> None:
+    quotes = right_quotes()
+    first, second = ScriptedPrices(moved(HOUR_S)(quotes), name="elering"), ScriptedPrices(quotes, name="entsoe")
+    second.is_down = DOWN
+    trial = IngestTrial(store, first, second)
+    await trial.ingest(FIRST, TOMORROW)
+    note_filled(store.state, YEARS_FILLED, "2025", NOW + 1)
+    first.quotes, second.is_down = quotes, None
+    await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
+    assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
+    assert store.state.read(YEARS_FILLED) == {}
+
+
+def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.state.has_price_sources(["elering", "entsoe"])
+    trial = SettlingTrial(store, TODAY)
+    trial.until(at("13:55"), entsoe=None)
+    unconfirmed = (
+        f"the prices of EE, FI for {TOMORROW} are unconfirmed: elering gave them, and no second source says the same"
+    )
+    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == [unconfirmed]
+    caplog.clear()
+    trial.until(at("14:10"), entsoe=times(1.24, TOMORROW, zone="ee"))
+    trial.until(at("14:40"))
+    told = (
+        f"'s prices of EE for {TOMORROW} are held back: 57.37 EUR/MWh at 2025-12-15T23:00:00Z where entsoe says 71.14 "
+        "(0.806 times as high); neither is believed for two hours; `tunnihind import prices` can settle them"
+    )
+    readiness = judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True)
+    assert f"elering{told}" in readiness.warnings
+    assert [line for line in caplog.messages if told in line] == [f"elering{told}"], "the log says it once"
+    assert f"held back   elering{told}" in list(describe(read_status(store, trial.now, is_past=False)))
+    trial.until(at("14:50"), entsoe=right)
+    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == []
+
+
+def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
+    store.state.has_price_sources(["elering"])
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    trial.until(at("13:55"))
+    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == []
+
+
+LIES = [
+    right,
+    moved(HOUR_S),
+    moved(HOUR_S, TOMORROW),
+    moved(-QUARTER_S, TODAY),
+    times(1.24),
+    times(0.1, TOMORROW),
+    random(1, TODAY),
+    random(2, TOMORROW),
+    level(0, TOMORROW),
+    copied(TOMORROW),
+    in_hours(),
+    first_quarters(TOMORROW),
+    first_half(TOMORROW),
+    swapped("ee", "fi"),
+    None,
+]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    liar=st.sampled_from(BOTH),
+    told=st.lists(st.tuples(st.sampled_from(LIES), st.integers(5, 115)), min_size=1, max_size=5),
+)
+def test_beside_a_right_source_a_liar_only_ever_delays_what_is_right(
+    store: Store, liar: str, told: list[tuple[Lie | None, int]]
+) -> None:
+    trial = SettlingTrial(emptied(store), TODAY)
+    now, lie_since, none_since = at("13:55"), at("13:55"), at("13:55")
+    said: Lie | None = right
+    for lie, minutes in [*told, (right, 1)]:
+        if lie is not said:
+            lie_since, said = now, lie
+        trial.until(now, **{liar: lie})
+        assert trial.shows(TODAY) == "right"
+        if trial.shows(TOMORROW) == "wrong":
+            assert now - lie_since >= DISPUTED_S, "two hours of the same lie about tomorrow alone"
+        if trial.shows(TOMORROW) == "none":
+            assert now - none_since < DISPUTED_S + ASKED_EVERY_S
+        else:
+            none_since = now
+        now += minutes * 60
+    assert (trial.shows(TODAY), trial.shows(TOMORROW), trial.held()) == ("right", "right", [])

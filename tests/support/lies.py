@@ -1,0 +1,126 @@
+"""Wrong ways to answer: each takes the right quotes of all zones, and gives what a source says instead."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from tests.support.upstreams.elering import Quotes
+from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, floor_hour
+
+type Lie = Callable[[Quotes], Quotes]
+type Change = Callable[[Zone, int, dict[int, float]], float | None]
+
+
+def right(quotes: Quotes) -> Quotes:
+    return quotes
+
+
+def nothing(_: Quotes) -> Quotes:
+    return {}
+
+
+def changed(
+    change: Callable[[Zone, int, dict[int, float]], float | None], *days: date, zone: Zone | None = None
+) -> Lie:
+    """Change the prices of some days, or of all; of all zones, or of one. `change` gets the zone's prices by time."""
+
+    def lie(quotes: Quotes) -> Quotes:
+        said: Quotes = {}
+        for of, prices in quotes.items():
+            is_changed = zone in {None, of}
+            told = {
+                ts: change(of, ts, prices) if is_changed and (not days or delivery_day(ts) in days) else price
+                for ts, price in prices.items()
+            }
+            said[of] = {ts: price for ts, price in told.items() if price is not None}
+        return said
+
+    return lie
+
+
+def moved(by_s: int, *days: date, zone: Zone | None = None) -> Lie:
+    """Give each period the price of another one, that much earlier."""
+    return changed(lambda _, ts, prices: prices.get(ts - by_s), *days, zone=zone)
+
+
+def times(factor: float, *days: date, zone: Zone | None = None) -> Lie:
+    return changed(lambda _, ts, prices: round(prices[ts] * factor, 2), *days, zone=zone)
+
+
+def plus(eur_mwh: float, *days: date, hours: int = 25, zone: Zone | None = None) -> Lie:
+    """Add something to the first hours of the days."""
+
+    def change(_: Zone, ts: int, prices: dict[int, float]) -> float:
+        is_early = ts < day_start(delivery_day(ts)) + hours * HOUR_S
+        return round(prices[ts] + eur_mwh, 2) if is_early else prices[ts]
+
+    return changed(change, *days, zone=zone)
+
+
+def level(eur_mwh: float, *days: date, zone: Zone | None = None) -> Lie:
+    return changed(lambda *_: eur_mwh, *days, zone=zone)
+
+
+def random(seed: int, *days: date, zone: Zone | None = None) -> Lie:
+    """Give prices that have nothing to do with the right ones."""
+    return changed(lambda _, ts, __: round(hash((seed, ts)) % 20000 / 100 - 20, 2), *days, zone=zone)
+
+
+def first_half(*days: date, zone: Zone | None = None) -> Lie:
+    return changed(
+        lambda _, ts, prices: prices[ts] if ts - day_start(delivery_day(ts)) < 12 * HOUR_S else None, *days, zone=zone
+    )
+
+
+def first_quarters(*days: date) -> Lie:
+    """Give hours only, each with the price of its first quarter."""
+    return changed(lambda _, ts, prices: prices[ts] if ts % HOUR_S == 0 else None, *days)
+
+
+def in_hours(*days: date) -> Lie:
+    """Give hours only, as they are."""
+
+    def change(_: Zone, ts: int, prices: dict[int, float]) -> float | None:
+        return None if ts % HOUR_S else sum(prices[ts + n * QUARTER_S] for n in range(4)) / 4
+
+    return changed(change, *days)
+
+
+def flat_hours(*days: date) -> Lie:
+    """Give quarters that all hold their hour's first price."""
+    return changed(lambda _, ts, prices: prices[floor_hour(ts)], *days)
+
+
+def copied(*days: date) -> Lie:
+    """Give the prices of the day before, in order of time."""
+
+    def lie(quotes: Quotes) -> Quotes:
+        said = {zone: dict(prices) for zone, prices in quotes.items()}
+        for zone, prices in said.items():
+            for day in days:
+                before = [quotes[zone][ts] for ts in sorted(prices) if delivery_day(ts) == day - timedelta(days=1)]
+                starts = range(day_start(day), day_end(day), QUARTER_S)
+                prices |= {ts: before[n % len(before)] for n, ts in enumerate(starts)}
+        return said
+
+    return lie
+
+
+def swapped(one: Zone, other: Zone, *days: date) -> Lie:
+    """Exchange two zones."""
+
+    def lie(quotes: Quotes) -> Quotes:
+        names = {one: other, other: one}
+        return {
+            zone: {
+                ts: quotes[names.get(zone, zone)][ts] if not days or delivery_day(ts) in days else price
+                for ts, price in prices.items()
+            }
+            for zone, prices in quotes.items()
+        }
+
+    return lie
+
+
+def doubled(zone: Zone, other: Zone, *days: date) -> Lie:
+    """Have a zone's key twice in the document: the last one counts, and holds another zone's prices."""
+    return lambda quotes: {**quotes, zone: swapped(zone, other, *days)(quotes)[zone]}

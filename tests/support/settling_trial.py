@@ -1,0 +1,99 @@
+"""Answers of sources that come to a store over time, and what is settled of them."""
+
+from datetime import date, timedelta
+from typing import Final
+
+from tests.support.clocks import local
+from tests.support.lies import Lie, right
+from tests.support.pipelines import LIMITS
+from tests.support.sample_prices import made_up_quotes
+from tests.support.upstreams.elering import Quotes
+from tunnihind.market import DAY_S, HOUR_S, Zone, day_end, day_start, delivery_day, hourly_prices, publication_time
+from tunnihind.settling.settling import Outcome, PriceAnswer, Settling
+from tunnihind.sources.base import DaySheet, Quote, day_sheets, days
+from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
+
+BOTH: Final = ("elering", "entsoe")
+ONE: Final = ("elering",)
+ASKED_EVERY_S: Final = 900
+_TRUTHS: dict[date, Quotes] = {}
+
+
+class SettlingTrial:
+    """Prices of Estonia and Finland around `today`; days up to it were `known` by some sources for a day.
+
+    Tomorrow comes out at 13:55. What sources said last they say again, at least every hour.
+    """
+
+    def __init__(
+        self, store: Store, today: date, *, sources: tuple[str, ...] = BOTH, known: tuple[str, ...] | None = None
+    ) -> None:
+        if today not in _TRUTHS:
+            quotes = made_up_quotes(today - timedelta(days=4), today + timedelta(days=3))
+            _TRUTHS[today] = {zone: quotes[zone] for zone in ("ee", "fi")}
+        self.truth = _TRUTHS[today]
+        self.store = store
+        self.today = today
+        self.tomorrow = today + timedelta(days=1)
+        self.now = local(f"{today} 14:00") - DAY_S
+        self.sources = sources
+        self.held_news: list[tuple[str, str]] = []
+        self._says: dict[str, Lie | None] = {}
+        self._settling = self._start()
+        if known is None or known:
+            self._says = dict.fromkeys(known or sources, right)
+            self._ask()
+            self.now = local(f"{today} 13:40")
+
+    def _start(self) -> Settling:
+        return Settling(self.store, self.sources, LIMITS, lambda *case: self.held_news.append(case))
+
+    def restart(self, *sources: str) -> None:
+        """Go on with another server, with other sources if there are any."""
+        self.sources = sources or self.sources
+        self._settling = self._start()
+
+    def until(self, at: int, **says: Lie | None) -> list[Outcome]:
+        """Let sources go on until an instant; from then on they say something else, or None: they are silent."""
+        outcomes = []
+        while self.now + ASKED_EVERY_S < at:
+            # Hourly, where there is much time left: it takes fewer steps.
+            self.now += HOUR_S if at - self.now > 2 * HOUR_S else ASKED_EVERY_S
+            outcomes += self._ask()
+        self.now = at
+        self._says |= says
+        return [*outcomes, *self._ask()]
+
+    def shows(self, day: date, zone: Zone = "ee") -> str:
+        """Return whether a day's settled hours are right, wrong, or none."""
+        settled = self.store.prices.archive().everything().of(zone).between(day_start(day), day_end(day))
+        truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
+        if not settled:
+            return "none"
+        is_right = len(settled) == len(truth) and all(abs(settled[ts] - truth[ts]) <= 0.011 for ts in settled)
+        return "right" if is_right else "wrong"
+
+    def held(self) -> list[Witness]:
+        """Return what is held back."""
+        return self.store.witnesses.held()
+
+    def _ask(self) -> list[Outcome]:
+        answers = [
+            PriceAnswer(source, self._sheets(source, lie))
+            for source in self.sources
+            if (lie := self._says.get(source)) is not None
+        ]
+        return [self._settling.keep(answers, self.now)] if answers else []
+
+    def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
+        today = delivery_day(self.now)
+        first, last = self._settling.window(today - timedelta(days=2), today + timedelta(days=1))
+        out = [day for day in days(first, last) if publication_time(day) <= self.now]
+        said = lie(self.truth)
+        return [
+            sheet
+            for zone, prices in said.items()
+            for sheet in day_sheets(source, zone, [Quote(*row) for row in prices.items()], first, last)
+            if sheet.day in out
+        ]
