@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, floor_hour
 from tunnihind.web.display import Display
 
 
@@ -35,18 +36,35 @@ def of_data(
 ) -> Iterator[Notice]:
     """Say plainly what is missing or old as of `now`, unix seconds, by the same measure as `/readyz`."""
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
+    doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.settled:
         # Where nothing is shown instead, the place of the price says that it isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
-    elif awaits_tomorrow(data, now) and is_late(now):
+    elif not doubts and awaits_tomorrow(data, now) and is_late(now):
         yield _notice("late", display)
+    for day, doubt in doubts:
+        yield _notice(doubt, display, day=display.texts.short_date(day))
     if readiness.forecast_age_s is None:
         yield _notice("noForecast", display, is_warning=False)
     elif readiness.forecast_age_s > STALE_AFTER_S:
         yield _notice("oldForecast", display, n=readiness.forecast_age_s // HOUR_S)
     if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
         yield _notice("oldData", display, n=(readiness.refresh_age_s or 0) // HOUR_S)
+
+
+def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
+    """Yield the delivery days, not yet over, of which sources say what is not believed, and the notice of it.
+
+    Half a day is none: the rest of it is awaited.
+    """
+    held = [one for one in data.held if one.zone == ESTONIA.zone and one.reason != "incomplete"]
+    for day in sorted({one.day for one in held if day_end(one.day) > now}):
+        differ = any(one.day == day and one.reason == "disagreement" for one in held)
+        if day_start(day) not in data.settled:
+            yield day, "disputed" if differ else "held"
+        elif differ and (ESTONIA.zone, day) in data.unconfirmed:
+            yield day, "contested"
 
 
 def freshness(data: ServedData, display: Display) -> Iterator[str]:

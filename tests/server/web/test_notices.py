@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import sample_views
 from tests.support.api_server import HOUR, make_view
+from tests.support.stores import HELD
 from tests.support.summaries import summary_of
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.web.summary import Summary
@@ -48,6 +49,28 @@ def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int,
     summary = summary_of(view, midnight + minutes * 60, tz=tz)
     assert any("late" in text for text in warnings(summary)) is is_late
     assert summary.tomorrow_is_due is not is_late
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_settled", "told"),
+    [
+        ("disagreement", False, "Tue 16 Dec: two sources give different prices. Until it is clear"),
+        ("off", False, "Tue 16 Dec: the prices that came look wrong"),
+        ("incomplete", False, "Tomorrow's prices are late"),
+        ("disagreement", True, "Tue 16 Dec: two sources give different prices. This page shows those of one"),
+        ("off", True, None),
+    ],
+)
+def test_why_prices_of_tomorrow_are_held_back_is_said(reason: str, *, is_settled: bool, told: str | None) -> None:
+    today, tomorrow = date(2025, 12, 15), date(2025, 12, 16)
+    start, evening = day_start(today), day_start(today) + 18 * HOUR_S
+    view = replace(
+        make_view({start + hour * HOUR_S: 5.0 for hour in range(48 if is_settled else 24)}),
+        held=(replace(HELD, day=tomorrow, reason=reason), replace(HELD, day=tomorrow, zone="fi", reason="zeros")),
+        unconfirmed={("ee", tomorrow): "elering"} if is_settled else {},
+    )
+    found = [text for text in warnings(summary_of(view, evening)) if " hours " not in text]
+    assert [text.startswith(told or "") for text in found] == ([True] if told else [])
 
 
 def test_prices_of_tomorrow_that_are_there_are_not_late() -> None:
