@@ -8,16 +8,19 @@ from pathlib import Path
 from aiohttp import web
 
 from tests.support.upstreams.server import FakeUpstream
-from tunnihind.market import ZONES, Zone, day_end, day_start, delivery_day, publication_time
+from tunnihind.market import DAY_S, ZONES, Zone, day_end, day_start, delivery_day, publication_time
 
 type Quotes = dict[Zone, dict[int, float]]
 
 
 def flat_quotes(first: date, last: date, step_s: int, *, level: float = 50.0) -> Quotes:
-    """Return believable quotes of all zones for some delivery days: a slow saw-tooth around `level`."""
+    """Return believable quotes of all zones for some delivery days: a slow saw-tooth around `level`.
+
+    No day has the prices of another, which nobody would believe.
+    """
     starts = range(day_start(first), day_end(last), step_s)
     return {
-        zone: {ts: round(level + 10 * offset + (ts // step_s) % 23, 2) for ts in starts}
+        zone: {ts: round(level + 10 * offset + (ts // step_s) % 23 + ts // DAY_S % 97 / 100, 2) for ts in starts}
         for offset, zone in enumerate(ZONES)
     }
 
