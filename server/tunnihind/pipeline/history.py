@@ -10,8 +10,8 @@ from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
 """A forecast gets so much more history than its forecaster looks at."""
-_SURPLUS_S: Final = 14 * DAY_S
-"""A kept archive may reach so much further back than what is asked for."""
+_SURPLUS_S: Final = 120 * DAY_S
+"""A kept archive may reach so much further back than what is asked for: it serves all past days of the scores."""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:

@@ -221,7 +221,7 @@ class ProcessModeller:
         self._database_url = database_url
         self._limits = limits
         self._worker = Worker()
-        self._past_worker = Worker(niceness=_LOWEST_PRIORITY)
+        self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
         self._turn = asyncio.Lock()
         self._recent_are_made = False
 

@@ -129,7 +129,7 @@ class Pipeline:
         """Do all that is due once, `without` some jobs. Return whether all of it went well, and made a forecast."""
         self._on_change = on_change
         try:
-            while await self.step(without) or await self._one_has_ended():
+            while await self._goes_on(without):
                 on_change()
             await self._prices.finish()
         finally:
@@ -178,23 +178,25 @@ class Pipeline:
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. One that asks a slow covariate source or the model goes on beside the next tasks."""
-        patience_s = WAIT_FOR_COVARIATES_S if task.source else WAIT_FOR_MODEL_S
         if not task.source and task.job not in {Job.FORECAST, Job.SCORES}:
             await self._try(task, situation, now)
             return
         doing = asyncio.create_task(self._try(task, situation, now))
         self._beside[task] = doing
         doing.add_done_callback(lambda _: self._beside.pop(task))
+        patience_s = WAIT_FOR_COVARIATES_S if task.source else WAIT_FOR_MODEL_S
         _, pending = await asyncio.wait([doing], timeout=patience_s)
         if pending:
             doing.add_done_callback(lambda _: self._on_change())
 
-    async def _one_has_ended(self) -> bool:
-        """Wait until one of the tasks has ended that go on beside others. Return whether there was any."""
-        if not self._beside:
-            return False
-        await asyncio.wait(self._beside.values(), return_when=asyncio.FIRST_COMPLETED)
-        return True
+    async def _goes_on(self, without: Collection[Job]) -> bool:
+        """Do the first task that is due, or wait until one that goes on beside has ended. Return False without either."""
+        beside = tuple(self._beside.values())
+        if await self.step(without):
+            return True
+        if beside:
+            await asyncio.wait(beside, return_when=asyncio.FIRST_COMPLETED)
+        return bool(beside)
 
     async def _end_what_goes_on(self) -> None:
         beside = tuple(self._beside.values())
@@ -204,6 +206,8 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or one that goes on beside others has ended, but never for long."""
+        # Before the situation is read: one that ends meanwhile is not to be slept over.
+        beside = tuple(self._beside.values())
         now = self._now()
         try:
             wait = next_due(await self._situation(now), now) - now
@@ -211,7 +215,7 @@ class Pipeline:
             wait = LONGEST_NAP_S
         sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, LONGEST_NAP_S))))
         try:
-            await asyncio.wait([sleep, *self._beside.values()], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([sleep, *beside], return_when=asyncio.FIRST_COMPLETED)
             if sleep.done():
                 sleep.result()
         finally:

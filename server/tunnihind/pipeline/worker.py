@@ -37,10 +37,10 @@ _MOST_SAID: Final = 1000
 _KILL_S: Final = 5.0
 """A killed process is gone within milliseconds, unless a disk does not answer it."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
-_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""What the GNU C library takes from the system by itself, and so gives back when it is freed: arrays of a forecast.
+_GIVES_BACK: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
+"""So large a piece the GNU C library takes from the system by itself, and gives back as soon as it is freed.
 
-By default it learns to keep such pieces. Over the forecasts of past days that grows to a third of all memory.
+By default it learns to keep such pieces, which is faster, and leaves gaps: a third of all memory over many forecasts.
 """
 
 
@@ -50,8 +50,17 @@ class Worker:
     Work during which it dies, or with which it does not get done in time, is begun again in another process.
     """
 
-    def __init__(self, niceness: int = _NICENESS, idle_s: float = _IDLE_S, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        niceness: int = _NICENESS,
+        idle_s: float = _IDLE_S,
+        clock: Clock | None = None,
+        *,
+        is_thrifty: bool = False,
+    ) -> None:
+        """Do nothing yet. A process that `is_thrifty` takes less memory, and more time."""
         self._niceness = niceness
+        self._is_thrifty = is_thrifty
         self._idle_s = idle_s
         self._clock = clock or SystemClock()
         self._process: _Process | None = None
@@ -127,7 +136,7 @@ class Worker:
 
     def _started(self) -> _Process:
         try:
-            return _Process(self._niceness, self._ended_idle, self._log)
+            return _Process(self._niceness, self._ended_idle, self._log, is_thrifty=self._is_thrifty)
         except OSError as error:
             raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
 
@@ -169,6 +178,8 @@ class _Process:
         niceness: int,
         on_idle_death: Callable[[_Process, _DiedError], None],
         log: Callable[[logging.LogRecord], None],
+        *,
+        is_thrifty: bool,
     ) -> None:
         self._on_idle_death = on_idle_death
         self._log = log
@@ -177,7 +188,10 @@ class _Process:
         # -P: it finds its modules where the server does, and not in the folder where that was started.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment() | (_GIVES_BACK if is_thrifty else {}),
         )
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -252,7 +266,7 @@ def _environment() -> dict[str, str]:
     Others on the machine may see the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
-    return _MEMORY | needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _ignore(_process: _Process, _error: _DiedError) -> None:

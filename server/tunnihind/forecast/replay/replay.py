@@ -95,16 +95,18 @@ class Replays:
         last = refits[-_KEPT_REFITS:]
         names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
         found = self._learners.first(names)
-        learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found.copy()
+        learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found
+        is_kept = found is not None
         blocks = RowBlocks(columns, through)
         for row in refits:
             if row <= learner.through:
                 continue
+            learner = learner.copy() if is_kept else learner
             learner.learn(blocks, row)
             learner.refit(thorough=_is_thorough(row, era_row))
-            if row in last:
-                name = _Name("learner", columns, era_row, row, tuple(learner.records))
-                self._learners.keep(name, learner.copy())
+            is_kept = row in last
+            if is_kept:
+                self._learners.keep(_Name("learner", columns, era_row, row, tuple(learner.records)), learner)
         return learner
 
 
