@@ -175,7 +175,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _goes_on(self, without: Collection[Job]) -> bool:
-        """Do the first task that is due, or wait until one that goes on beside has ended. Return False without either."""
+        """Do a task that is due, or wait until one that goes on beside has ended; return False without either."""
         beside = tuple(self._beside.values())
         if await self.step(without):
             return True
