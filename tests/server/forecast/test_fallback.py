@@ -13,7 +13,7 @@ from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import DELIVERY_TZ, HOUR_S, Limits, day_end, day_start, delivery_day, hours_of
+from tunnihind.market import DELIVERY_TZ, HOUR_S, Limits, day_end, day_start, delivery_day, floor_hour, hours_of
 from tunnihind.price_series import PriceSeries
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
@@ -156,13 +156,20 @@ def test_a_wild_hour_has_a_wider_interval_than_a_calm_one(market: Market, utc: U
 def test_stale_prices_still_give_the_coming_week_ever_wider(market: Market, utc: Utc) -> None:
     newest = date(2024, 5, 1)
     archive = market(FIRST, newest, wild)
-    fresh, stale = run_of(archive, utc(2024, 5, 1, 9)), run_of(archive, utc(2024, 5, 20, 9))
-    assert stale.start_ts == utc(2024, 5, 20, 10)
-    assert stale.end_ts == day_end(date(2024, 5, 27))
+    fresh, stale = run_of(archive, utc(2024, 5, 1, 9)), run_of(archive, utc(2024, 5, 8, 9))
+    assert stale.start_ts == utc(2024, 5, 8, 10)
+    assert stale.end_ts == day_end(date(2024, 5, 15))
     seventh = of_day(fresh, fresh.p90 - fresh.p10, date(2024, 5, 8))
-    widths = np.array([of_day(stale, stale.p90 - stale.p10, date(2024, 5, day)) for day in range(21, 28)])
+    widths = np.array([of_day(stale, stale.p90 - stale.p10, date(2024, 5, day)) for day in range(9, 16)])
     assert (widths[0] > seventh).all()
     assert (np.diff(widths, axis=0) > 0).all()
+
+
+def test_once_the_seven_days_past_the_newest_price_are_over_there_is_no_run(market: Market, utc: Utc) -> None:
+    archive = market(FIRST, date(2024, 5, 1), wild)
+    assert run_of(archive, utc(2024, 5, 8, 20, 59)).start_ts == utc(2024, 5, 8, 21)
+    for late in (utc(2024, 5, 8, 21), utc(2024, 9, 1, 9)):
+        assert LastWeeksMean().forecast(archive.as_of(late)) is None
 
 
 def test_prices_a_day_late_lengthen_the_run_past_the_newest_settled_week(market: Market, utc: Utc) -> None:
@@ -239,7 +246,10 @@ def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Fl
     history = PriceHistory(start + age_s, {"ee": PriceSeries("ee", HOUR_S, start, prices)}, {})
     run = LastWeeksMean().forecast(Known(start + age_s, history, CovariateArchive()))
     if run is None:
-        assert np.isnan(prices).all()
+        known = np.flatnonzero(~np.isnan(prices))
+        assert known.size == 0 or delivery_day(start + int(known[-1]) * HOUR_S) + timedelta(days=7) < delivery_day(
+            floor_hour(start + age_s) + HOUR_S
+        )
         return
     assert (run.p10 >= -500).all()
     assert (run.p10 <= run.p50).all()

@@ -96,21 +96,21 @@ def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Pa
 
 
 def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
-    free, bound = make_runs(filled, NOW), make_runs(filled, NOW, Limits(47.0, 52.0))
+    free, bound = make_runs(filled, NOW), make_runs(filled, NOW, Limits(48.0, 52.0))
     assert free is not None
     assert bound is not None
     for run, limited in ((free.hours, bound.hours), (free.quarters, bound.quarters)):
-        assert run.p10.min() < 47
+        assert run.p10.min() < 48
         assert run.p90.max() > 52
-        assert (limited.p10 >= 47).all()
+        assert (limited.p10 >= 48).all()
         assert limited.p90.max() == 52
 
 
 async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: Store, database: Path) -> None:
-    async with process_modeller(f"sqlite:///{database}", Limits(47.0, 52.0)) as modeller:
+    async with process_modeller(f"sqlite:///{database}", Limits(48.0, 52.0)) as modeller:
         assert isinstance(modeller, ProcessModeller)
         runs = await modeller.runs(NOW)
     assert runs is not None
     for run in (runs.hours, runs.quarters):
-        assert (run.p10 >= 47).all()
+        assert (run.p10 >= 48).all()
         assert run.p90.max() == 52

@@ -50,17 +50,29 @@ def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today:
     seldom, so that days once taken in stay as they are.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
-    week = {part.key: part for part in _parts(far)}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
-    live_week = {key: part for key, part in week.items() if np.isfinite(part.values[today, 2]).any()}
-    far_drivers = _far_drivers(live_week, next_day, fit_row)
-    near_drivers = _near_drivers(_next_day_of(live_week, next_day, today + 1, fit_row) | live_next_day)
+    far_drivers: dict[str, _Driver] = {}
+    of_week: dict[tuple[str, str], _Part] = {}
+    # One region after another, for memory.
+    for of_region in _by_region(far):
+        week = {part.key: part for part in _parts(of_region) if np.isfinite(part.values[today, 2]).any()}
+        far_drivers |= _far_drivers(week, next_day, fit_row)
+        of_week |= _next_day_of(week, next_day, today + 1, fit_row)
+    near_drivers = _near_drivers(of_week | live_next_day)
     return Drivers(
         far={name: values for name, (_, values) in far_drivers.items()},
         near={name: values for name, (_, values) in near_drivers.items()},
         members=_members(far_drivers, near_drivers),
         has_next_day_only=bool(live_next_day),
     )
+
+
+def _by_region(covariates: Mapping[str, Singles]) -> Iterable[dict[str, Singles]]:
+    regions: dict[str, dict[str, Singles]] = {}
+    for name in sorted(covariates):
+        if (meaning := quantity(name)) is not None:
+            regions.setdefault(meaning.region, {})[name] = covariates[name]
+    return regions.values()
 
 
 def _next_day_of(
@@ -81,11 +93,10 @@ def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[N
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
-def _members(*drivers: Mapping[str, tuple[list[_Part], Floats]]) -> dict[str, tuple[str, ...]]:
+def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
     """Return which covariates make each driver, be it of the next day or of a week."""
     members: dict[str, tuple[str, ...]] = {}
-    for name, (parts, _) in (item for of_reach in drivers for item in of_reach.items()):
-        found = (member for part in parts for member in part.members)
+    for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
     return members
 
@@ -119,6 +130,14 @@ class _Part:
     values: Floats
     members: tuple[str, ...]
     is_weather: bool
+
+
+type _Driver = tuple[tuple[str, ...], Floats]
+"""The covariates that make it, and its values."""
+
+
+def _members_of(parts: Iterable[_Part]) -> tuple[str, ...]:
+    return tuple(member for part in parts for member in part.members)
 
 
 def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
@@ -192,29 +211,31 @@ def _without_typing_errors(load: Singles) -> Singles:
 
 def _far_drivers(
     week: Mapping[tuple[str, str], _Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int
-) -> dict[str, tuple[list[_Part], Floats]]:
-    drivers: dict[str, tuple[list[_Part], Floats]] = {}
+) -> dict[str, _Driver]:
+    drivers: dict[str, _Driver] = {}
     for region in dict.fromkeys(region for region, _ in week):
         parts = [week[region, kind] for kind in _KINDS if (region, kind) in week]
         if len(parts) == 1:
-            drivers[f"{parts[0].key[1]}_{region}"] = parts, parts[0].values
+            drivers[f"{parts[0].key[1]}_{region}"] = _members_of(parts), parts[0].values
         else:
             gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
             usual = [usual_hours(values[:, 2])[:, None] for values in gigawatts]
-            drivers[f"residual_{region}"] = parts, _residual(parts, gigawatts, usual)
+            drivers[f"residual_{region}"] = _members_of(parts), _residual(parts, gigawatts, usual)
     return drivers
 
 
-def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, tuple[list[_Part], Floats]]:
-    drivers: dict[str, tuple[list[_Part], Floats]] = {}
+def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
+    drivers: dict[str, _Driver] = {}
     for region in NEAR_REGIONS:
         there = [parts[region, kind] for kind in _KINDS if (region, kind) in parts]
         if there:
             gigawatts = [part.values * _nominal(part) for part in there]
-            drivers[f"residual_{region}"] = there, _residual(there, gigawatts, [usual_hours(one) for one in gigawatts])
+            residual = _residual(there, gigawatts, [usual_hours(one) for one in gigawatts])
+            drivers[f"residual_{region}"] = _members_of(there), residual
     for kind in ("wind", "solar"):
-        if ("baltic", kind) in parts and len(drivers["residual_baltic"][0]) > 1:
-            drivers[f"{kind}_baltic"] = [parts["baltic", kind]], parts["baltic", kind].values
+        if ("baltic", kind) in parts and sum(region == "baltic" for region, _ in parts) > 1:
+            part = parts["baltic", kind]
+            drivers[f"{kind}_baltic"] = part.members, part.values
     return drivers
 
 
