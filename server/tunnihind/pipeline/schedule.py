@@ -95,7 +95,8 @@ class Situation:
     - `filled_up_ts`: when the back-fill last brought covariates that a new forecast is worth making for;
     - `run_made_at`: the instant of the newest forecast;
     - `scored_ts`: when the present model was last scored;
-    - `held_days`: delivery days that failed the price checks and are asked for again;
+    - `held_days`: delivery days that are held back and asked for again;
+    - `is_in_doubt`: whether an Estonian day that is not over is held back, or waits for a second source;
     - `missing_years`: years of prices to be back-filled, the next one first;
     - `covariates`: the needs of each covariate source, by name;
     - `under_way`: tasks that have been begun and go on beside the others.
@@ -107,6 +108,7 @@ class Situation:
     run_made_at: int | None = None
     scored_ts: int | None = None
     held_days: tuple[date, ...] = ()
+    is_in_doubt: bool = False
     missing_years: tuple[int, ...] = ()
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     tries: Mapping[Task, Tries] = field(default_factory=dict)
@@ -258,7 +260,7 @@ def _interval(task: Task, situation: Situation, now: int) -> float:
 
 def _price_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= expected_through(now):
-        return COMPLETE_INTERVAL_S
+        return MISSING_INTERVAL_S if situation.is_in_doubt else COMPLETE_INTERVAL_S
     return WATCH_INTERVAL_S if is_publication_watch(now) else MISSING_INTERVAL_S
 
 

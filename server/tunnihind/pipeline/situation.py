@@ -38,7 +38,9 @@ def read_situation(
     """
     today = delivery_day(now)
     held = store.witnesses.held()
-    excused = {case.day for case in held if case.zone == ESTONIA.zone} - {today, next_day(now)}
+    estonian = {case.day for case in held if case.zone == ESTONIA.zone}
+    excused = estonian - {today, next_day(now)}
+    unconfirmed = store.unconfirmed(day_start(today))
     recent = today - timedelta(days=CATCH_UP_DAYS)
     settled = store.prices.archive(day_start(recent), zones=(ESTONIA.zone,)).everything().of(ESTONIA.zone)
     run = store.runs.newest(as_of=now)
@@ -49,6 +51,7 @@ def read_situation(
         run_made_at=None if run is None else run.made_at,
         scored_ts=store.backtests.scored_at(model),
         held_days=_to_retry((case.day for case in held), today),
+        is_in_doubt=any(day >= today for day in estonian) or ESTONIA.zone in {zone for zone, _ in unconfirmed},
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
             source.name: CovariateNeeds(

@@ -65,7 +65,7 @@ async def answering(
                 _readable(store).prices.archive(start, end, zones=(ESTONIA.zone,)).everything()
             ),
             read_scores=lambda first, last: _readable(store).scores.days(first, last),  # noqa: PLW0108  asked anew
-            are_confirmed=lambda start, end: not store.unconfirmed(start, end),
+            are_confirmed=lambda start, end: ESTONIA.zone not in {zone for zone, _ in store.unconfirmed(start, end)},
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,

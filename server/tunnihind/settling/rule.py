@@ -30,11 +30,15 @@ SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is settled of a delivery day, since when, and which sources it rests on that nobody has confirmed."""
+    """What is settled of a delivery day, since when, and which sources it rests on that nobody has confirmed.
+
+    `imported_ts` is when the operator last gave a price of it, 0 where that never was.
+    """
 
     prices: DayPrices
     since_ts: int
     unconfirmed_from: frozenset[str]
+    imported_ts: int = 0
 
     @property
     def is_agreed(self) -> bool:
@@ -101,13 +105,11 @@ def rule(
     so that two sources that differ on one are not waited for.
     """
     said: dict[date, list[Said]] = {}
-    others = [row for one in settled.values() for row in _rows(one.prices)]
     for days in witnesses:
         answer = _answer(days, settled)
         for day, witness in days.items():
-            # A day that is settled may itself have been the copy.
-            doubted = doubt(witness.prices, () if day in settled else others)
-            said.setdefault(day, []).append(Said(witness, answer, doubted))
+            others = [row for other, one in settled.items() if other != day for row in _rows(one.prices)]
+            said.setdefault(day, []).append(Said(witness, answer, doubt(witness.prices, others)))
     return {day: _rule_on(said[day], settled.get(day), may_wait=day >= waits_from) for day in said}
 
 
@@ -146,7 +148,11 @@ def _rule_on(said: Sequence[Said], settled: Settled | None, *, may_wait: bool) -
 def _agreed(pair: tuple[Said, Said], said: Sequence[Said], settled: Settled | None) -> Ruling:
     """Settle what two sources say, at once unless it changes what is agreed by what looks like a mistake."""
     best = max(pair, key=lambda one: len(one.witness.prices))
-    if settled is not None and settled.is_agreed and not best.is_as(settled):
+    changes = settled is not None and not best.is_as(settled)
+    if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
+        # The operator knew what they say, and knows better: only something new counts.
+        return _ruling(said, settled, None)
+    if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else looks_like(best.prices, settled.prices)
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and stands_s < SUSPECT_S:

@@ -12,7 +12,7 @@ from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import Ruling, Settled, rule
 from tunnihind.settling.sheet import Held, Reason, whole_day
 from tunnihind.sources.base import DaySheet
-from tunnihind.store.prices import AGREED, VOUCHED, Added, Price
+from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, Added, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 
@@ -69,12 +69,13 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the days to ask for. A settled one beside them is added where none of them is settled.
+        """Return the days to ask for, with a settled one beside them where fewer than two of them are settled.
 
-        By it, an answer that is off is told from one that is right. Raises StoreError.
+        By several days, an answer that is off is told from a correction of one. Raises StoreError.
         """
-        known = {day for days in self._settled(first - _DAY, last + _DAY).values() for day in days}
-        if any(first <= day <= last for day in known):
+        zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
+        known = set.intersection(*zones) if zones else set()
+        if sum(first <= day <= last for day in known) > 1:
             return first, last
         if first - _DAY in known:
             return first - _DAY, last
@@ -122,7 +123,8 @@ class Settling:
                 (prices.quarters if step_s == QUARTER_S else prices.whole_hours)[ts] = version.eur_mwh
             since_ts = min(version.seen_ts for _, _, version in versions)
             sources = frozenset(version.source for _, _, version in versions)
-            found[zone][day] = Settled(prices, since_ts, sources - VOUCHED)
+            imported_ts = max((version.seen_ts for _, _, version in versions if version.source == IMPORTED), default=0)
+            found[zone][day] = Settled(prices, since_ts, sources - VOUCHED, imported_ts)
         return found
 
     def _store_ruled(
@@ -146,7 +148,8 @@ class Settling:
                 if not there.is_agreed and not given.is_as(there.prices):
                     wrong.append(there)
         wrong_since = None
-        if wrong and len(wrong) == len(settled):
+        # A single day is a correction, and says nothing about the others.
+        if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
         added = (book.add(rows, source=source, seen_ts=now) for source, rows in prices.items())

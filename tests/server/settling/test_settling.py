@@ -26,7 +26,7 @@ from tests.support.lies import (
     swapped,
     times,
 )
-from tests.support.pipelines import plain_run
+from tests.support.pipelines import LIMITS, plain_run
 from tests.support.sample_prices import made_up_quotes
 from tests.support.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
 from tests.support.sources import ScriptedPrices
@@ -39,7 +39,8 @@ from tunnihind.cli.status import describe, read_status
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
 from tunnihind.settling.rule import DISPUTED_S
-from tunnihind.sources.base import DaySheet
+from tunnihind.settling.settling import PriceAnswer, Settling
+from tunnihind.sources.base import DaySheet, Quote, day_sheets
 from tunnihind.store.prices import AGREED, IMPORTED, Added, Price
 from tunnihind.store.store import Store
 
@@ -202,6 +203,38 @@ def test_an_import_settles_at_once_and_one_source_alone_never_undoes_it(trial: S
     assert any(one.zone == "ee" and "settled is 40.00" in one.detail for one in trial.held())
     trial.until(at("22:15"), entsoe=right)
     assert trial.shows(TOMORROW) == "right", "what both say counts more"
+
+
+def test_an_import_stands_while_both_sources_repeat_what_they_said_before(trial: SettlingTrial) -> None:
+    trial.until(at("13:55"), elering=random(1, TOMORROW), entsoe=random(1, TOMORROW))
+    operators(trial, 40, TOMORROW)
+    imported = hourly(trial.store)
+    trial.until(at("22:00"))
+    assert hourly(trial.store) == imported
+    trial.until(at("22:15"), elering=right, entsoe=right)
+    assert trial.shows(TOMORROW) == "right"
+
+
+def test_a_settled_day_is_not_replaced_by_a_copy_of_another_from_one_source(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    trial.until(at("13:55"))
+    trial.until(at("22:00"), elering=copied(TOMORROW))
+    assert trial.shows(TOMORROW) == "right"
+
+
+def test_a_past_day_that_is_asked_for_alone_withdraws_no_other_day(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    trial.until(at("13:55"))
+    settling, corrected = Settling(store, ONE, LIMITS, lambda *_: None), TODAY - timedelta(days=2)
+    said = plus(9, corrected)(trial.truth)
+    for _ in range(8):
+        trial.now += HOUR_S
+        first, last = settling.window(corrected, corrected)
+        assert (last - first).days == 1
+        quotes = {zone: [Quote(*row) for row in prices.items()] for zone, prices in said.items()}
+        sheets = [sheet for zone, rows in quotes.items() for sheet in day_sheets("elering", zone, rows, first, last)]
+        settling.keep([PriceAnswer("elering", sheets)], trial.now)
+    assert [trial.shows(day) for day in (corrected, TODAY, TOMORROW)] == ["wrong", "right", "right"]
 
 
 def test_an_import_of_the_prices_that_are_settled_confirms_them(store: Store) -> None:
