@@ -403,8 +403,8 @@ class Drawing {
     const running = plans.filter((plan) => piecesIn(plan, { from: scene.now, to: scene.now + 1 }).length).length;
     const [usual, most] = [hasHours ? height * PLANS_SHARE : 0, below - top - LEAST_PLOT_PX].map((room) => Math.floor(room / LANE_PX));
     const isMore = (/** @type {number} */ room) => (room < plans.length ? 1 : 0);
-    const room = Math.max(0, usual, Math.min(running + isMore(running), most));
-    const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(room, running)));
+    const room = Math.max(0, usual, Math.min(1, most, plans.length), Math.min(running + isMore(running), most));
+    const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(1, room, running)));
     const hasMore = lanes.length < Math.min(room, plans.length);
     const bottom = below - (lanes.length + Number(hasMore)) * LANE_PX;
     this.frame(scene.view, [...seen, ...sold], { top, bottom, isLow });
@@ -414,7 +414,7 @@ class Drawing {
     this.drawPresent(scene, seen);
     this.drawTimes(scene, { isLow, hasHours, below });
     this.drawPlans(lanes);
-    this.layButtons(lanes, hasMore ? plans.length - lanes.length : 0, scene);
+    this.layButtons(lanes, plans.length - lanes.length, hasMore, scene);
     this.drawMarks(isLow ? null : extremes(seen));
     const pointed = scene.pointed === null ? undefined : periodAt(seen, scene.pointed);
     this.path("pointed", pointed ? this.block(pointed.start, pointed.end) : "");
@@ -538,17 +538,19 @@ class Drawing {
     this.show("names", names);
   }
 
-  /** Each line of a plan is a button, and so is what counts the others. @param {Plan[]} plans @param {number} more @param {Scene} scene */
-  layButtons(plans, more, { view, now }) {
+  /** Each line of a plan is a button, and so is what counts the others. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
+  layButtons(plans, more, hasMore, { view, now }) {
     const { lanes, plot, wording } = this;
-    const rows = more ? [...plans, undefined] : plans;
+    const rows = hasMore ? [...plans, undefined] : plans;
+    const others = wording.say("more", { n: String(more) });
+    // A single lane opens the list where others have no room.
+    const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
-      const text = plan ? "" : wording.say("more", { n: String(more) });
-      const label = plan ? `${plan.name}: ${wording.times(plan, view, now)}` : text;
+      const label = plan ? `${plan.name}: ${wording.times(plan, view, now)}${opensList ? `, ${others}` : ""}` : others;
       change(button, { title: label, "aria-label": label, style: `top:${plot.bottom + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
-      write(button, text);
-      button.onclick = () => this.pick(plan);
+      write(button, plan ? "" : others);
+      button.onclick = () => this.pick(opensList ? undefined : plan);
     });
     while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
   }
@@ -1255,7 +1257,7 @@ const cardOn = (Base) => class extends Base {
 
   /** @param {Plan} plan */
   open({ entity }) {
-    this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId: entity } }));
+    if (entity) this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId: entity } }));
   }
 
   list() {
