@@ -99,10 +99,11 @@ def _done(pickled: bytes) -> Outcome:
 
 
 def _give_back_memory() -> None:
-    """Return to the system what the work has freed, where the C library can be told to (glibc).
+    """Free what the work has left, and return that to the system where the C library can be told to (glibc).
 
     It keeps freed memory between what is still used. Over the forecasts of 90 past days that grows to a third of all.
     """
+    gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -1,3 +1,4 @@
+import tracemalloc
 from collections.abc import Mapping
 
 import numpy as np
@@ -180,3 +181,12 @@ def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -
     assert np.isfinite(drivers.near["residual_baltic"]).all()
     elsewhere = {"ee_wind_da_mw": megawatts, "wind_speed_100m@lt_west": speed}
     assert drivers_of({}, elsewhere).members["residual_baltic"] == tuple(elsewhere)
+
+
+def test_drivers_are_made_in_less_memory_than_the_weather_takes() -> None:
+    weather = {covariate_name(variable, point): far() for variable in VARIABLES for point in POINTS}
+    tracemalloc.start()
+    drivers_of(weather, {})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.75 * sum(values.nbytes for values in weather.values())

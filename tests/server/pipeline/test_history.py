@@ -10,6 +10,7 @@ from tests.support.clocks import local
 from tests.support.sources import estonian_quotes
 from tests.support.stores import store_quotes
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS
 from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import History
@@ -42,6 +43,12 @@ def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
     history = History(FORECASTER)
     first = history.archive(filled, NOW)
     assert history.archive(filled, NOW + HOUR_S) is first
+
+
+def test_the_history_of_the_oldest_day_that_is_scored_serves_all_of_them(filled: Store) -> None:
+    history = History(FORECASTER)
+    first = history.archive(filled, NOW - SCORE_DAYS * DAY_S)
+    assert all(history.archive(filled, NOW - days * DAY_S) is first for days in range(SCORE_DAYS))
 
 
 def test_new_prices_are_seen_at_once(filled: Store) -> None:

@@ -37,7 +37,9 @@ _KEPT_REFITS: Final = 2
 _KEPT_REPLAYED: Final = 2
 """Up to the newest day and up to the one before."""
 _KEPT_STATES: Final = 3
-"""Before the auction, after it, and without weather."""
+"""Of an era: before the auction, after it, and without weather."""
+_ERA: Final = 2
+"""So many values at the head of a state's name say which era it is of."""
 
 
 def era_start(newest: date) -> date:
@@ -122,7 +124,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What stays the same while days are added."""
+        """What stays the same while days are added; the era comes first."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -171,6 +173,8 @@ class _Kept[Part]:
         of_state[str(name)] = part
         of_state.move_to_end(str(name))
         self._states.move_to_end(name.state)
+        for other in [state for state in self._states if state[:_ERA] != name.state[:_ERA]]:
+            del self._states[other]
         _trim(of_state, self._most)
         _trim(self._states, _KEPT_STATES)
 
