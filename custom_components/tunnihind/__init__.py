@@ -12,9 +12,9 @@ from .card import command as card_command
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .entities.devices import async_follow_server, async_register_server, async_rename_plans
-from .entities.entity import async_remove_selling_entities
+from .devices import async_follow_server, async_register_server, async_rename_plans
 from .entities.saved_sensor import async_remove_unfitting_sums
+from .entity import async_remove_selling_entities
 from .number import async_remove_unfitting_numbers
 from .prices.selling import selling_from
 from .services import async_setup_services

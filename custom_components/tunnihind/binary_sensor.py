@@ -16,7 +16,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entities.entity import (
+from .entity import (
     NEGATIVE_SELLING_PRICE,
     DataEntity,
     PlanEntity,

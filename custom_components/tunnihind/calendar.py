@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entities.entity import DataEntity
+from .entity import DataEntity
 from .plans.outcome import Decision
 from .prices.units import unit_of
 

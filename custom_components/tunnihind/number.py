@@ -12,7 +12,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entities.entity import SteeringEntity, async_remove_unfitting, on_every_plan
+from .entity import SteeringEntity, async_remove_unfitting, on_every_plan
 from .forms.plan_form import MOST_CENTS
 from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, goes_by_energy, goes_by_limit
 from .plans.steering import Change

@@ -8,12 +8,12 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entities.data_sensor import DATA_SENSORS, DataSensor
-from .entities.entity import on_every_plan, while_selling
 from .entities.plan_sensor import PLAN_SENSORS, PLAN_STATUS, PlanSensor, PlanStatusSensor
 from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price
 from .entities.saved_sensor import SAVED_SENSORS, SavedDescription, SavedSensor, async_remove_unfitting_sums
 from .entities.saving_sensor import SavingSensor
 from .entities.window_time_sensor import WINDOW_TIMES, WindowTimeSensor
+from .entity import on_every_plan, while_selling
 
 PARALLEL_UPDATES = 0
 # Of the one sensor that asks for itself.

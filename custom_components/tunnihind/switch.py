@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entities.entity import SteeringEntity, on_every_plan
+from .entity import SteeringEntity, on_every_plan
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0

@@ -16,7 +16,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..coordinator import TunnihindCoordinator
-from ..entities.plan_changes import async_change_plans
+from ..plan_changes import async_change_plans
 from ..plans.settings import Horizon
 from ..plans.steering import Change
 from .call import coordinator_of_entry, length, rehearsal_mark

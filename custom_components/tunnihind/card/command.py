@@ -16,7 +16,7 @@ from homeassistant.helpers import entity_registry as er
 
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry
-from ..entities.entity import SELLING_PRICE
+from ..entity import SELLING_PRICE
 from .feed import CURRENT_PRICE, async_subscribe, may_read
 from .past import async_past
 

@@ -14,7 +14,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..coordinator import TunnihindConfigEntry
-from ..entities.entity import SELLING_PRICE
+from ..entity import SELLING_PRICE
 from .contents import WINDOW, CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"

@@ -8,9 +8,9 @@ from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.const import PERCENTAGE, EntityCategory
 
 from ..const import EUR_PER_MWH
+from ..entity import DataEntity, moment
 from ..household.prices_now import PricesNow
 from ..server.answers import Backtest
-from .entity import DataEntity, moment
 from .server_sensor import ServerSensor, ServerSensorDescription
 
 _PERCENT: Final = 100

@@ -9,7 +9,7 @@ from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.condition import Condition, EntityStateConditionBase
 from homeassistant.helpers.typing import ConfigType
 
-from .entity import WINDOW, check_target, entities_of_kind
+from ..entity import WINDOW, check_target, entities_of_kind
 
 _ON: Final[set[str | bool]] = {STATE_ON}
 

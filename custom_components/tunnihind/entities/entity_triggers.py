@@ -27,8 +27,8 @@ from homeassistant.helpers.trigger import (
 from homeassistant.helpers.typing import ConfigType
 
 from ..const import CENTS_PER_KWH, EUR_PER_KWH
+from ..entity import NEGATIVE_SELLING_PRICE, WINDOW, check_target, clock_of, entities_of_kind
 from ..prices.timeline import QUARTER_S
-from .entity import NEGATIVE_SELLING_PRICE, WINDOW, check_target, clock_of, entities_of_kind
 
 # A device that is switched on for a negative price runs at least that long, in seconds.
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S

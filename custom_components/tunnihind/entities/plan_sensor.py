@@ -10,11 +10,11 @@ from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.typing import StateType
 
 from ..const import EUR, EUR_PER_KWH
+from ..entity import PlanEntity, moment
 from ..plans.outcome import Decision
 from ..plans.plan import Status
 from ..plans.saving import Saving
 from ..plans.settings import Kind, goes_by_energy
-from .entity import PlanEntity, moment
 
 _PERCENT: Final = 100
 

@@ -8,13 +8,13 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import CENTS_PER_KWH, EUR, EUR_PER_KWH
+from ..entity import NEXT_SELLING_PRICE, SELLING_PRICE, PriceEntity, SellingEntity
 from ..household.prices_now import DayPrices, PricesNow
 from ..prices.billing import Billing, Resolution
 from ..prices.days import iso_bounds
 from ..prices.levels import Level
 from ..prices.shapes import points, rates
 from ..prices.timeline import Period, rounded
-from .entity import NEXT_SELLING_PRICE, SELLING_PRICE, PriceEntity, SellingEntity
 from .server_sensor import Attributes, ServerSensor, ServerSensorDescription
 
 # Four days of quarters, 20 kB: farther than HAEO plans, and with the list of rates less than 100 kB.

@@ -17,13 +17,13 @@ from homeassistant.core import HomeAssistant, callback
 
 from ..const import EUR, EUR_PER_KWH
 from ..coordinator import TunnihindConfigEntry
+from ..entity import PlanEntity, StatisticsSensor, async_remove_unfitting, moment
 from ..ledger.account import Account
 from ..ledger.amounts import Amounts, Total
 from ..plans.saving import Saving
 from ..plans.settings import looks_for_high_prices
 from ..prices.days import iso_bounds, local
 from ..prices.timeline import rounded
-from .entity import PlanEntity, StatisticsSensor, async_remove_unfitting, moment
 
 _EUR_DECIMALS: Final = 4
 _KWH_DECIMALS: Final = 3

@@ -8,9 +8,9 @@ from homeassistant.const import PERCENTAGE, EntityCategory
 
 from ..const import LOGGER
 from ..coordinator import TunnihindCoordinator
+from ..entity import DataEntity, StatisticsSensor
 from ..errors import TunnihindError
 from ..server.answers import Saving
-from .entity import DataEntity, StatisticsSensor
 
 FORECAST_SAVING: Final = SensorEntityDescription(
     key="forecast_saving",

@@ -8,8 +8,8 @@ from typing import Any, override
 from homeassistant.components.sensor import SensorEntityDescription
 from homeassistant.helpers.typing import StateType
 
+from ..entity import ServerEntity, StatisticsSensor
 from ..household.prices_now import PricesNow
-from .entity import ServerEntity, StatisticsSensor
 
 type Value = StateType | datetime
 type Attributes = Mapping[str, Any]

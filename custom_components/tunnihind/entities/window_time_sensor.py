@@ -7,8 +7,8 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorEntity, SensorEntityDescription
 from homeassistant.const import UnitOfTime
 
+from ..entity import PlanEntity
 from ..plans.outcome import Decision
-from .entity import PlanEntity
 
 _MINUTE_S: Final = 60
 

@@ -15,15 +15,15 @@ from homeassistant.helpers.config_validation import ensure_list
 from homeassistant.helpers.entity import EntityDescription
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from ..const import DOMAIN, SUBENTRY_PLAN
-from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from ..household.prices_now import PricesNow
-from ..plans.outcome import Decision, Outcome
-from ..plans.settings import looks_for_high_prices
-from ..plans.steering import Change, SteeredPlan
-from ..server.clock import EntryClock
+from .const import DOMAIN, SUBENTRY_PLAN
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
+from .household.prices_now import PricesNow
 from .plan_changes import async_change_plans
+from .plans.outcome import Decision, Outcome
+from .plans.settings import looks_for_high_prices
+from .plans.steering import Change, SteeredPlan
+from .server.clock import EntryClock
 
 # The entities of those who sell electricity.
 SELLING_PRICE: Final = "selling_price"

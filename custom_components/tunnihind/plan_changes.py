@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 from homeassistant.exceptions import ServiceValidationError
 
-from ..const import DOMAIN
-from ..coordinator import TunnihindCoordinator
-from ..plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, PlanError
-from ..plans.steering import Change, SteeredPlan
+from .const import DOMAIN
+from .coordinator import TunnihindCoordinator
+from .plans.settings import LONGEST_DURATION_MIN, QUARTER_MIN, PlanError
+from .plans.steering import Change, SteeredPlan
 
 type PlanOfServer = tuple[TunnihindCoordinator, str]
 """The coordinator of a plan's server, and the plan's subentry."""

@@ -5,10 +5,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
-from ..const import DOMAIN, KNOWS_VIA_DEVICE_ID
-from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from ..server.client import without_password
-from ..server.mode_names import name_of
+from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
+from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .server.client import without_password
+from .server.mode_names import name_of
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
