@@ -25,12 +25,15 @@ async def elering() -> AsyncIterator[FakeElering]:
         yield upstream
 
 
+# Where a test names a database before `launch`, its servers end before the database goes.
+
+
 def arguments(elering: FakeElering, url: str) -> tuple[str, ...]:
     return "--elering-url", elering.url, "--history-start", "2100", "--database-url", url
 
 
 async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_is_back(
-    launch: Launch, elering: FakeElering, postgresql_url: str
+    postgresql_url: str, launch: Launch, elering: FakeElering
 ) -> None:
     public = "--public-url", "https://prices.example"
     first = launch(*arguments(elering, postgresql_url), *public)
@@ -66,7 +69,7 @@ async def until_all_say_the_same(*servers: Server, refreshed_after: int) -> None
 
 
 async def test_another_takes_over_from_a_holder_that_is_cut_off_from_the_database(
-    launch: Launch, elering: FakeElering, postgresql: PostgresqlServer, postgresql_url: str
+    postgresql: PostgresqlServer, postgresql_url: str, launch: Launch, elering: FakeElering
 ) -> None:
     async with database_link(postgresql.socket) as link:
         first = launch(*arguments(elering, postgresql_url.replace(str(postgresql.folder), str(link.folder))))
