@@ -962,7 +962,7 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 <div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
 <p class="summary" id="summary"></p><dialog class="list"></dialog></ha-card>`;
 
-/** What a card leaves out step by step, until it has room for a chart of a height. */
+/** A card leaves these out step by step, until a chart has room. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
 /** If what the integration calls the present is this far away, this device's clock is wrong. */

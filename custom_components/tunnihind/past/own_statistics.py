@@ -1,4 +1,4 @@
-"""The integration's own statistics: their ids, and what the recorder is told of them.
+"""The integration's own statistics: their ids and their descriptions for the recorder.
 
 An id says nothing of the entry but its place among the entries, so a server that is removed and added again, or
 replaced by another one, goes on with the statistics of before. Live prices, a demo's and a rehearsal's never mix.

@@ -79,7 +79,7 @@ class ServedData:
 
 
 _DOUBTED_DAYS: Final = 2
-"""Doubts about prices of so many past days are told: these days are asked for every hour."""
+"""Doubts are named for the prices of this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""

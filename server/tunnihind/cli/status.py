@@ -14,7 +14,7 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _DOUBTED_S: Final = 14 * DAY_S
-"""Prices that no second source has confirmed are named for so long."""
+"""Unconfirmed prices are named for this long."""
 
 
 @dataclass(frozen=True, slots=True)

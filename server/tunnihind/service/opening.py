@@ -57,7 +57,7 @@ def open_replica(settings: Settings) -> Store:
 
 
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Return the store as soon as it can be opened, None where the process is asked to end before.
+    """Return the store once it can be opened, or None if the process is asked to end first.
 
     Where that takes long, `/healthz` says that the server is alive, `/readyz` what it waits for, and all that rests on
     data is 503. Raises SettingsError, and StoreError where waiting would be of no use.

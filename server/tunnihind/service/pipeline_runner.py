@@ -18,7 +18,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 600.0
-"""A pipeline that has made no step for so long will make none: even the slowest source is given up within minutes."""
+"""A pipeline without a step for this long is stuck: even the slowest source is given up within minutes."""
 
 _PATIENCE_S: Final = 2.0
 """A database that gives no answer for so long may be out of reach: the pipeline is not left to go on unwatched."""

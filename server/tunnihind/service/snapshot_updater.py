@@ -32,7 +32,7 @@ _RETRIES_S: Final = 0.5, 1.5
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""What an old copy of the database lacks is fetched again; what was known before is served meanwhile, for so long."""
+"""While prices that an old copy lacks are fetched again, memory is served for this long at most."""
 _OLD_COPY: Final = "an older copy is in the database's place: what was known before is served until prices are fetched"
 
 

@@ -21,9 +21,9 @@ from tunnihind.store.witnesses import Witness
 _ASKED_EARLY_S: Final = 60
 """Two hourly questions may be closer by so much."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source's correction of its own unconfirmed prices has to stand for so long."""
+"""A source's correction of its own unconfirmed prices has to stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""Of two sources that differ, one has to say the same for so long. One that wasn't heard for so long is silent."""
+"""When two sources differ, one has to say the same for this long. One not heard for this long is silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """A source that contradicts all that is settled, or two that change it by what looks like a mistake, wait so long."""
 

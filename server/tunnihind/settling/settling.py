@@ -71,7 +71,7 @@ class Settling:
     def window(self, first: date, last: date) -> tuple[date, date]:
         """Return the days to ask for, with a settled one beside them where fewer than two of them are settled.
 
-        By several days, an answer that is off is told from a correction of one. Raises StoreError.
+        Several days show whether the whole answer is off or one day is corrected. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
