@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 from hypothesis import HealthCheck, settings
 
-from tests.support.api_server import NOW, RunningServer, Serve, make_view, no_prices
+from tests.support.api.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
-from tests.support.postgresql import PostgresqlServer, is_installed, postgresql_server
+from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
 from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.api.score_table import ReadScores

@@ -16,8 +16,8 @@ import click
 from playwright.async_api import CDPSession, Page
 
 from tests.benchmarks.bench_page import busy_s
-from tests.support.browser import chromium
-from tests.support.card_page import MODULE, Look, example, opened_card
+from tests.support.pages.browser import chromium
+from tests.support.pages.card_page import MODULE, Look, example, opened_card
 
 SLOWER = 4
 CARD = "document.querySelector('tunnihind-card')"

@@ -20,7 +20,7 @@ from typing import Final
 import click
 import numpy as np
 
-from tests.support.windy_market import WindyMarket, archive_of
+from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc

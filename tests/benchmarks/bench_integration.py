@@ -33,7 +33,7 @@ from custom_components.tunnihind.card.feed import FEEDS, async_subscribe
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Decision
-from tests.support.home import DAY_S, MakeHome, instant, plan
+from tests.support.household.home import DAY_S, MakeHome, instant, plan
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 

@@ -26,9 +26,9 @@ from typing import Final, Self
 import click
 
 from tests.benchmarks.bench_forecast import LAST, fill, weather
-from tests.support.processes import UNREACHABLE_URL
-from tests.support.shifted_clock import ShiftedClock, library
-from tests.support.windy_market import WindyMarket, archive_of
+from tests.support.machine.processes import UNREACHABLE_URL
+from tests.support.machine.shifted_clock import ShiftedClock, library
+from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import ESTONIA, HOUR_S, iso_utc
 from tunnihind.store.store import Store

@@ -20,10 +20,10 @@ import click
 from aiohttp import web
 from playwright.async_api import Browser, CDPSession, Page
 
-from tests.support import sample_views
-from tests.support.api_server import NOW, no_prices
-from tests.support.browser import PHONE, chromium
+from tests.support.api.api_server import NOW, no_prices
 from tests.support.clocks import StillClock
+from tests.support.pages import sample_views
+from tests.support.pages.browser import PHONE, chromium
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app

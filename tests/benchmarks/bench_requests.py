@@ -27,8 +27,8 @@ import uvloop
 from aiohttp import web
 
 from tests.benchmarks.scale.load import Load, read_report
-from tests.support.pipelines import scenarios_with
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
+from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.feeds import READERS, Feed
 from tunnihind.api.http.negotiation import CODINGS, Coding
 from tunnihind.api.http.representation import Representation

@@ -25,7 +25,8 @@ import click
 from tests.benchmarks.scale import faults, hour, throughput
 from tests.benchmarks.scale.cluster import opened
 from tests.benchmarks.scale.report import Finding, Report
-from tests.support import nginx, postgresql, shifted_clock
+from tests.support.machine import nginx, shifted_clock
+from tests.support.store import postgresql
 
 
 @dataclass(frozen=True)

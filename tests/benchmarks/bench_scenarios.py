@@ -23,7 +23,7 @@ import click
 import numpy as np
 
 from custom_components.tunnihind.prices.timeline import Timeline
-from tests.support.savings import BINS, Judged, as_came, as_issued, as_on_path, judged
+from tests.support.household.savings import BINS, Judged, as_came, as_issued, as_on_path, judged
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run, Scenarios

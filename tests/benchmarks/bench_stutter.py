@@ -19,7 +19,7 @@ from typing import Final
 import click
 
 from tests.benchmarks.bench_startup import fill
-from tests.support.api_server import no_prices
+from tests.support.api.api_server import no_prices
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot

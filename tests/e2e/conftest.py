@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser
 
-from tests.support import sample_views
-from tests.support.api_server import RunningServer, Serve
-from tests.support.browser import WatchedPage, address_of, chromium, open_page
-from tests.support.processes import Done, Launch, Server, Tunnihind, free_port, run, server_environment
-from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.machine.processes import Done, Launch, Server, Tunnihind, free_port, run, server_environment
+from tests.support.machine.shifted_clock import ShiftedClock, library
+from tests.support.pages import sample_views
+from tests.support.pages.browser import WatchedPage, address_of, chromium, open_page
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 

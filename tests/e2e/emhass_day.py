@@ -18,7 +18,7 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
-from tests.support.processes import Launch, Server
+from tests.support.machine.processes import Launch, Server
 from tunnihind.market import HOUR_S
 from tunnihind.web.recipes import recipe
 

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import ClientSession
 from zeroconf import ServiceStateChange
 
-from tests.support.discovery import DiscoveryClient, discovery_client
-from tests.support.processes import Launch, Server, Tunnihind
-from tests.support.sample_prices import made_up_quotes, write_prices
+from tests.support.machine.discovery import DiscoveryClient, discovery_client
+from tests.support.machine.processes import Launch, Server, Tunnihind
+from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tunnihind.service.announce import SERVICE_TYPE, reachable_addresses
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's on the servers of these tests

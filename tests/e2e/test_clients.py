@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page
 
-from tests.support.api_server import RunningServer, Serve
-from tests.support.browser import chromium
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.pages.browser import chromium
 
 
 @pytest.fixture

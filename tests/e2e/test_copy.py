@@ -4,8 +4,8 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
-from tests.support.processes import COMMAND, Launch, Process, Tunnihind
-from tests.support.sample_prices import made_up_quotes, write_prices
+from tests.support.machine.processes import COMMAND, Launch, Process, Tunnihind
+from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Launch, Reply
+from tests.support.machine.processes import Launch, Reply
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 
 

@@ -14,10 +14,10 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.node import run_module
-from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.api.api_server import HOUR, RunningServer, Serve
+from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.machine.node import run_module
+from tests.support.pages import sample_views
 from tunnihind.api.served_data import in_quarters, served_quarters
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries

@@ -12,8 +12,8 @@ import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout, TCPConnector, web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from tests.support.nginx import Nginx, for_replicas, program
-from tests.support.processes import PATIENCE_S, Reply, free_port, until
+from tests.support.machine.nginx import Nginx, for_replicas, program
+from tests.support.machine.processes import PATIENCE_S, Reply, free_port, until
 
 FORECAST: Final = "/api/v1/forecast"
 BEHIND_A_CDN: Final = "set_real_ip_from 127.0.0.9;"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Launch, Server, Tunnihind
+from tests.support.machine.processes import Launch, Server, Tunnihind
 from tunnihind.market import HOUR_S
 
 SILENT = 1_600

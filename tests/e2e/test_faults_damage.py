@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from tests.support.processes import Launch, Reply, Tunnihind, until
-from tests.support.sample_prices import hourly, made_up_quotes
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import Launch, Reply, Tunnihind, until
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import hourly, made_up_quotes
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, floor_hour
 

@@ -13,9 +13,9 @@ from typing import Protocol
 
 import pytest
 
-from tests.support.processes import Launch, Reply, Server, Tunnihind
-from tests.support.sample_prices import hourly, made_up_quotes, write_prices
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import Launch, Reply, Server, Tunnihind
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tunnihind.market import HOUR_S, delivery_day, floor_hour
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import COMMAND, PATIENCE_S, UNREACHABLE_URL, Launch, Process, Tunnihind, until
-from tests.support.sample_prices import write_prices
+from tests.support.machine.processes import COMMAND, PATIENCE_S, UNREACHABLE_URL, Launch, Process, Tunnihind, until
+from tests.support.markets.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.market import HOUR_S, delivery_day

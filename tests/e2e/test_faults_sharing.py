@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Launch, Reply, Tunnihind, free_port
-from tests.support.sample_prices import hourly, made_up_quotes, write_prices
+from tests.support.machine.processes import Launch, Reply, Tunnihind, free_port
+from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day, floor_hour
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Launch, Tunnihind
+from tests.support.machine.processes import Launch, Tunnihind
 
 
 @pytest.fixture

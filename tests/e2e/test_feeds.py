@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps, instant
-from tests.support.processes import Launch, Reply, Server, Tunnihind
-from tests.support.sample_prices import hourly, made_up_quotes, write_prices
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps, instant
+from tests.support.machine.processes import Launch, Reply, Server, Tunnihind
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import (

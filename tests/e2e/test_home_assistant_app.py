@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from aiohttp import ClientSession, web
 
-from tests.support.processes import COMMAND, Process, free_port, server_environment
+from tests.support.machine.processes import COMMAND, Process, free_port, server_environment
 
 APP: Final = Path(__file__).parents[2] / "packaging/home-assistant-app"
 START: Final = """

@@ -8,10 +8,10 @@ from datetime import timedelta
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support import documents
-from tests.support.api_server import Serve
-from tests.support.processes import Launch
-from tests.support.sample_prices import made_up_quotes
-from tests.support.scored_data import SCORED
+from tests.support.api.api_server import Serve
+from tests.support.machine.processes import Launch
+from tests.support.markets.sample_prices import made_up_quotes
+from tests.support.pages.scored_data import SCORED
 from tests.support.scripts import PROJECT
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day

@@ -14,10 +14,10 @@ from typing import Final
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
-from tests.support.api_server import HOUR, RunningServer, Serve, make_view
-from tests.support.nginx import Nginx, for_one_server, for_replicas, program
-from tests.support.processes import PATIENCE_S, Reply, free_port, until
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.machine.nginx import Nginx, for_one_server, for_replicas, program
+from tests.support.machine.processes import PATIENCE_S, Reply, free_port, until
+from tests.support.machine.shifted_clock import ShiftedClock
 from tunnihind.api import request_id
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.web.options import preferred_language

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.processes import Launch, Reply, Tunnihind
-from tests.support.sample_prices import made_up_quotes, write_prices
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import Launch, Reply, Tunnihind
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import (

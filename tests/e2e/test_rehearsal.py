@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import Launch, Server, Tunnihind
-from tests.support.sample_prices import hourly, made_up_quotes, write_prices
+from tests.support.machine.processes import Launch, Server, Tunnihind
+from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams.elering import csv_quotes
 from tunnihind.market import DAY_S, HOUR_S
 

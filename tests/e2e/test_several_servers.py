@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.database_link import database_link
-from tests.support.postgresql import PostgresqlServer
-from tests.support.processes import Launch, Server, at_any_moment, until
-from tests.support.sample_prices import made_up_quotes
+from tests.support.machine.processes import Launch, Server, at_any_moment, until
+from tests.support.markets.sample_prices import made_up_quotes
+from tests.support.store.database_link import database_link
+from tests.support.store.postgresql import PostgresqlServer
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.processes import UNREACHABLE_URL, Launch, Tunnihind
+from tests.support.machine.processes import UNREACHABLE_URL, Launch, Tunnihind
 from tunnihind import __version__
 
 PROJECT: Final = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED
-from tests.support.processes import Launch, Reply, Server, Tunnihind
-from tests.support.sample_prices import hourly, made_up_quotes
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import Launch, Reply, Server, Tunnihind
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import hourly, made_up_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, csv_quotes
 from tests.support.upstreams.entsoe import TOKEN

@@ -2,9 +2,9 @@
 
 from datetime import date
 
-from tests.support.processes import Launch, Tunnihind
-from tests.support.sample_prices import made_up_quotes
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import Launch, Tunnihind
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering, FakeOpenMeteo
 from tunnihind.sources.weather_points import POINTS, VARIABLES
 

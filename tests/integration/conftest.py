@@ -7,9 +7,9 @@ from aiohttp import web
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from tests.support.api_server import Serve, no_prices
-from tests.support.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.api.api_server import Serve, no_prices
+from tests.support.household.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.api.history import ReadPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.settings import Settings

@@ -10,8 +10,8 @@ from aiohttp import web
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from tests.support.api_server import HOUR, RunningServer, Serve, make_view
-from tests.support.price_readers import emhass_steps
+from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.household.price_readers import emhass_steps
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import QUARTER_S
 from tunnihind.web.recipes import recipe

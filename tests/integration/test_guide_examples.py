@@ -14,9 +14,9 @@ from homeassistant.setup import async_setup_component
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from tests.support import documents
-from tests.support.automations import cheap_in, hours_from
-from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.node import run_module
+from tests.support.household.automations import cheap_in, hours_from
+from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.machine.node import run_module
 from tunnihind.market import HOUR_S
 
 BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in documents.blocks("yaml")]

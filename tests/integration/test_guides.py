@@ -28,8 +28,8 @@ from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
 from custom_components.tunnihind.server.contact import Problem
 from tests.support import documents
-from tests.support.home import DEFAULT_PLAN, PLAN_ID, MakeHome
-from tests.support.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
+from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
+from tests.support.household.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
 
 pytestmark = pytest.mark.usefixtures("enable_custom_integrations")
 both_languages = pytest.mark.parametrize("language", LANGUAGES)

@@ -15,15 +15,15 @@ from homeassistant.helpers.template import Template
 from tests.integration.household.test_entities import enable_all
 from tests.integration.household.test_services import ask
 from tests.support import documents
-from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.price_readers import (
+from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.price_readers import (
     EvccTariff,
     HaeoSeries,
     PredbatRates,
     emhass_steps,
     ev_smart_charging_prices,
 )
-from tests.support.translations import LANGUAGES
+from tests.support.household.translations import LANGUAGES
 from tunnihind.market import HOUR_S, QUARTER_S
 
 MIDNIGHT: Final = instant("2026-01-14T00:00:00+02:00")

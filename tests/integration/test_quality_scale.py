@@ -24,8 +24,8 @@ from custom_components.tunnihind import condition, config_flow, coordinator, tri
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from custom_components.tunnihind.server import server
 from custom_components.tunnihind.server.client import Client
-from tests.support.home import MakeHome
-from tests.support.translations import INTEGRATION
+from tests.support.household.home import MakeHome
+from tests.support.household.translations import INTEGRATION
 
 REPOSITORY: Final = INTEGRATION.parents[1]
 # As of Home Assistant 2026.10.

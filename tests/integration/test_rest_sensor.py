@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.json import json_bytes
 from homeassistant.setup import async_setup_component
 
-from tests.support.api_server import HOUR, Serve, make_run, make_view
+from tests.support.api.api_server import HOUR, Serve, make_run, make_view
 from tunnihind.market import HOUR_S
 from tunnihind.web.recipes import recipe
 

@@ -33,9 +33,18 @@ from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.prices.units import Unit
 from custom_components.tunnihind.server.contact import Problem
-from tests.support.api_server import Serve
-from tests.support.home import plan
-from tests.support.translations import INTEGRATION, LANGUAGES, Texts, fields_of, icons, leaves, placeholders, texts
+from tests.support.api.api_server import Serve
+from tests.support.household.home import plan
+from tests.support.household.translations import (
+    INTEGRATION,
+    LANGUAGES,
+    Texts,
+    fields_of,
+    icons,
+    leaves,
+    placeholders,
+    texts,
+)
 
 EN: Final = texts("en")
 # What Home Assistant itself says about an entity, and translates.

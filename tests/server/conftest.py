@@ -8,7 +8,7 @@ import pytest
 import stamina
 from aiohttp import ClientSession
 
-from tests.support.pipelines import QuickModel
+from tests.support.store.pipelines import QuickModel
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.market import Limits
 from tunnihind.pipeline import modelling

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR
+from tests.support.api.api_server import HOUR
 from tunnihind.api.served_data import read_served_data
 from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.known import CovariateArchive, IssuedSeries

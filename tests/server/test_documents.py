@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tests.support import documents
-from tests.support.api_server import NOW, no_prices
+from tests.support.api.api_server import NOW, no_prices
 from tests.support.clocks import StillClock
 from tests.support.commands import COMMANDS
 from tests.support.documents import PROJECT

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.pipelines import plain_run, quarters_of
-from tests.support.sources import estonian_quotes
-from tests.support.stores import day_range, store_quotes
+from tests.support.store.pipelines import plain_run, quarters_of
+from tests.support.store.stores import day_range, store_quotes
+from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served, served_quarters
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.run import Run

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import plain_run, quarters_of
-from tests.support.runs import run_with
-from tests.support.stores import store_quotes
+from tests.support.markets.runs import run_with
+from tests.support.store.pipelines import plain_run, quarters_of
+from tests.support.store.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.baltic_weather import SUN, WIND

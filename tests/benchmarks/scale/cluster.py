@@ -14,11 +14,11 @@ import aiohttp
 from psycopg import sql
 
 from tests.benchmarks.scale.cut import Link
-from tests.support.nginx import Nginx, for_replicas, replaced
-from tests.support.postgresql import PostgresqlServer, postgresql_server
-from tests.support.processes import Server, free_port, server_environment
-from tests.support.sample_prices import hourly, made_up_quotes
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.nginx import Nginx, for_replicas, replaced
+from tests.support.machine.processes import Server, free_port, server_environment
+from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.markets.sample_prices import hourly, made_up_quotes
+from tests.support.store.postgresql import PostgresqlServer, postgresql_server
 from tests.support.upstreams import FakeElering
 from tunnihind.market import delivery_day
 

@@ -21,8 +21,8 @@ from sqlalchemy import Row, Select, create_engine, func, select
 from tests.benchmarks.scale.cluster import Cluster, opened
 from tests.benchmarks.scale.report import Finding, Report
 from tests.benchmarks.scale.truth import Watcher
-from tests.support.processes import Server, until
-from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.machine.processes import Server, until
+from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.market import day_end, delivery_day, publication_time
 from tunnihind.store.schema import prices, runs
 

@@ -13,7 +13,7 @@ from typing import Final
 from tests.benchmarks.scale.cluster import Cluster, Edge, opened
 from tests.benchmarks.scale.load import Got, all_at_once
 from tests.benchmarks.scale.report import Finding
-from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.market import HOUR_S, floor_hour
 
 _FORECAST: Final = "/api/v1/forecast"

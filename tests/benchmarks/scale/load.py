@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, override
 
-from tests.support.processes import Process
+from tests.support.machine.processes import Process
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _MS: Final = {"us": 0.001, "ms": 1.0, "s": 1000.0}

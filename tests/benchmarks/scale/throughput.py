@@ -11,7 +11,7 @@ import aiohttp
 from tests.benchmarks.scale.cluster import FROM_A_CDN, Cluster, Edge
 from tests.benchmarks.scale.load import Load, processor_s, wrk
 from tests.benchmarks.scale.report import Finding, Report
-from tests.support.processes import Process
+from tests.support.machine.processes import Process
 
 FORECAST = "/api/v1/forecast"
 EDGE_GOAL = 0.85

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.hass.real_home import AFTERNOON, RealHome
-from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.machine.shifted_clock import ShiftedClock, library
 
 _LOG_LINES = 60
 """How much of Home Assistant's log a failed test shows."""

@@ -6,7 +6,7 @@ from playwright.async_api import Page
 from tests.support.hass.card_dashboard import card_in, make_card_dashboard, opened_view
 from tests.support.hass.quarter_day import bill_by_quarter
 from tests.support.hass.real_home import RealHome
-from tests.support.node import modules
+from tests.support.machine.node import modules
 from tunnihind.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.timeout(240)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.hass.api import HassApi, Json
 from tests.support.hass.running import fresh_hass
-from tests.support.processes import Launch, until
+from tests.support.machine.processes import Launch, until
 from tunnihind.service.announce import reachable_addresses
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's on the server of this test

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.hass.expected_states import ExpectedStates, local, utc
 from tests.support.hass.real_home import RealHome
-from tests.support.processes import UNREACHABLE_URL, until
+from tests.support.machine.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(180)

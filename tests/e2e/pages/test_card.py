@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page
 
-from tests.support.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
-from tests.support.node import modules
+from tests.support.machine.node import modules
+from tests.support.pages.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
 
 LARGEST_BYTES = 68_500
 """A browser gets them once a version, and compiles them in 2 ms. Two languages and all types are in them."""

@@ -3,9 +3,9 @@
 from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.pages.test_pages_accessible import findings
-from tests.support import sample_views
-from tests.support.api_server import RunningServer
-from tests.support.browser import PHONE, address_of, open_page
+from tests.support.api.api_server import RunningServer
+from tests.support.pages import sample_views
+from tests.support.pages.browser import PHONE, address_of, open_page
 
 FINGER_PX = 20
 """From the middle of a fingertip to where it no longer hides what is on the screen."""

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser import (
+from tests.support.api.api_server import HOUR, RunningServer
+from tests.support.pages import sample_views
+from tests.support.pages.browser import (
     PHONE,
     WatchedPage,
     address_of,

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.browser import PHONE, WatchedPage, address_of, choose, location_of, open_options, open_page
+from tests.support.api.api_server import HOUR, RunningServer, Serve
+from tests.support.pages import sample_views
+from tests.support.pages.browser import PHONE, WatchedPage, address_of, choose, location_of, open_options, open_page
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price
 
 MIDNIGHT: Final = 1_751_317_200

@@ -9,11 +9,11 @@ import pytest
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
-from tests.support.day_quotes import AUTUMN, SPRING
-from tests.support.processes import Launch, until
+from tests.support.api.api_server import HOUR, RunningServer, Serve
+from tests.support.machine.processes import Launch, until
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
+from tests.support.pages.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 

@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve, make_view
-from tests.support.browser import PHONE, address_of, open_page
+from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.pages import sample_views
+from tests.support.pages.browser import PHONE, address_of, open_page
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import HOUR_S
 

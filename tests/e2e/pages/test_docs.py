@@ -6,9 +6,9 @@ import re
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support import sample_views
-from tests.support.api_server import RunningServer, Serve
-from tests.support.browser import WatchedPage, address_of, open_options, open_page
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.pages import sample_views
+from tests.support.pages.browser import WatchedPage, address_of, open_options, open_page
 from tunnihind.settings import Settings
 from tunnihind.web.recipes import RECIPES, recipe
 

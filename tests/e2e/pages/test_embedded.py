@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve
-from tests.support.browser import address_of, cents, chromium, open_page
+from tests.support.api.api_server import HOUR, RunningServer, Serve
+from tests.support.pages import sample_views
+from tests.support.pages.browser import address_of, cents, chromium, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
 

@@ -4,9 +4,9 @@ import re
 
 from playwright.async_api import Browser, Page, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer
-from tests.support.browser import WatchedPage, address_of, location_of, open_page
+from tests.support.api.api_server import HOUR, RunningServer
+from tests.support.pages import sample_views
+from tests.support.pages.browser import WatchedPage, address_of, location_of, open_page
 from tunnihind.market import consumer_price
 from tunnihind.web.tariff import Tariff
 

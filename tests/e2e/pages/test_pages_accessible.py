@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Browser, Page
 
-from tests.support import sample_views
-from tests.support.api_server import Serve
-from tests.support.browser import address_of, open_page
-from tests.support.node import modules
+from tests.support.api.api_server import Serve
+from tests.support.machine.node import modules
+from tests.support.pages import sample_views
+from tests.support.pages.browser import address_of, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.source_states import SourceState
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR
-from tests.support.browser import WatchedPage, location_of
+from tests.support.api.api_server import HOUR
+from tests.support.pages import sample_views
+from tests.support.pages.browser import WatchedPage, location_of
 from tunnihind.market import HOUR_S
 
 SAME_WIDTH = """(parts) => {

@@ -14,9 +14,9 @@ from homeassistant.helpers import condition, trigger
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from tests.support.automations import the_plan, the_server
-from tests.support.home import Home
-from tests.support.translations import LANGUAGES, icons, texts
+from tests.support.household.automations import the_plan, the_server
+from tests.support.household.home import Home
+from tests.support.household.translations import LANGUAGES, icons, texts
 
 type Describe = Callable[[HomeAssistant], Awaitable[Mapping[str, Mapping[str, Any] | None]]]
 

@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import entity_registry as er
 
-from tests.support.automations import (
+from tests.support.household.automations import (
     ONE_PIECE,
     automate,
     cheap_in,
@@ -18,7 +18,7 @@ from tests.support.automations import (
     the_plan,
     the_server,
 )
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 EVENING = "2026-01-14T20:00:00+02:00"

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
-from tests.support.blueprints import BLUEPRINTS
+from tests.support.household.blueprints import BLUEPRINTS
 
 # Left out rather than skipped: where Home Assistant is too old for the triggers that these blueprints use there is
 # nothing to try. All other blueprints are for every version.

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.support.automations import cheap_in, hours_from, restart
-from tests.support.blueprints import (
+from tests.support.household.automations import cheap_in, hours_from, restart
+from tests.support.household.blueprints import (
     DEVICE,
     Switching,
     rings_between_steps,
@@ -17,7 +17,7 @@ from tests.support.blueprints import (
     use_from_a_start_on,
     window_of,
 )
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 NOON: Final = instant("2026-01-14T12:00:00+02:00")

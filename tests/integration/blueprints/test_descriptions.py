@@ -8,7 +8,7 @@ from homeassistant.components.blueprint.models import Blueprint, DomainBlueprint
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from tests.support.blueprints import BLUEPRINTS
+from tests.support.household.blueprints import BLUEPRINTS
 
 FILES: Final = sorted(BLUEPRINTS.rglob("*.yaml"))
 OLDEST: Final = "2026.4.0"

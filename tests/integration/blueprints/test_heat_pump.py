@@ -6,9 +6,9 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from tests.support.automations import restart
-from tests.support.blueprints import DEVICE, use, use_from_a_start_on
-from tests.support.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.automations import restart
+from tests.support.household.blueprints import DEVICE, use, use_from_a_start_on
+from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 PUMP: Final = "climate.pump"

@@ -6,15 +6,15 @@ import pytest
 from homeassistant.core import State
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
-from tests.support.automations import (
+from tests.support.household.automations import (
     ONE_PIECE,
     cheap_in,
     device_of,
     hours_from,
     restart,
 )
-from tests.support.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
-from tests.support.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
+from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")

@@ -8,9 +8,17 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
-from tests.support.automations import cheap_in, device_of, hours_from
-from tests.support.blueprints import DEVICE, Switching, rings_between_steps, switched, turn, use, use_from_a_start_on
-from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.automations import cheap_in, device_of, hours_from
+from tests.support.household.blueprints import (
+    DEVICE,
+    Switching,
+    rings_between_steps,
+    switched,
+    turn,
+    use,
+    use_from_a_start_on,
+)
+from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 BUTTON: Final = "input_button.wash"

@@ -15,10 +15,10 @@ from aiohttp import web
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.prices.days import instant_of, local
-from tests.support.automations import Run, automate, restart
-from tests.support.blueprints import automation_of, window_of
-from tests.support.home import Home, MakeHome, PriceOf
-from tests.support.plan_days import noise
+from tests.support.household.automations import Run, automate, restart
+from tests.support.household.blueprints import automation_of, window_of
+from tests.support.household.home import Home, MakeHome, PriceOf
+from tests.support.household.plan_days import noise
 from tunnihind.market import HOUR_S, QUARTER_S
 
 DAYS: Final = 8

@@ -16,7 +16,7 @@ from homeassistant.config_entries import ConfigEntryDisabler
 from homeassistant.core import HomeAssistant
 
 from tests.integration.card.conftest import Cards
-from tests.support.home import DAY_S, Home, MakeHome, instant
+from tests.support.household.home import DAY_S, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.sources.simulated_market import SimulatedMarket

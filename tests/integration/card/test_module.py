@@ -10,7 +10,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.tunnihind.card import module
-from tests.support.home import Home, MakeHome
+from tests.support.household.home import Home, MakeHome
 
 
 @pytest.fixture

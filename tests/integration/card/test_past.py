@@ -5,7 +5,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from tests.integration.card.conftest import Cards
-from tests.support.home import DAY_S, Home, MakeHome, instant
+from tests.support.household.home import DAY_S, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 TODAY = instant("2026-01-14T00:00:00+02:00")

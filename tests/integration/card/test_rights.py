@@ -5,7 +5,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from tests.integration.card.conftest import Cards
-from tests.support.home import DEFAULT_PLAN, Home, MakeHome
+from tests.support.household.home import DEFAULT_PLAN, Home, MakeHome
 from tunnihind.market import HOUR_S
 
 PLANS = {"mine": DEFAULT_PLAN, "yours": DEFAULT_PLAN}

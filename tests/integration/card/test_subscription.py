@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.contents import CardContents
 from tests.integration.card.conftest import Cards, OpenCard
-from tests.support.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}

@@ -11,9 +11,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager, FlowResult
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.api_server import Serve
-from tests.support.flows import ABOUT, FORECAST, Imitate, json_of
-from tests.support.translations import LANGUAGES, check_step, texts
+from tests.support.api.api_server import Serve
+from tests.support.household.flows import ABOUT, FORECAST, Imitate, json_of
+from tests.support.household.translations import LANGUAGES, check_step, texts
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,9 @@ from custom_components.tunnihind.forms.breakdown import lines_of
 from custom_components.tunnihind.prices.rates import FEES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.units import Unit
-from tests.support.flows import shown
-from tests.support.home import Home, MakeHome, instant, shaped
-from tests.support.price_strategies import eur_mwh, hour_starts
+from tests.support.household.flows import shown
+from tests.support.household.home import Home, MakeHome, instant, shaped
+from tests.support.markets.price_strategies import eur_mwh, hour_starts
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.flows import MALFORMED, NOBODY, Imitate, announce, entry_of, placeholders_of
+from tests.support.household.flows import MALFORMED, NOBODY, Imitate, announce, entry_of, placeholders_of
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

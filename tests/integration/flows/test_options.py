@@ -14,8 +14,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.forms.tariff_form import contract_of
 from custom_components.tunnihind.prices.rates import Part
 from custom_components.tunnihind.prices.tariff import tariff_from
-from tests.support.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
-from tests.support.home import instant
+from tests.support.household.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
+from tests.support.household.home import instant
 
 NO_FEES = {
     "margin": 0.0,

@@ -21,7 +21,7 @@ from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.forms.plan_form import NEW_PLANS, PlanForm, errors_of, form_of, plan_of, suggested
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.prices.units import Unit
-from tests.support.flows import NOBODY, shown
+from tests.support.household.flows import NOBODY, shown
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 CAR: dict[str, Any] = {

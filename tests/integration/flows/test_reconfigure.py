@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from tests.support.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
+from tests.support.household.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
 
 
 async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:

@@ -7,7 +7,7 @@ from homeassistant.config_entries import SOURCE_RECONFIGURE, ConfigEntryState, S
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from tests.support.flows import Imitate, announce, entry_of
+from tests.support.household.flows import Imitate, announce, entry_of
 
 
 @pytest.fixture

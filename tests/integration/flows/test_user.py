@@ -15,8 +15,17 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.flows import FORECAST, MALFORMED, NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
-from tests.support.translations import texts
+from tests.support.household.flows import (
+    FORECAST,
+    MALFORMED,
+    NOBODY,
+    Imitate,
+    about_of,
+    entry_of,
+    placeholders_of,
+    shown,
+)
+from tests.support.household.translations import texts
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

@@ -7,7 +7,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.flows import MALFORMED, NOBODY, Imitate, about_of, announce, entry_of, placeholders_of
+from tests.support.household.flows import MALFORMED, NOBODY, Imitate, about_of, announce, entry_of, placeholders_of
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 

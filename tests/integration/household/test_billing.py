@@ -8,10 +8,10 @@ import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
-from tests.support import recording_proxy as paths
-from tests.support.home import PUBLISHED_TOMORROW, Home, MakeHome, instant, shaped
-from tests.support.recording_proxy import RecordingProxy
-from tests.support.state_changes import record_state_changes
+from tests.support.household import recording_proxy as paths
+from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant, shaped
+from tests.support.household.recording_proxy import RecordingProxy
+from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 

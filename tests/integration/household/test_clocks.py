@@ -7,9 +7,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support import recording_proxy as paths
-from tests.support.home import DAY_S, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.household import recording_proxy as paths
+from tests.support.household.home import DAY_S, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 SPRING = ("2026-03-29T00:00:00+02:00", "2026-03-30T01:00:00+03:00")

@@ -13,10 +13,10 @@ from pytest_homeassistant_custom_component.common import get_system_health_info
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
 from tests.integration.household.test_entities import enable_all
-from tests.support import recording_proxy as paths
-from tests.support.api_documents import ABOUT
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.api.api_documents import ABOUT
+from tests.support.household import recording_proxy as paths
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 CHEAP = {instant("2026-01-14T01:00:00+02:00"), instant("2026-01-14T03:00:00+02:00")}

@@ -12,8 +12,8 @@ from pytest_homeassistant_custom_component.common import get_scheduled_timer_han
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.documents import PROJECT
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.support.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 

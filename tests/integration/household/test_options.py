@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.state_changes import record_state_changes
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S
 
 FLAT: Mapping[str, Any] = {"vat_percent": 0}

@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.entity import entities_of_kind
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 MORNING = "2026-01-14T00:00:00+02:00"

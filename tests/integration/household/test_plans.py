@@ -10,7 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 ONE_PIECE: Mapping[str, Any] = {"duration": 180, "split": False}

@@ -11,11 +11,11 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.server import polling
 from custom_components.tunnihind.server.client import is_at_home
-from tests.support import recording_proxy as paths
-from tests.support.flows import announce
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant
-from tests.support.recording_proxy import Asked, RecordingProxy
-from tests.support.state_changes import record_state_changes
+from tests.support.household import recording_proxy as paths
+from tests.support.household.flows import announce
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant
+from tests.support.household.recording_proxy import Asked, RecordingProxy
+from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S
 
 MINUTE_S = 60

@@ -13,9 +13,9 @@ from custom_components.tunnihind.prices import shapes
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from tests.integration.household.test_entities import enable_all
-from tests.support.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
-from tests.support.state_changes import record_state_changes
+from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
+from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 

@@ -5,8 +5,8 @@ from itertools import groupby
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
-from tests.support.state_changes import record_state_changes
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S, QUARTER_S
 
 DAYS = [

@@ -7,7 +7,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.home import Home, MakeHome, instant
+from tests.support.household.home import Home, MakeHome, instant
 
 FOLLOWED: Final = ["balancing", "network", "renewable", "security", "excise"]
 VORK_5: Final[dict[str, Any]] = {"rows": [{"margin": 0.42, "package": "vork_5", "from_table": FOLLOWED}]}

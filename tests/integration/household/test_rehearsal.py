@@ -10,10 +10,10 @@ from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.integration.household.test_services import ask
-from tests.support import recording_proxy as paths
-from tests.support.api_documents import ABOUT
-from tests.support.home import DAY_S, PLAN_ID, Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.api.api_documents import ABOUT
+from tests.support.household import recording_proxy as paths
+from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 TODAY = "2026-11-20T18:03:37+02:00"

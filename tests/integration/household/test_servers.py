@@ -15,10 +15,10 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from tests.support import recording_proxy as paths
-from tests.support.api_documents import ABOUT, FORECAST, Place, altered, lacking
-from tests.support.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.api.api_documents import ABOUT, FORECAST, Place, altered, lacking
+from tests.support.household import recording_proxy as paths
+from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}

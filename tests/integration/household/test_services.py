@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.home import PUBLISHED_TODAY, Home, MakeHome, instant, shaped
+from tests.support.household.home import PUBLISHED_TODAY, Home, MakeHome, instant, shaped
 from tunnihind.market import HOUR_S, QUARTER_S
 
 

@@ -9,7 +9,7 @@ from homeassistant.core import Event, EventStateChangedData, HomeAssistant, call
 from homeassistant.helpers.event import async_track_state_change_event
 
 from tests.integration.household.test_options import change
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")

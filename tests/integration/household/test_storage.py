@@ -9,7 +9,7 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.prices.timeline import QUARTER_S
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
 KEY = "tunnihind.entry"

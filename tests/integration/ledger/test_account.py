@@ -16,7 +16,7 @@ from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettin
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
-from tests.support.timelines import at, line, settled
+from tests.support.household.timelines import at, line, settled
 
 NIGHT = at("2026-11-20")
 BOILER = PlanSettings(duration_s=3 * HOUR_S, min_piece_s=HOUR_S)

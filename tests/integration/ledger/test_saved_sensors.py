@@ -16,10 +16,10 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from tests.integration.test_guide_examples import AUTOMATIONS, CHARGED, recorded
-from tests.support.energy_meter import stored
-from tests.support.flows import shown
-from tests.support.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.household.energy_meter import stored
+from tests.support.household.flows import shown
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries

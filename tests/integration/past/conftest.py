@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 from aiohttp import web
 
-from tests.support.home import Home, MakeHome, instant
-from tests.support.recording_proxy import RecordingProxy
+from tests.support.household.home import Home, MakeHome, instant
+from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries

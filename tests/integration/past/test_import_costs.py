@@ -16,8 +16,8 @@ from custom_components.tunnihind.past.costs import FIVE_MIN_S
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.integration.test_guide_examples import AUTOMATIONS, COSTS
-from tests.support.energy_meter import METER, even, read, read_by_five_minutes, stored
-from tests.support.home import Home, instant
+from tests.support.household.energy_meter import METER, even, read, read_by_five_minutes, stored
+from tests.support.household.home import Home, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")

@@ -14,8 +14,8 @@ from homeassistant.helpers.recorder import get_instance
 from custom_components.tunnihind.errors import CannotConnect, InvalidResponse, NoPastPrices
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
-from tests.support.energy_meter import METER, even, read, stored
-from tests.support.home import instant
+from tests.support.household.energy_meter import METER, even, read, stored
+from tests.support.household.home import instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")

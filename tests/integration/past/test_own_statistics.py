@@ -9,8 +9,8 @@ from homeassistant.helpers.recorder import get_instance
 
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
-from tests.support.energy_meter import METER, even, read, stored
-from tests.support.home import MakeHome, instant
+from tests.support.household.energy_meter import METER, even, read, stored
+from tests.support.household.home import MakeHome, instant
 from tunnihind.api.models.service import Mode
 from tunnihind.market import HOUR_S
 

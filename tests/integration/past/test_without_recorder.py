@@ -5,8 +5,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
 from tests.integration.household.test_services import ask
-from tests.support.energy_meter import METER
-from tests.support.home import Home
+from tests.support.household.energy_meter import METER
+from tests.support.household.home import Home
 
 
 @pytest.mark.parametrize(("action", "data"), [("import_prices", {}), ("import_costs", {"energy": METER})])

@@ -10,7 +10,7 @@ from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcom
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.support.timelines import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled
+from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled
 
 CHEAP_AT_3: Sequence[float] = [0.2, 0.2, 0.2, 0.1, 0.1, 0.2, *[0.3] * 18]
 TWO_DAYS = line(settled(NIGHT, [*CHEAP_AT_3, *CHEAP_AT_3]))

@@ -12,8 +12,8 @@ from custom_components.tunnihind.plans.plan import decide, window_in
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import last_close, spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
-from tests.support.plan_days import Household, goes_on, noise, timeline_at, true_price
-from tests.support.timelines import DAY_S, QUARTER_S, at
+from tests.support.household.plan_days import Household, goes_on, noise, timeline_at, true_price
+from tests.support.household.timelines import DAY_S, QUARTER_S, at
 
 FORMS: dict[str, dict[str, Any]] = {
     "day": {"duration": 180},

@@ -13,8 +13,8 @@ from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.support.plan_days import Household, timeline_at
-from tests.support.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
+from tests.support.household.plan_days import Household, timeline_at
+from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
 
 DAY = [0.2, 0.1, 0.1, 0.3, 0.3, 0.1, 0.4, 0.5, 0.5, 0.3, *[0.2] * 14]
 TODAY = line(settled(NIGHT, DAY))

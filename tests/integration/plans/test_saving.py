@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.saving import average_band, saving_of
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline, rounded
-from tests.support.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
+from tests.support.household.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
 
 P90 = NormalDist().inv_cdf(0.9)
 BAND = st.tuples(st.floats(-0.1, 0.5), st.floats(0, 0.2), st.floats(0, 0.3)).map(

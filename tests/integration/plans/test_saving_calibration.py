@@ -11,7 +11,7 @@ import pytest
 from custom_components.tunnihind.plans.saving import Saving, average_band, saving_of
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.clocks import StillClock
-from tests.support.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
+from tests.support.household.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scenarios.dependence import ranks_of

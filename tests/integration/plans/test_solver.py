@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.solver import Job, Piece, all_usable, cheapest, first_quarter
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
-from tests.support.timelines import DAY_S, NIGHT, QUARTER_S, settled
+from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, settled
 
 PRICES = st.one_of(st.none(), st.sampled_from([-0.01, 0.0, 0.01, 0.010001, 0.02, 0.0301, 0.5]))
 

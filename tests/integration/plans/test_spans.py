@@ -12,7 +12,7 @@ from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.spans import Span, spans
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from tests.support.timelines import DAY_S, at
+from tests.support.household.timelines import DAY_S, at
 
 WALLS = st.one_of(
     st.sampled_from(["00:00:00", "02:30:00", "03:00:00", "03:30:00", "04:00:00", "07:00:00", "23:59:59"]),

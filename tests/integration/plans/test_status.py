@@ -7,7 +7,7 @@ import pytest
 from custom_components.tunnihind.plans.plan import Status, decide, status_of, switched_off
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.support.timelines import NIGHT, line, settled
+from tests.support.household.timelines import NIGHT, line, settled
 
 CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))
 

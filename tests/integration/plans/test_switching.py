@@ -13,7 +13,7 @@ from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import Decision, NoWindow
 from custom_components.tunnihind.plans.steering import Change
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
-from tests.support.timelines import DAY_S, NIGHT, line, settled
+from tests.support.household.timelines import DAY_S, NIGHT, line, settled
 
 MINUTE_S = 60
 PRICES = st.lists(st.integers(0, 9), min_size=24, max_size=24)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.days import day_at, day_of, instant_of, local
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from tests.support.home import instant
-from tests.support.price_strategies import instants
+from tests.support.household.home import instant
+from tests.support.markets.price_strategies import instants
 
 dates = st.dates(date(2024, 1, 1), date(2035, 12, 31))
 

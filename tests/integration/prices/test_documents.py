@@ -16,8 +16,8 @@ from custom_components.tunnihind.server.documents import (
     forecast_from,
     settled_from,
 )
-from tests.support.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
-from tests.support.price_strategies import answers
+from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
+from tests.support.markets.price_strategies import answers
 from tunnihind.market import HOUR_S
 
 HOUR = NOW - NOW % HOUR_S

@@ -11,8 +11,8 @@ from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
-from tests.support.home import DAY_S
-from tests.support.price_strategies import HOURS, answers, eur_mwh
+from tests.support.household.home import DAY_S
+from tests.support.markets.price_strategies import HOURS, answers, eur_mwh
 
 NOW = HOURS.start + DAY_S
 AHEAD_S = st.sampled_from([0, 0, 60, -3 * HOUR_S, 10 * DAY_S, -10 * DAY_S])

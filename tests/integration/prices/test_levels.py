@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.levels import Level, is_cheap, level, rank
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period
-from tests.support.price_strategies import eur_kwh
+from tests.support.markets.price_strategies import eur_kwh
 
 
 def _day(prices: Sequence[float]) -> list[Period]:

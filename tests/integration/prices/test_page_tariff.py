@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.prices import rates
 from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from tests.support.home import instant
+from tests.support.household.home import instant
 from tunnihind.web import rates as page_rates
 from tunnihind.web import tariff as page
 

@@ -17,7 +17,7 @@ from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.known import merged
-from tests.support.price_strategies import answers
+from tests.support.markets.price_strategies import answers
 
 TARIFF = Tariff(server_vat_rate=0.22)
 DAYS = [

@@ -8,7 +8,7 @@ import pytest
 from custom_components.tunnihind.prices.network_clock import NetworkTime, network_time
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Package, Part, nearest_entry
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from tests.support.home import instant
+from tests.support.household.home import instant
 
 TABLE = [*NETWORK.values(), *FEES.values()]
 FOLLOWED = frozenset(Part) - {Part.MARGIN}

@@ -17,7 +17,7 @@ from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.prices.vat import legal_vat_rate
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.contact import Contact, Problem
-from tests.support.home import instant
+from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,
     HOUR_S,

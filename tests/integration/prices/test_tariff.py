@@ -14,8 +14,8 @@ from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from tests.support.home import instant
-from tests.support.price_strategies import HOURS, eur_mwh, hour_starts
+from tests.support.household.home import instant
+from tests.support.markets.price_strategies import HOURS, eur_mwh, hour_starts
 from tunnihind.market import ESTONIA, consumer_price, vat_rate_at
 
 fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)

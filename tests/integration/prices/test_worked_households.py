@@ -11,7 +11,7 @@ import pytest
 from custom_components.tunnihind.prices.rates import Part
 from custom_components.tunnihind.prices.selling import selling_price
 from custom_components.tunnihind.prices.tariff import Tariff, tariff_from
-from tests.support.home import instant
+from tests.support.household.home import instant
 
 FOLLOWED: Final = [part.value for part in Part if part is not Part.MARGIN]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.integration.household.test_entities import enable_all
-from tests.support.home import PLAN_ID, Home, MakeHome
-from tests.support.steering import CAR, ONE_PIECE, cheap_from_one_to_four
+from tests.support.household.home import PLAN_ID, Home, MakeHome
+from tests.support.household.steering import CAR, ONE_PIECE, cheap_from_one_to_four
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.flows import shown
-from tests.support.home import PLAN_ID, Home
-from tests.support.steering import CAR, KEY, Files, form_of, restart, save_form, update
+from tests.support.household.flows import shown
+from tests.support.household.home import PLAN_ID, Home
+from tests.support.household.steering import CAR, KEY, Files, form_of, restart, save_form, update
 
 
 async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home) -> None:

@@ -1,8 +1,8 @@
 """Plans that are switched off and on."""
 
 from tests.integration.household.test_diagnostics import ask_calendar
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
-from tests.support.steering import (
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.steering import (
     MIDNIGHT,
     MINUTE_S,
     SPLIT,

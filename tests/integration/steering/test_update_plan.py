@@ -11,8 +11,8 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.test_plans import device_of
-from tests.support.home import PLAN_ID, Home, MakeHome, instant
-from tests.support.steering import (
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.steering import (
     BY_ENERGY,
     CAR,
     EVERY_DAY,

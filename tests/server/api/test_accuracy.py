@@ -9,8 +9,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.support.api_server import RunningServer, Serve
-from tests.support.scored_data import SCORED, SCORED_DAY
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.pages.scored_data import SCORED, SCORED_DAY
 from tunnihind.api.score_table import MOST_READERS
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError

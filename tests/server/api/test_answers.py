@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.api.api_server import HOUR, make_run, make_view
 from tunnihind.api.answers import forecast_response, history_days, series_response
 from tunnihind.api.models.forecast import DayAheadHour, ForecastHour, ForecastResponse
 from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse

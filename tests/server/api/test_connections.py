@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from tests.support.api_server import RunningServer, Serve
+from tests.support.api.api_server import RunningServer, Serve
 from tunnihind.service.site import connections_within
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n"

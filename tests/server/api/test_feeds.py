@@ -1,4 +1,4 @@
-"""Feeds as the programs read them that they are made for: each by the rules of `tests.support.price_readers`."""
+"""Feeds as the programs read them that they are made for, each by its own rules (`price_readers`)."""
 
 import json
 import re
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import Serve, make_run
+from tests.support.api.api_server import Serve, make_run
 from tests.support.clocks import local
-from tests.support.pipelines import quarters_of
-from tests.support.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.store.pipelines import quarters_of
 from tunnihind.api.feeds import PRICES, READERS, VAT_RATE, Feed, Reader, feed_answer, feed_rates
 from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
 from tunnihind.errors import NoPriceAhead

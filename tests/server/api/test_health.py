@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.support.api_server import HOUR, Answer, Serve, make_run, make_view
+from tests.support.api.api_server import HOUR, Answer, Serve, make_run, make_view
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import STOPPING

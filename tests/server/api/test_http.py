@@ -9,7 +9,7 @@ from compression import zstd
 
 import pytest
 
-from tests.support.api_server import HOUR, Answer, RunningServer, Serve, make_view
+from tests.support.api.api_server import HOUR, Answer, RunningServer, Serve, make_view
 from tunnihind.api.feeds import READERS
 from tunnihind.api.http.negotiation import Coding
 from tunnihind.api.http.representation import Representation

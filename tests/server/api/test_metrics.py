@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.api_server import RunningServer, Serve, make_view
-from tests.support.scored_data import SCORED
+from tests.support.api.api_server import RunningServer, Serve, make_view
+from tests.support.pages.scored_data import SCORED
 from tests.support.shared_rules import LATE_PRICES
 from tunnihind import __version__
 from tunnihind.api.metrics import Metrics

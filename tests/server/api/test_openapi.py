@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from tests.support.api_server import RunningServer
+from tests.support.api.api_server import RunningServer
 from tests.support.documents import leaves
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.openapi.words import vat_text

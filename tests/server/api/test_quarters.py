@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, make_run, make_view
-from tests.support.pipelines import quarters_of
+from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, quarters_response
 from tunnihind.api.models.quarters import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData

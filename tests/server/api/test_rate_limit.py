@@ -3,7 +3,7 @@ import json
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from tests.support.api_server import NOW, Serve
+from tests.support.api.api_server import NOW, Serve
 from tests.support.clocks import StillClock
 from tunnihind.api.rate_limit import TokenBuckets, client_of
 from tunnihind.settings import Settings

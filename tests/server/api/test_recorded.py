@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.api_server import HOUR
+from tests.support.api.api_server import HOUR
 from tests.support.clocks import StillClock
-from tests.support.pipelines import plain_run, quarters_of
-from tests.support.stores import store_quotes
+from tests.support.store.pipelines import plain_run, quarters_of
+from tests.support.store.stores import store_quotes
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.scoring.backtest import BacktestScore

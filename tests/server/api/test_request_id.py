@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.api_server import RunningServer, Serve
+from tests.support.api.api_server import RunningServer, Serve
 from tests.support.clocks import StillClock
 from tunnihind.api import request_id
 from tunnihind.cli.logs import JsonLine, TextLines

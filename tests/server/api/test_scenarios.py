@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, RunningServer, make_run, make_view
+from tests.support.api.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.http.negotiation import best_coding

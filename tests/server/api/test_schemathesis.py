@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api_server import Serve, make_view
+from tests.support.api.api_server import Serve, make_view
 from tunnihind.api.feeds import READERS
 from tunnihind.api.served_data import ServedData
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, NOW, make_view
+from tests.support.api.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response

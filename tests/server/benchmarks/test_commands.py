@@ -16,9 +16,9 @@ from typing import Final
 import pytest
 
 from tests.benchmarks import bench_requests
-from tests.support.sample_prices import made_up_quotes, write_prices
+from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.scripts import PROJECT
-from tests.support.stores import day_range, whole_day
+from tests.support.store.stores import day_range, whole_day
 from tunnihind.market import DAY_S, HOUR_S, day_end, day_start
 from tunnihind.store.store import Store
 

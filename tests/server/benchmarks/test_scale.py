@@ -14,7 +14,7 @@ from aiohttp.test_utils import TestServer
 from tests.benchmarks.scale.cut import Link
 from tests.benchmarks.scale.load import Load, all_at_once, read_report
 from tests.benchmarks.scale.truth import Watcher
-from tests.support.processes import until
+from tests.support.machine.processes import until
 from tunnihind.market import HOUR_S
 
 HOUR: Final = 1_765_792_800

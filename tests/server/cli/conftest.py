@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.support.pipelines import QuickModel
+from tests.support.store.pipelines import QuickModel
 from tunnihind.cli.main import main
 from tunnihind.market import Limits, day_end, day_start, delivery_day
 

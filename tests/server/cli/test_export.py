@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.cli.conftest import Price, Run, lively
-from tests.support.pipelines import plain_run, plain_runs
-from tests.support.sample_prices import made_up_quotes, write_prices
-from tests.support.stores import utc
+from tests.support.markets.sample_prices import made_up_quotes, write_prices
+from tests.support.store.pipelines import plain_run, plain_runs
+from tests.support.store.stores import utc
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, delivery_day
 from tunnihind.store.store import Store

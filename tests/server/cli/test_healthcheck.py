@@ -8,7 +8,7 @@ from aiohttp import web
 from click.testing import Result
 
 from tests.server.cli.conftest import Run
-from tests.support.api_server import Serve
+from tests.support.api.api_server import Serve
 
 type Check = Callable[..., Awaitable[Result]]
 

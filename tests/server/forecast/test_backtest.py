@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import pytest
 
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import (

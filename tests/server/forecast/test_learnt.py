@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.mean_model import Mean
-from tests.support.windy_market import windy_archive, with_covariates
+from tests.support.markets.mean_model import Mean
+from tests.support.markets.windy_market import windy_archive, with_covariates
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
 from tunnihind.forecast.run import LEAD_DAYS, Run
 from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, WindowScores, day_scores, months, morning_runs, windows
 from tunnihind.forecast.scoring.scores import Scores

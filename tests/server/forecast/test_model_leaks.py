@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.windy_market import windy_archive, with_prices
+from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run

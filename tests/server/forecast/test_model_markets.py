@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.support.windy_market import archive_of, with_prices
+from tests.support.markets.windy_market import archive_of, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, Floats

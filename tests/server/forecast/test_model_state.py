@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from tests.support.windy_market import windy_archive, with_prices
+from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.replay import ERA_DAYS, era_start

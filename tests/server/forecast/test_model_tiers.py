@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from tests.support.windy_market import WindyMarket, archive_of, windy_archive
+from tests.support.markets.windy_market import WindyMarket, archive_of, windy_archive
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.known import Archive, CovariateArchive, IssuedSeries

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.windy_market import archive_of, with_covariates
+from tests.support.markets.windy_market import archive_of, with_covariates
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.season import sine_of_elevation
 from tunnihind.forecast.scoring.backtest import backtest

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.simulated_history import (
+from tests.support.markets.simulated_history import (
     Planted,
     as_simulated,
     every,

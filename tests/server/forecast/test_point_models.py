@@ -6,8 +6,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from tests.support.mean_model import Mean
-from tests.support.windy_market import windy_archive
+from tests.support.markets.mean_model import Mean
+from tests.support.markets.windy_market import windy_archive
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import Group, Rows

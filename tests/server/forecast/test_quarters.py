@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tests.support.quarter_market import TURNED_HOURS, quarter_archive
-from tests.support.runs import run_with
+from tests.support.markets.quarter_market import TURNED_HOURS, quarter_archive
+from tests.support.markets.runs import run_with
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tests.support.runs import run_with
-from tests.support.windy_market import windy_archive, with_prices
+from tests.support.markets.runs import run_with
+from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale

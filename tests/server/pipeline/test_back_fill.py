@@ -7,10 +7,10 @@ from datetime import date, timedelta
 import pytest
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, RecordingObserver, live, pipeline_of
-from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
-from tests.support.stores import hourly, unsettled_days
+from tests.support.store.pipelines import InProcessModeller, RecordingObserver, live, pipeline_of
+from tests.support.store.stores import hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight

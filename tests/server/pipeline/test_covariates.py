@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import JumpingClock, StillClock, local
-from tests.support.pipelines import RecordingObserver, StubModeller, live, pipeline_of
-from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tests.support.store.pipelines import RecordingObserver, StubModeller, live, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
+from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.run import RunPair
 from tunnihind.known import IssuedSeries

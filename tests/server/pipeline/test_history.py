@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import local
-from tests.support.sources import estonian_quotes
-from tests.support.stores import store_quotes
+from tests.support.store.stores import store_quotes
+from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
 from tunnihind.known import Archive, IssuedSeries

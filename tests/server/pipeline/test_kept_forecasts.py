@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import and_, delete, select, update
 
 from tests.support.clocks import local
-from tests.support.windy_market import WindyMarket, archive_of
+from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.run import RunPair
 from tunnihind.market import DAY_S, HOUR_S, ZONES

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import local
-from tests.support.sources import estonian_quotes
-from tests.support.stores import store_quotes
+from tests.support.store.stores import store_quotes
+from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.run import RunPair

@@ -12,11 +12,11 @@ from aiohttp import ClientSession
 from sqlalchemy import event
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, StubModeller, live, pipeline_of, plain_runs
-from tests.support.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
-from tests.support.stores import hourly, store_quotes, unsettled_days
+from tests.support.store.pipelines import InProcessModeller, StubModeller, live, pipeline_of, plain_runs
+from tests.support.store.stores import hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
 from tunnihind.forecast.run import RunPair
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S

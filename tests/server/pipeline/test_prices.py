@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.ingest_trial import NOW, TODAY, TOMORROW, IngestTrial, changed, elering, entsoe, held, two_days
-from tests.support.sources import ScriptedPrices, estonian_quotes
-from tests.support.stores import hourly, unsettled_days
+from tests.support.store.ingest_trial import NOW, TODAY, TOMORROW, IngestTrial, changed, elering, entsoe, held, two_days
+from tests.support.store.stores import hourly, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
 from tunnihind.store.prices import Added

@@ -8,11 +8,11 @@ import pytest
 from aiohttp import ClientSession
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import StubModeller, live, pipeline_of
-from tests.support.sources import ScriptedPrices, estonian_quotes
-from tests.support.stores import hourly, store_quotes
+from tests.support.store.pipelines import StubModeller, live, pipeline_of
+from tests.support.store.stores import hourly, store_quotes
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, delivery_day, publication_time
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.elering import EleringPrices

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import InProcessModeller, QuickModel, pipeline_of, plain_run
-from tests.support.sources import ScriptedPrices, estonian_quotes
-from tests.support.stores import store_quotes
+from tests.support.store.pipelines import InProcessModeller, QuickModel, pipeline_of, plain_run
+from tests.support.store.stores import store_quotes
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants

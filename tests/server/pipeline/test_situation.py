@@ -6,10 +6,10 @@ from datetime import date, timedelta
 import pytest
 
 from tests.support.clocks import local
-from tests.support.pipelines import NO_HISTORY, plain_run
-from tests.support.sources import ScriptedWeather, estonian_quotes
-from tests.support.stores import day_range, store_quotes
+from tests.support.store.pipelines import NO_HISTORY, plain_run
+from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
+from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, months_filled, note_filled
 from tunnihind.pipeline.schedule import Situation

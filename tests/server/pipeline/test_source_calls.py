@@ -6,7 +6,7 @@ from collections import deque
 import pytest
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import RecordingObserver
+from tests.support.store.pipelines import RecordingObserver
 from tunnihind.errors import RateLimited, SourceUnreachable
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.source_calls import SourceCaller

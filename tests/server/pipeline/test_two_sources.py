@@ -3,11 +3,11 @@
 import pytest
 from aiohttp import ClientSession
 
-from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held, two_days
-from tests.support.sources import ScriptedPrices, estonian_quotes
-from tests.support.stores import hourly, sources_of, unsettled_days
+from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held, two_days
+from tests.support.store.stores import hourly, sources_of, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import SourceError, SourceUnreachable
 from tunnihind.market import QUARTER_S
 from tunnihind.store.store import Store

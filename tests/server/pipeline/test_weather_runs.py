@@ -11,9 +11,9 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.clocks import JumpingClock, StillClock, local
-from tests.support.pipelines import RecordingObserver, StubModeller, live, pipeline_of
-from tests.support.sources import ScriptedPrices, estonian_quotes
+from tests.support.store.pipelines import RecordingObserver, StubModeller, live, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.known import IssuedSeries

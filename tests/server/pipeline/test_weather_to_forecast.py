@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 
 from tests.support.clocks import StillClock, local
-from tests.support.pipelines import InProcessModeller, pipeline_of
+from tests.support.store.pipelines import InProcessModeller, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run

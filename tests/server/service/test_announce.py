@@ -11,7 +11,7 @@ import pytest
 from zeroconf import ServiceStateChange
 
 from tests.support.clocks import StillClock
-from tests.support.discovery import DiscoveryClient, discovery_client
+from tests.support.machine.discovery import DiscoveryClient, discovery_client
 from tunnihind import __version__
 from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
 from tunnihind.service.background import background

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
 from tests.support.clocks import StillClock
-from tests.support.postgresql import PostgresqlServer, postgresql_server
-from tests.support.processes import free_port, until
+from tests.support.machine.processes import free_port, until
+from tests.support.store.postgresql import PostgresqlServer, postgresql_server
 from tunnihind.errors import StoreError
 from tunnihind.service import opening
 from tunnihind.service.opening import OpenStore, open_replica, open_to_write, opened

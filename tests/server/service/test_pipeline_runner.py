@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import Connection
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import pipeline_of
-from tests.support.sources import ScriptedPrices
+from tests.support.store.pipelines import pipeline_of
 from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import Troubles
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.market import HOUR_S

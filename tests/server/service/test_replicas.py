@@ -12,8 +12,8 @@ from aiohttp import ClientSession, web
 from sqlalchemy import delete
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import plain_runs
-from tests.support.stores import DAY, whole_day
+from tests.support.store.pipelines import plain_runs
+from tests.support.store.stores import DAY, whole_day
 from tunnihind.api.feeds import READERS
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot

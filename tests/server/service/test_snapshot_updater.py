@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import plain_run
-from tests.support.postgresql import PostgresqlServer, postgresql_server, standby_of
-from tests.support.stores import DAY, series, whole_day
+from tests.support.store.pipelines import plain_run
+from tests.support.store.postgresql import PostgresqlServer, postgresql_server, standby_of
+from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.errors import SourceRefused, StoreError, StoreLost

@@ -10,7 +10,8 @@ from datetime import date, timedelta
 import pytest
 
 from tests.support.clocks import local
-from tests.support.lies import (
+from tests.support.store.settling_trial import BOTH, ONE, SettlingTrial
+from tests.support.upstreams.lies import (
     Lie,
     copied,
     doubled,
@@ -26,7 +27,6 @@ from tests.support.lies import (
     swapped,
     times,
 )
-from tests.support.settling_trial import BOTH, ONE, SettlingTrial
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.store.store import Store
 

@@ -11,8 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.clocks import local
-from tests.support.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
-from tests.support.lies import (
+from tests.support.markets.sample_prices import made_up_quotes
+from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
+from tests.support.store.pipelines import LIMITS, plain_run
+from tests.support.store.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
+from tests.support.store.stores import emptied, hourly, sources_of, store_quotes
+from tests.support.upstreams import FakeElering, FakeEntsoe
+from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.lies import (
     Lie,
     copied,
     first_half,
@@ -26,13 +32,7 @@ from tests.support.lies import (
     swapped,
     times,
 )
-from tests.support.pipelines import LIMITS, plain_run
-from tests.support.sample_prices import made_up_quotes
-from tests.support.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
-from tests.support.sources import ScriptedPrices
-from tests.support.stores import emptied, hourly, sources_of, store_quotes
-from tests.support.upstreams import FakeElering, FakeEntsoe
-from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status

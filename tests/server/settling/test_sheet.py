@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.day_quotes import AUTUMN, SPRING, whole_day
+from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start
 from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.settling.sheet import whole_day as checked

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from tests.support.postgresql import PostgresqlServer
+from tests.support.store.postgresql import PostgresqlServer
 from tunnihind.store.store import Store
 
 type System = Literal["sqlite", "postgresql"]

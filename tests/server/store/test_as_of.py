@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.stores import emptied
+from tests.support.store.stores import emptied
 from tunnihind.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
 from tunnihind.store.prices import Added, Price

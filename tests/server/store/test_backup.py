@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import make_url, select
 
 from tests.support import documents
-from tests.support.postgresql import PostgresqlServer
 from tests.support.scripts import PROJECT
-from tests.support.stores import DAY, run, series, whole_day
+from tests.support.store.postgresql import PostgresqlServer
+from tests.support.store.stores import DAY, run, series, whole_day
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.store.schema import leases, metadata
 from tunnihind.store.store import Store

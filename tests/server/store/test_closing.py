@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stores import DAY, HELD, whole_day
+from tests.support.store.stores import DAY, HELD, whole_day
 from tunnihind.errors import StoreError
 from tunnihind.store.database import Database
 from tunnihind.store.store import Store

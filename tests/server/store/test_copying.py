@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import insert, text, update
 
 from tests.support.clocks import StillClock
-from tests.support.postgresql import PostgresqlServer
-from tests.support.stores import DAY, HELD, run, series, whole_day
+from tests.support.store.postgresql import PostgresqlServer
+from tests.support.store.stores import DAY, HELD, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError

@@ -15,10 +15,10 @@ from sqlalchemy import Column, Connection, Float, LargeBinary, Table, Text, crea
 from sqlalchemy.exc import DBAPIError
 
 from tests.server.store.conftest import System
-from tests.support.pipelines import plain_run
-from tests.support.postgresql import PostgresqlServer
-from tests.support.sources import ScriptedWeather
-from tests.support.stores import DAY, HELD, run, series, whole_day
+from tests.support.store.pipelines import plain_run
+from tests.support.store.postgresql import PostgresqlServer
+from tests.support.store.stores import DAY, HELD, run, series, whole_day
+from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.status import describe, read_status
 from tunnihind.errors import SchemaError, SourceUnreachable

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, update
 
-from tests.support.stores import DAY, hourly, whole_day
+from tests.support.store.stores import DAY, hourly, whole_day
 from tunnihind.errors import LeaseLost
 from tunnihind.market import day_start
 from tunnihind.store.lease import (

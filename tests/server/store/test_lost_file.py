@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.support.stores import DAY, run, whole_day
+from tests.support.store.stores import DAY, run, whole_day
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.schema import runs
 from tunnihind.store.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stores import DAY, HELD, run, series, whole_day
+from tests.support.store.stores import DAY, HELD, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
 from tunnihind.store.store import Store
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.support.postgresql import PostgresqlServer, postgresql_server, silenced_proxy
-from tests.support.stores import DAY, run, whole_day
+from tests.support.store.postgresql import PostgresqlServer, postgresql_server, silenced_proxy
+from tests.support.store.stores import DAY, run, whole_day
 from tunnihind.errors import SettingsError, StoreError, StoreLost
 from tunnihind.store.engines import postgresql as engine
 from tunnihind.store.engines.postgresql_connection import WaitingConnection

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pipelines import plain_runs
-from tests.support.store_process import add_day, day
+from tests.support.store.pipelines import plain_runs
+from tests.support.store.store_process import add_day, day
 from tunnihind.market import HOUR_S, QUARTER_S, hours_of
 from tunnihind.store.store import Store
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @contextmanager
 def worker(*arguments: object) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-W", "error", "-m", "tests.support.store_process", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "tests.support.store.store_process", *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield process

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.pipelines import plain_runs
-from tests.support.stores import DAY, HELD, emptied, run, series, utc, whole_day
+from tests.support.store.pipelines import plain_runs
+from tests.support.store.stores import DAY, HELD, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, QUARTER_S, delivery_day
 from tunnihind.store.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS
 from tunnihind.store.store import Store

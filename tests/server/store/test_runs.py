@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sqlalchemy import select
 
-from tests.support.stores import emptied, run, utc
+from tests.support.store.stores import emptied, run, utc
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sqlalchemy import text
 
-from tests.support.pipelines import plain_runs
+from tests.support.store.pipelines import plain_runs
 from tunnihind.api.served_data import read_served_data
 from tunnihind.known import Floats
 from tunnihind.market import HOUR_S

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.stores import DAY, HELD, run, series, utc, whole_day
+from tests.support.store.stores import DAY, HELD, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.state import Fact, StateBook

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, inspect, text
 
 import tunnihind.store.migrations
 from tests.support.clocks import StillClock
-from tests.support.stores import DAY, run, whole_day
+from tests.support.store.stores import DAY, run, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, StoreError, TokenRefused
 from tunnihind.market import DAY_S

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text, update
 
-from tests.support.stores import emptied, series, utc
+from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known_days.vintages import without_passing_runs
 from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import date
 
-from tests.support.stores import DAY, HELD
+from tests.support.store.stores import DAY, HELD
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 

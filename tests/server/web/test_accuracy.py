@@ -9,8 +9,8 @@ from math import isnan
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import Serve
+from tests.support.api.api_server import Serve
+from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScores, WindowScores, windows
 from tunnihind.web.accuracy import AccuracySummary, days_scored, summarise_accuracy

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve, html_of
-from tests.support.outline import Outline
+from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of
+from tests.support.pages import sample_views
+from tests.support.pages.outline import Outline
 from tunnihind.market import HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.assets import CHART_LIBRARY, Assets, page_assets

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import ROOT
+from tests.support.machine.node import ROOT
 
 STATIC = Path("server/tunnihind/web/static")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.api_server import HOUR, make_view
-from tests.support.node import STATIC, run_module
+from tests.support.api.api_server import HOUR, make_view
+from tests.support.machine.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tunnihind.web
-from tests.support.colour_vision import VISIONS, Colour, colour, contrast, distance, oklab
+from tests.support.pages.colour_vision import VISIONS, Colour, colour, contrast, distance, oklab
 
 SHEET = (Path(tunnihind.web.__file__).parent / "static/style.css").read_text()
 LIGHT, DARK, _ = (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, make_run, make_view
-from tests.support.day_quotes import AUTUMN, SPRING
+from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS, Run, Scenarios
 from tunnihind.market import HOUR_S, QUARTER_S, day_start

@@ -6,10 +6,10 @@ from itertools import accumulate
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, make_run, make_view
-from tests.support.day_quotes import AUTUMN, SPRING
-from tests.support.summaries import summary_of
+from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
+from tests.support.pages.summaries import summary_of
 from tunnihind.market import HOUR_S
 
 

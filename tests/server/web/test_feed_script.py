@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.node import STATIC, run_module
+from tests.support.machine.node import STATIC, run_module
 
 POLL = """
 const [answers, jumps] = JSON.parse(process.argv[2]);

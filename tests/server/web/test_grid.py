@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.day_quotes import AUTUMN, SPRING
-from tests.support.summaries import summary_of
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
+from tests.support.pages.summaries import summary_of
 from tunnihind.market import HOUR_S
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import sample_views
-from tests.support.api_server import Serve, make_view
+from tests.support.api.api_server import Serve, make_view
+from tests.support.pages import sample_views
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import HOUR_S, clock_midnight
 from tunnihind.settings import Settings

@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, make_view
-from tests.support.stores import HELD
-from tests.support.summaries import summary_of
+from tests.support.api.api_server import HOUR, make_view
+from tests.support.pages import sample_views
+from tests.support.pages.summaries import summary_of
+from tests.support.store.stores import HELD
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.web.summary import Summary
 

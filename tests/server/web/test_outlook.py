@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.day_quotes import AUTUMN, SPRING
+from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles
 from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S

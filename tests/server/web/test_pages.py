@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, RunningServer, Serve, html_of, make_view
-from tests.support.day_quotes import AUTUMN, SPRING
-from tests.support.outline import Outline
+from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
+from tests.support.pages.outline import Outline
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S

@@ -1,7 +1,7 @@
 """What the dashboard says of the accuracy of the forecasts."""
 
-from tests.support import sample_views
-from tests.support.summaries import summary_of
+from tests.support.pages import sample_views
+from tests.support.pages.summaries import summary_of
 from tunnihind.api.served_data import ServedData
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.api_server import RunningServer
-from tests.support.node import STATIC, WEB, modules, node, run_module
+from tests.support.api.api_server import RunningServer
+from tests.support.machine.node import STATIC, WEB, modules, node, run_module
 from tunnihind.market import consumer_price, market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display

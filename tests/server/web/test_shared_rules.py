@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api_server import HOUR, make_run, make_view
-from tests.support.card_page import MODULE as CARD
-from tests.support.node import STATIC, run_module
+from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.machine.node import STATIC, run_module
+from tests.support.pages.card_page import MODULE as CARD
 from tests.support.shared_rules import (
     AVERAGE_BAND,
     LATE_PRICES,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tunnihind.web
-from tests.support import sample_views
-from tests.support.api_server import Serve, html_of
+from tests.support.api.api_server import Serve, html_of
+from tests.support.pages import sample_views
 
 PACKAGE = Path(tunnihind.web.__file__).parent
 SHEETS = sorted((PACKAGE / "static").glob("*.css"))

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, Serve, html_of
+from tests.support.api.api_server import HOUR, Serve, html_of
+from tests.support.pages import sample_views
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.source_states import Fault, SourceState

@@ -4,10 +4,10 @@ from statistics import fmean
 
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR, make_run, make_view
-from tests.support.day_quotes import AUTUMN, SPRING
-from tests.support.summaries import NOW, summary_of
+from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.markets.day_quotes import AUTUMN, SPRING
+from tests.support.pages import sample_views
+from tests.support.pages.summaries import NOW, summary_of
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import sample_views
-from tests.support.api_server import make_view
-from tests.support.node import STATIC, run_module
+from tests.support.api.api_server import make_view
+from tests.support.machine.node import STATIC, run_module
+from tests.support.pages import sample_views
 from tunnihind.market import DAY_S, HOUR_S, clock_midnight
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions

@@ -5,8 +5,8 @@ from math import nan
 import numpy as np
 import pytest
 
-from tests.support import sample_views
-from tests.support.api_server import HOUR
+from tests.support.api.api_server import HOUR
+from tests.support.pages import sample_views
 from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 
 from tests.support.hass.process import HassProcess
-from tests.support.processes import PATIENCE_S, until
+from tests.support.machine.processes import PATIENCE_S, until
 
 type Json = Any
 """Any JSON document."""

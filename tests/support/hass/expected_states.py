@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import fmean
 from typing import Any, Self
 
-from tests.support.processes import Server
+from tests.support.machine.processes import Server
 from tunnihind.market import ESTONIA, HOUR_S, floor_hour
 
 

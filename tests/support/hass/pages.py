@@ -7,8 +7,8 @@ from typing import Literal
 
 from playwright.async_api import BrowserContext, Page, ViewportSize
 
-from tests.support.browser import chromium
 from tests.support.hass.real_home import RealHome
+from tests.support.pages.browser import chromium
 
 type Theme = Literal["light", "dark"]
 

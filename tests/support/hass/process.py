@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.processes import Process
+from tests.support.machine.processes import Process
 
 COMMAND = str(Path(sys.executable).with_name("hass"))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.support.hass.api import HassApi
 from tests.support.hass.configuration import write_configuration
 from tests.support.hass.process import HassProcess
-from tests.support.processes import free_port
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.processes import free_port
+from tests.support.machine.shifted_clock import ShiftedClock
 
 UNHEARD = Path(__file__).with_name("stub_libraries")
 """Stand-ins for two libraries that would have to be compiled."""

@@ -18,7 +18,7 @@ from tests.support.hass.api import Json
 from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
-from tests.support.shifted_clock import ShiftedClock, library
+from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.market import ESTONIA, HOUR_S, clock_midnight
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.support.processes import Process
+from tests.support.machine.processes import Process
 
-_PROJECT: Final = Path(__file__).parents[2]
+_PROJECT: Final = Path(__file__).parents[3]
 ONE_SERVER: Final = _PROJECT / "packaging/nginx/tunnihind.conf"
 REPLICAS: Final = _PROJECT / "packaging/scale/nginx.conf"
 

@@ -19,7 +19,7 @@ import pytest
 from aiohttp import ClientConnectionError, ClientSession, ClientTimeout
 from multidict import CIMultiDictProxy
 
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.machine.shifted_clock import ShiftedClock
 
 COMMAND = str(Path(sys.executable).with_name("tunnihind"))
 PATIENCE_S = 30.0

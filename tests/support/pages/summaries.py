@@ -1,6 +1,6 @@
 """The dashboard of sample data, as tests ask for it."""
 
-from tests.support.api_server import HOUR
+from tests.support.api.api_server import HOUR
 from tunnihind.api.served_data import ServedData
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions

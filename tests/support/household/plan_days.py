@@ -10,7 +10,7 @@ from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
-from tests.support.timelines import DAY_S, QUARTER_S
+from tests.support.household.timelines import DAY_S, QUARTER_S
 from tunnihind.market import day_end, day_start, delivery_day, publication_time
 
 FORECAST_S = 48 * HOUR_S

@@ -9,9 +9,9 @@ from homeassistant.core import CoreState, Event, EventStateChangedData, callback
 from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
-from tests.support.home import PLAN_ID, Home
+from tests.support.household.home import PLAN_ID, Home
 
-BLUEPRINTS: Final = Path(__file__).parents[2] / "blueprints"
+BLUEPRINTS: Final = Path(__file__).parents[3] / "blueprints"
 DEVICE: Final = "input_boolean.device"
 
 rings_between_steps: Final = pytest.mark.skipif(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from tests.support.api_server import HOUR, make_run, make_view
+from tests.support.api.api_server import HOUR, make_run, make_view
 from tunnihind.forecast.scoring.decisions import Decisions, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores

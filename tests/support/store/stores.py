@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import delete
 
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
 from tests.support.upstreams.elering import Quotes
 from tunnihind.forecast.run import Run
 from tunnihind.known import IssuedSeries

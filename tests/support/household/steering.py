@@ -7,8 +7,8 @@ from homeassistant.config_entries import SOURCE_RECONFIGURE, SubentryFlowContext
 from homeassistant.data_entry_flow import FlowResultType
 
 from custom_components.tunnihind.plans.settings import WEEKDAYS
-from tests.support.flows import shown
-from tests.support.home import PLAN_ID, Home, instant
+from tests.support.household.flows import shown
+from tests.support.household.home import PLAN_ID, Home, instant
 from tunnihind.market import HOUR_S
 
 EVERY_DAY: Mapping[str, Any] = {"weekdays": list(WEEKDAYS), "days": 1, "horizon": "published"}

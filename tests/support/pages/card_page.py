@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from playwright.async_api import Browser, Locator, Page, Route
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 MODULE: Final = ROOT / "custom_components" / "tunnihind" / "frontend" / "tunnihind-card.js"
 EXAMPLES: Final = ROOT / "tests" / "integration" / "card" / "examples"
 ADDRESS: Final = "http://card.test/"

@@ -4,10 +4,10 @@ from datetime import date, timedelta
 from typing import Final
 
 from tests.support.clocks import local
-from tests.support.lies import Lie, right
-from tests.support.pipelines import LIMITS
-from tests.support.sample_prices import made_up_quotes
+from tests.support.markets.sample_prices import made_up_quotes
+from tests.support.store.pipelines import LIMITS
 from tests.support.upstreams.elering import Quotes
+from tests.support.upstreams.lies import Lie, right
 from tunnihind.market import DAY_S, HOUR_S, Zone, day_end, day_start, delivery_day, hourly_prices, publication_time
 from tunnihind.settling.settling import Outcome, PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days

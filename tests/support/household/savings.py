@@ -11,7 +11,7 @@ from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import Piece, first_quarter
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
-from tests.support.timelines import DAY_S
+from tests.support.household.timelines import DAY_S
 
 PUBLIC_H = 48
 """How far past the newest settled hour the public forecast reaches."""

@@ -1,4 +1,4 @@
-"""What other processes do to a store in the tests: `python -m tests.support.store_process JOB URL [ARGUMENT]`.
+"""What other processes do to a store in the tests: `python -m tests.support.store.store_process JOB URL [ARGUMENT]`.
 
 A job starts at the first line on its standard input, and says on its standard output what it has done.
 """
@@ -11,8 +11,8 @@ from datetime import date, timedelta
 
 from sqlalchemy import event
 
-from tests.support.pipelines import plain_runs
-from tests.support.stores import whole_day
+from tests.support.store.pipelines import plain_runs
+from tests.support.store.stores import whole_day
 from tunnihind.errors import StoreError
 from tunnihind.market import HOUR_S, day_end, day_start
 from tunnihind.store.prices import Added

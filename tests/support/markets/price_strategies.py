@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from tests.support.home import DAY_S, instant
+from tests.support.household.home import DAY_S, instant
 
 BEGINNING = instant("2024-01-01T00:00:00+02:00")
 HOURS = range(BEGINNING, BEGINNING + 6 * 366 * DAY_S, HOUR_S)

@@ -8,8 +8,8 @@ import numpy as np
 from multidict import CIMultiDict
 
 from tests.support.clocks import StillClock
-from tests.support.pipelines import scenarios_with
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
+from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, Runner

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from aiohttp import ClientSession
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.pipelines import LIMITS, RecordingObserver
+from tests.support.store.pipelines import LIMITS, RecordingObserver
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.entsoe import TOKEN

@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from tests.support.clocks import JumpingClock, TimeIsUp
-from tests.support.runs import run_with
+from tests.support.markets.runs import run_with
 from tunnihind.clock import Clock
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import IssuedHours

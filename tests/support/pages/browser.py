@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
-from tests.support.api_server import RunningServer
-from tests.support.processes import PATIENCE_S
+from tests.support.api.api_server import RunningServer
+from tests.support.machine.processes import PATIENCE_S
 
 PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 CHROMIUM_OPTIONS: Final = [

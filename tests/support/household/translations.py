@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from homeassistant.data_entry_flow import FlowResultType, section
 
-INTEGRATION: Final = Path(__file__).parents[2] / "custom_components/tunnihind"
+INTEGRATION: Final = Path(__file__).parents[3] / "custom_components/tunnihind"
 LANGUAGES: Final = ("en", "et")
 
 type Texts = dict[str, Any]

@@ -15,7 +15,7 @@ from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.api_server import RunningServer, make_run, make_view
+from tests.support.api.api_server import RunningServer, make_run, make_view
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, vat_rate_at
 
 DAY_S = 24 * HOUR_S

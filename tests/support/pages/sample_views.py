@@ -7,8 +7,8 @@ from math import sin
 
 import numpy as np
 
-from tests.support.api_server import HOUR
-from tests.support.runs import run_with
+from tests.support.api.api_server import HOUR
+from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.source_states import SourceState
 from tunnihind.baltic_weather import BalticWeather

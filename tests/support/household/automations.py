@@ -10,7 +10,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from tests.support.home import PLAN_ID, Home, PriceOf
+from tests.support.household.home import PLAN_ID, Home, PriceOf
 from tunnihind.market import HOUR_S
 
 ONE_PIECE: Final = {"duration": 180, "split": False}

@@ -1,0 +1,1 @@
+"""Prices and weather of our own making, and markets with planted truths for the model."""

@@ -1,0 +1,1 @@
+"""Databases, what fills them, and the pipeline from sources into a store."""
