@@ -50,8 +50,10 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """One server's prices, what they cost the household, and what the plans decide.
 
+    In this order: what it holds, how it starts, a poll, a tick, what changes beside them, and what is stored.
+
     `clock` is the entry's clock, `billing` how the household is billed and `selling` how it sells, if it does;
-    `selling_prices` are then what it gets. `server_device_id` the device of its server.
+    `selling_prices` are then what it gets. `server_device_id` is the device of its server.
     """
 
     config_entry: TunnihindConfigEntry
@@ -95,6 +97,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self._polling.about
 
     @property
+    def mode(self) -> Mode:
+        """Whether the entry's prices are live, made up or of a past day."""
+        return self._polling.mode
+
+    @property
     def attribution(self) -> str:
         """The credit that the server asks for, or the integration's name; marked where prices are not today's."""
         return marked_credit(
@@ -102,9 +109,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
 
     @property
-    def mode(self) -> Mode:
-        """Whether the entry's prices are live, made up or of a past day."""
-        return self._polling.mode
+    def contact(self) -> Contact:
+        """When the server last answered, and how."""
+        return self._polling.contact(needs_quarters=self._needs_quarters)
 
     @property
     def tariff(self) -> Tariff:
@@ -119,14 +126,16 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         settled_in = partial(self.client.settled_in, step_s=step_s)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
 
-    async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), as far as the server sends or sent them."""
-        return replace(self.data, settled=await self._polling.past(days), forecast={})
+    @property
+    def _needs_quarters(self) -> bool:
+        """Whether the household is billed or paid by the quarter."""
+        sold_by = self.selling.resolution if self.selling else Resolution.HOUR
+        return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
-    def contact(self) -> Contact:
-        """When the server last answered, and how."""
-        return self._polling.contact(needs_quarters=self._needs_quarters)
+    def _asks_for_quarters(self) -> bool:
+        """Whether the household is billed or paid by the quarter, or only quarters reach past the free hours."""
+        return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
         """Start with what was stored, however old, then ask the server. Without a start nothing could report problems.
@@ -146,15 +155,76 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         else:
             await self.async_config_entry_first_refresh()
 
+    @override
+    async def _async_update_data(self) -> ForecastAnswer:
+        """Ask the server. Where it has nothing new, entities are updated only if they are late or a problem changed."""
+        try:
+            known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
+        except TunnihindError as error:
+            self._update_if_due()
+            raise UpdateFailed(
+                translation_domain=error.translation_domain,
+                translation_key=error.translation_key,
+                translation_placeholders=error.translation_placeholders,
+                retry_after=self._polling.failed(error),
+            ) from error
+        if beginning is Beginning.OTHER_SERVER:
+            self.ledger.forget_prices()
+        elif beginning is Beginning.NEW_REHEARSAL:
+            self.planner.forget()
+            self.ledger.forget()
+        if known == self.data:
+            self._update_if_due()
+        return known
+
+    def _update_if_due(self) -> None:
+        """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""
+        if not self.data:
+            return
+        skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
+        if skipped or problems(self.prices, self.contact) != self._shown_problems:
+            self.async_update_listeners()
+
+    async def async_past_market_prices(self, days: int) -> ForecastAnswer:
+        """Return the settled prices of the last `days` (2 to 14), as far as the server sends or sent them."""
+        return replace(self.data, settled=await self._polling.past(days), forecast={})
+
+    @callback
+    @override
+    def async_update_listeners(self) -> None:
+        """Work out the prices and plans as of now, then update the entities."""
+        if self.data:
+            self._update_prices()
+        super().async_update_listeners()
+
+    @callback
+    def _update_prices(self) -> None:
+        """Work out what is shown in this quarter of an hour, and wait for the next one."""
+        self._timer.async_set()
+        now, tariff, lines = self.clock.now(), self.tariff, self._timelines
+        lines.update(self.data, tariff, self.billing, self.selling)
+        self.prices = PricesNow(
+            now=now,
+            answer=self.data,
+            timeline=lines.paid,
+            levels=lines.levels,
+            cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
+            hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
+            outcomes=self.planner.decide(lines.paid, now),
+            unknown_parts=tariff.charges(now).unknown_parts,
+        )
+        self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
+        self.ledger.keep_only(self.config_entry.subentries)
+        self.ledger.update(self.planner.all_settings, self.prices.outcomes, lines.paid, now)
+        self._completion.async_look(now)
+        self._shown_problems = problems(self.prices, self.contact)
+        self._save_what_changed()
+
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
         """Call `look` now, and at each change for as long as the entry is loaded."""
         look()
         self.config_entry.async_on_unload(self.async_add_listener(look))
-
-    async def async_save(self) -> None:
-        """Store what is known, at once."""
-        await self._storage.save(self._state_to_store())
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
@@ -177,74 +247,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             # In the background, so that it ends with the entry.
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
-    @callback
-    @override
-    def async_update_listeners(self) -> None:
-        """Work out the prices and plans as of now, then update the entities."""
-        if self.data:
-            self._update_prices()
-        super().async_update_listeners()
-
-    @override
-    async def _async_update_data(self) -> ForecastAnswer:
-        try:
-            known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
-        except TunnihindError as error:
-            self._update_if_due()
-            raise UpdateFailed(
-                translation_domain=error.translation_domain,
-                translation_key=error.translation_key,
-                translation_placeholders=error.translation_placeholders,
-                retry_after=self._polling.failed(error),
-            ) from error
-        if beginning is Beginning.OTHER_SERVER:
-            self.ledger.forget_prices()
-        elif beginning is Beginning.NEW_REHEARSAL:
-            self.planner.forget()
-            self.ledger.forget()
-        if known == self.data:
-            self._update_if_due()
-        return known
-
-    @property
-    def _asks_for_quarters(self) -> bool:
-        """Whether the household is billed or paid by the quarter, or only quarters reach past the free hours."""
-        return self._needs_quarters or (self.about is not None and self.about.full_horizon)
-
-    @property
-    def _needs_quarters(self) -> bool:
-        sold_by = self.selling.resolution if self.selling else Resolution.HOUR
-        return Resolution.QUARTER in {self.billing.billed_by, sold_by}
-
-    def _update_if_due(self) -> None:
-        """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""
-        if not self.data:
-            return
-        skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
-        if skipped or problems(self.prices, self.contact) != self._shown_problems:
-            self.async_update_listeners()
-
-    @callback
-    def _update_prices(self) -> None:
-        self._timer.async_set()
-        now, tariff, lines = self.clock.now(), self.tariff, self._timelines
-        lines.update(self.data, tariff, self.billing, self.selling)
-        self.prices = PricesNow(
-            now=now,
-            answer=self.data,
-            timeline=lines.paid,
-            levels=lines.levels,
-            cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
-            hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.decide(lines.paid, now),
-            unknown_parts=tariff.charges(now).unknown_parts,
-        )
-        self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
-        self.ledger.keep_only(self.config_entry.subentries)
-        self.ledger.update(self.planner.all_settings, self.prices.outcomes, lines.paid, now)
-        self._completion.async_look(now)
-        self._shown_problems = problems(self.prices, self.contact)
-        self._save_what_changed()
+    async def async_save(self) -> None:
+        """Store what is known, at once."""
+        await self._storage.save(self._state_to_store())
 
     def _save_what_changed(self) -> None:
         kept = self._state_to_store()

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
 from ..prices.tariff import Charges, Tariff
-from ..prices.timeline import Level, Period, Timeline, levels
+from ..prices.timeline import Level, Period, Timeline, is_whole, levels
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
@@ -102,13 +102,9 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)
-        if _is_whole(day, periods):
+        if is_whole(day, periods):
             places |= {period.start: _LEVELS[level] for period, level in zip(periods, levels(periods), strict=True)}
     return lambda instant: places.get(instant - instant % timeline.step_s)
-
-
-def _is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    return sum(period.length_s for period in periods) == day.end - day.start
 
 
 def _places(columns: Columns) -> Iterator[tuple[int, float | None]]:

@@ -33,6 +33,11 @@ CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
 # What only the contents of a loaded entry have.
 _PRICES: Final = "prices"
+# As far back as the server's history goes.
+_DAYS: Final = 14
+_ENTRY: Final = "entry_id"
+_ENTITY: Final = "entity_id"
+_WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
 
 
 @callback
@@ -158,10 +163,6 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
 FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 
 
-# As far back as the server's history goes.
-_DAYS: Final = 14
-
-
 class CardPast(TypedDict):
     """Settled prices of the days before today, as far as they are known: at most two weeks.
 
@@ -183,11 +184,6 @@ async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
         prices=price_columns(prices, coordinator.tariff, start, end),
         selling=columns_of(lines.sold, start, end),
     )
-
-
-_ENTRY: Final = "entry_id"
-_ENTITY: Final = "entity_id"
-_WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
 
 
 @callback

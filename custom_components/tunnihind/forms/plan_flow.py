@@ -42,6 +42,9 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
+# Named once, in the language of the installation; from then on the name is the household's own.
+_FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
+_FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
@@ -74,11 +77,6 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
         "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
     }
     return _NONE if value is None else written.get(field, lambda: f"{value}")()
-
-
-# Named once, in the language of the installation; from then on the name is the household's own.
-_FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
-_FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 def first_plan(language: str) -> ConfigSubentryData:

@@ -54,6 +54,8 @@ LINES: Final = (MARKET, *Part, VAT)
 # Where their names are among the translations, and those of the period whose price it is.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
+_PERCENT: Final = 100
+_DECIMALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +180,6 @@ def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
         elif value is not None and value != "":
             readable[key] = value
     return readable
-
-
-_PERCENT: Final = 100
-_DECIMALS: Final = 4
 
 
 class TariffStep(ConfigEntryBaseFlow):

@@ -14,7 +14,7 @@ from ..prices.billing import Billing, Resolution, SellingContract
 from ..prices.days import Day, day_at, iso_bounds, local
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
-from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, level, rank, rounded
+from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
 # A day: a shorter forecast says little, and the list of prices has the rest.
@@ -219,7 +219,7 @@ class PricesNow:
 
     def _published(self, day: Day) -> DayPrices | None:
         periods = self._settled(day)
-        if not _are_all_of(day, periods):
+        if not is_whole(day, periods):
             return None
         return DayPrices(
             average=rounded(fmean(period.price for period in periods)),
@@ -231,11 +231,7 @@ class PricesNow:
     def _today_whole(self) -> Sequence[Period]:
         """Today's periods to compare, published or predicted; none at all as long as one is missing."""
         periods = self.levels.between(self.today.start, self.today.end)
-        return periods if _are_all_of(self.today, periods) else ()
-
-
-def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
-    return sum(period.length_s for period in periods) == day.end - day.start
+        return periods if is_whole(self.today, periods) else ()
 
 
 # Prices in the shapes that other programs read. All are EUR/kWh as the household pays it.

@@ -33,6 +33,8 @@ FIVE_MIN_S: Final = 300
 _LONGEST_HOLE_S: Final = HOUR_S
 # More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.
 _MOST_KW: Final = 100.0
+# For how long a meter may be silent around a window. What it counted meanwhile is spread evenly.
+_SILENT_S: Final = 24 * HOUR_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,6 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
         if covered_s == end - start:
             found[start, end] = kwh
     return found
-
-
-# For how long a meter may be silent around a window. What it counted meanwhile is spread evenly.
-_SILENT_S: Final = 24 * HOUR_S
 
 
 class Completion:

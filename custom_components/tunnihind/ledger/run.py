@@ -16,6 +16,7 @@ from .settled_prices import SettledPrices
 # A thousandth of a watt-hour, a ten-thousandth of a cent.
 _DECIMALS: Final = 6
 _FIGURES: Final = 4
+_KWH_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,6 @@ class Total:
         if len(figures) != 2 * _FIGURES:
             raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
         return cls(Amounts(*figures[:_FIGURES]), Amounts(*figures[_FIGURES:]), unread_h)
-
-
-_KWH_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

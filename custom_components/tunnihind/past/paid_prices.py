@@ -17,6 +17,10 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
+# The API has no prices of earlier months.
+EARLIEST: Final = date(2021, 1, 1)
+_ATTEMPTS: Final = 5
+_LONGEST_WAIT_S: Final = 30
 
 
 class LeftOutReason(StrEnum):
@@ -101,11 +105,6 @@ def hours_between(start: int, end: int) -> Iterable[int]:
     """Return the whole hours in [start, end), UTC seconds, by their start."""
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
-
-# The API has no prices of earlier months.
-EARLIEST: Final = date(2021, 1, 1)
-_ATTEMPTS: Final = 5
-_LONGEST_WAIT_S: Final = 30
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
 """Asks the server for the settled prices of the month that begins on that day, EUR/MWh by the start of the period."""

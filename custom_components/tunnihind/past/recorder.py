@@ -6,7 +6,6 @@ replaced by another one, goes on with the statistics of before. Live prices, a d
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import batched, count
 from typing import Any, Final, Literal
 
@@ -31,20 +30,12 @@ from .costs import Energy, SumRow
 from .paid_prices import HourPrice
 
 _ENGLISH: Final = "en"
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How the statistics of an entry are called. Home Assistant does not translate names of statistics."""
-
-    price: str
-    cost: str
-
-
-_NAMES: Final = {
-    "en": _Names(price="{title}: price paid", cost="{title}: cost of {energy}"),
-    "et": _Names(price="{title}: makstud hind", cost="{title}: kulu, {energy}"),
-}
+# The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
+_BATCH: Final = 1_000
+_UNITS: Final = {"energy": "kWh", "power": "kW"}
+# How the statistics of an entry are called. Home Assistant does not translate names of statistics.
+_PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind"}
+_COST: Final = {"en": "{title}: cost of {energy}", "et": "{title}: kulu, {energy}"}
 
 
 @callback
@@ -53,7 +44,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
     return StatisticMetaData(
         statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
-        name=_names(hass).price.format(title=entry.title),
+        name=_PRICE_PAID.get(hass.config.language, _PRICE_PAID[_ENGLISH]).format(title=entry.title),
         unit_of_measurement=EUR_PER_KWH,
         unit_class=None,
         mean_type=StatisticMeanType.ARITHMETIC,
@@ -69,7 +60,7 @@ def async_cost_statistic(
     return StatisticMetaData(
         statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
-        name=_names(hass).cost.format(title=entry.title, energy=energy),
+        name=_COST.get(hass.config.language, _COST[_ENGLISH]).format(title=entry.title, energy=energy),
         unit_of_measurement=EUR,
         unit_class=None,
         mean_type=StatisticMeanType.NONE,
@@ -95,14 +86,6 @@ def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> li
     parts = [] if mode is Mode.LIVE else [mode.value]
     return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
 
-
-def _names(hass: HomeAssistant) -> _Names:
-    return _NAMES.get(hass.config.language, _NAMES[_ENGLISH])
-
-
-# The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
-_BATCH: Final = 1_000
-_UNITS: Final = {"energy": "kWh", "power": "kW"}
 
 type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "sum"]
 

@@ -11,6 +11,10 @@ from .timeline import HOUR_S, QUARTER_S, rounded
 
 BILLED_BY: Final = "billed_by"
 LEVELS_BY: Final = "levels_by"
+SELLING: Final = "selling"
+RESOLUTION: Final = "resolution"
+_KWH_PER_MWH: Final = 1_000
+_CENTS: Final = 100
 
 
 class Resolution(StrEnum):
@@ -38,12 +42,6 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
     return Billing(billed_by=billed_by, levels_by=levels_by if billed_by is Resolution.QUARTER else Resolution.HOUR)
-
-
-SELLING: Final = "selling"
-RESOLUTION: Final = "resolution"
-_KWH_PER_MWH: Final = 1_000
-_CENTS: Final = 100
 
 
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:

@@ -23,6 +23,26 @@ from .timeline import rounded
 _LAW: Final = ((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24))
 # The rate of the API's specification, which servers send unless their operator chooses another.
 SPECIFICATION_VAT_RATE: Final = 0.22
+_KWH_PER_MWH: Final = 1_000
+_CENTS: Final = 100
+_PERCENT: Final = 100
+# A fortnight of quarters, more than all that is shown at a time. An import of past prices goes through years of them.
+_CHARGES_KEPT: Final = 14 * 96
+_TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
+    part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
+}
+# The figures of a row, as the options name them; older rows have some of them.
+FIGURES: Final = (
+    "margin",
+    "balancing",
+    "network_day",
+    "network_night",
+    "network_peak",
+    "network_rest_day_peak",
+    "renewable",
+    "security",
+    "excise",
+)
 
 
 def legal_vat_rate(day: date) -> float:
@@ -43,13 +63,6 @@ def default_vat_rate(server_vat_rate: float, day: date) -> float:
     """Return the VAT rate of a day where the household sets none, as a fraction."""
     chosen = vat_rate_of_operator(server_vat_rate)
     return legal_vat_rate(day) if chosen is None else chosen
-
-
-_KWH_PER_MWH: Final = 1_000
-_CENTS: Final = 100
-_PERCENT: Final = 100
-# A fortnight of quarters, more than all that is shown at a time. An import of past prices goes through years of them.
-_CHARGES_KEPT: Final = 14 * 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +93,6 @@ class TariffRow:
         """Return the household's own figure of a part that has the same rate at all times."""
         figure: float = _TYPED[part](self)
         return figure
-
-
-_TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
-    part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,20 +265,6 @@ def tariff_from(options: Mapping[str, Any], *, server_vat_rate: float) -> Tariff
         weekends_at_night_rate=options.get("weekends_at_night_rate", True),
         holidays_at_night_rate=options.get("holidays_at_night_rate", True),
     )
-
-
-# The figures of a row, as the options name them; older rows have some of them.
-FIGURES: Final = (
-    "margin",
-    "balancing",
-    "network_day",
-    "network_night",
-    "network_peak",
-    "network_rest_day_peak",
-    "renewable",
-    "security",
-    "excise",
-)
 
 
 def _row_from(row: Mapping[str, Any]) -> TariffRow:

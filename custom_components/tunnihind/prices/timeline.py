@@ -8,6 +8,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import Final
 
+from .days import Day
+
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
@@ -105,6 +107,11 @@ def _joined(parts: Sequence[Period]) -> Period:
 
 def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _MEAN_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
+
+
+def is_whole(day: Day, periods: Sequence[Period]) -> bool:
+    """Tell whether the periods, which are of that day and don't overlap, leave nothing of it out."""
+    return sum(period.length_s for period in periods) == day.end - day.start
 
 
 class Level(StrEnum):

@@ -9,6 +9,8 @@ from typing import Final
 from ..prices.timeline import HOUR_S
 
 _PRICE_DECIMALS: Final = 2
+_NAME: Final = "Tunnihind"
+_ENGLISH: Final = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,6 @@ def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _PRICE_DECIMALS)
 
 
-_NAME: Final = "Tunnihind"
-_ENGLISH: Final = "en"
 _WORDS: Final = {
     "en": {Mode.DEMO: "demo", Mode.REHEARSAL: "rehearsal"},
     "et": {Mode.DEMO: "demo", Mode.REHEARSAL: "proov"},

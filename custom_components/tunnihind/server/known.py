@@ -21,6 +21,8 @@ SETTLED_AHEAD_S: Final = 48 * HOUR_S
 _MARGIN_S: Final = 30
 # The server counts days back from the current hour.
 _DAYS_SINCE_YESTERDAY: Final = 3
+# A server that keeps only the API's specification has no quarters. It may be updated.
+ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
@@ -98,10 +100,6 @@ class History:
 
 def _knows(known: ForecastAnswer, start: int, end: int) -> bool:
     return all(instant in known.settled for instant in range(start, end, known.step_s))
-
-
-# A server that keeps only the API's specification has no quarters. It may be updated.
-ASK_AGAIN_S: Final = HOUR_S
 
 
 class NewestPrices:

@@ -15,6 +15,8 @@ from .known import History, NewestPrices, merged
 
 # A server makes a new answer every hour. An older one comes from a cache in front of a dead server.
 ANSWER_LIFE_S: Final = HOUR_S
+# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
+ABOUT_LIFE_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
@@ -53,10 +55,6 @@ class Contact:
     def silence_s(self, now: int) -> int:
         """Return for how long nothing new has come from the server itself: a cache may still answer for it."""
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
-
-
-# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
-ABOUT_LIFE_S: Final = HOUR_S
 
 
 class Beginning(Enum):
