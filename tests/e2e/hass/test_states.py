@@ -36,7 +36,7 @@ async def expected(real_home: RealHome) -> ExpectedStates:
 
 async def test_an_address_at_which_nobody_answers_is_refused(real_home: RealHome) -> None:
     outcome = await real_home.hass.flow("tunnihind", {"url": UNREACHABLE_URL})
-    assert (outcome["type"], outcome["errors"]) == ("form", {"url": "cannot_connect"})
+    assert (outcome["type"], outcome["errors"]) == ("form", {"url": "connection_refused"})
 
 
 async def test_an_address_at_which_something_else_answers_is_refused(real_home: RealHome) -> None:
