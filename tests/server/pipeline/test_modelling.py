@@ -20,9 +20,9 @@ from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import RunPair
 from tunnihind.forecast.scoring.backtest import NextDay
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store

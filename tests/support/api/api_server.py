@@ -14,8 +14,8 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
 
