@@ -95,7 +95,7 @@ async def serve_ours() -> None:
     snapshot = Snapshot(settings, clock)
     snapshot.show(largest_view())
     app = create_app(
-        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {}, {})
+        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {})
     )
     await _serve(Runner(app, access_log=None), OURS_PORT)
 

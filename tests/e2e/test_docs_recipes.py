@@ -19,7 +19,7 @@ from tests.support.household.price_readers import EvccTariff, PredbatRates, emha
 from tests.support.machine.node import run_module
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import in_quarters, served_quarters
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.recipes import RECIPES, recipe
 
@@ -176,7 +176,7 @@ async def test_emhass_gets_what_is_paid_and_what_is_got_for_a_day_of_quarters(
 
 async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: RunningServer) -> None:
     settings = yaml.safe_load(code_of("predbat.yaml", server_of_quarters))["pred_bat"]
-    midnight = clock_midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
+    midnight = ESTONIA.midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
     paid = PredbatRates.read([await feed(server_of_quarters, settings["rates_import_octopus_url"])], midnight)
     got = PredbatRates.read([await feed(server_of_quarters, settings["rates_export_octopus_url"])], midnight)
     for ts, price in (await market_by_quarter(server_of_quarters)).items():

@@ -12,7 +12,6 @@ from tunnihind.errors import NoPriceAhead
 from tunnihind.market import (
     ESTONIA,
     VatRates,
-    clock_midnight,
     consumer_price,
     iso_utc,
     market_price,
@@ -85,7 +84,7 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     that the current period is among, and where its price isn't known, those that come next.
     """
     vat = _vat_rates(settings, feed)
-    midnight = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    midnight = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
     served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
     prices = {period.ts: period.percentiles.p50 for period in served.forecast}
     prices |= {period.ts: period.eur_mwh for period in served.settled}

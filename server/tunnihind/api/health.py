@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
+from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
@@ -79,7 +79,7 @@ def awaits_tomorrow(data: ServedData, now: int) -> bool:
 
 def is_late(now: int) -> bool:
     """Tell whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
-    return now >= late_from(_today(now) + timedelta(days=1))
+    return now >= ESTONIA.late_from(_today(now) + timedelta(days=1))
 
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:

@@ -23,7 +23,6 @@ from tunnihind.market import (
     HOUR_S,
     QUARTER_S,
     WEEK_S,
-    clock_midnight,
     delivery_day,
     market_price,
     market_time_unit,
@@ -68,7 +67,7 @@ class Month:
         if text > current:
             raise NotServed(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
         first = date.fromisoformat(f"{text}-01")
-        return cls(text, clock_midnight(first), clock_midnight((first + timedelta(days=31)).replace(day=1)))
+        return cls(text, ESTONIA.midnight(first), ESTONIA.midnight((first + timedelta(days=31)).replace(day=1)))
 
 
 class History:

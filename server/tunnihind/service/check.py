@@ -24,7 +24,6 @@ from tunnihind.market import (
     day_end,
     day_start,
     delivery_day,
-    late_from,
     market_time_unit,
 )
 from tunnihind.settings import Settings
@@ -66,7 +65,7 @@ async def check_sources(
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
-        sources = configured(settings, session, clock, forecast_zones=_FORECAST_ZONES)
+        sources = configured(settings, settings.market, session, clock, forecast_zones=_FORECAST_ZONES)
         questions = [_prices(source, now, settings.limits) for source in sources.prices]
         for source in sources.covariates:
             questions += [_forecast(source, now), _history(source, now)]
@@ -79,7 +78,7 @@ async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
-        days = [today, tomorrow] if now >= late_from(tomorrow) else [today]
+        days = [today, tomorrow] if now >= ESTONIA.late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _faults(sheets, day, limits)]
         newest = max((sheet.day for sheet in sheets if sheet.zone == ESTONIA.zone), default=None)
         code = ESTONIA.code

@@ -8,7 +8,7 @@ from typing import Final
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
-from tunnihind.forecast.run import RunPair
+from tunnihind.forecast.run import Runs
 from tunnihind.market import ESTONIA, floor_hour, iso_utc
 from tunnihind.service.background import background
 from tunnihind.service.rehearsal import Rehearsal
@@ -28,7 +28,7 @@ class Player:
         self._rehearsal = rehearsal
         self._snapshot = snapshot
         self._clock = clock
-        self._runs: tuple[RunPair, ...] = ()
+        self._runs: tuple[Runs, ...] = ()
         self._seen: tuple[int, int | None] | None = None
 
     async def play(self, now: int) -> None:
@@ -51,7 +51,7 @@ class Player:
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
     """Serve what was known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
-        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, settings.limits)
+        rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, settings.market)
         clock = RehearsalClock(instant)
         snapshot = Snapshot(settings, clock)
         player = Player(rehearsal, snapshot, clock)

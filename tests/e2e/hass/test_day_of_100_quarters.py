@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
-from tunnihind.market import clock_midnight
+from tunnihind.market import ESTONIA
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -16,7 +16,7 @@ BEGINS = "2026-10-24T20:00:00Z"
 
 async def test_each_of_100_quarters_shows_the_price_that_the_server_has_for_it(real_home: RealHome) -> None:
     await bill_by_quarter(real_home)
-    start_ts, end_ts = clock_midnight(date(2026, 10, 25)), clock_midnight(date(2026, 10, 26))
+    start_ts, end_ts = ESTONIA.midnight(date(2026, 10, 25)), ESTONIA.midnight(date(2026, 10, 26))
     shown, served = await live_quarters(real_home, start_ts, end_ts)
     assert len(shown) == 100
     assert shown == served

@@ -19,17 +19,7 @@ from tests.support.store.pipelines import quarters_of
 from tunnihind.api.feeds import PRICES, READERS, VAT_RATE, Feed, Reader, feed_answer, feed_rates
 from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import (
-    DAY_S,
-    ESTONIA,
-    HOUR_S,
-    QUARTER_S,
-    clock_midnight,
-    consumer_price,
-    day_end,
-    day_start,
-    market_price,
-)
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -187,7 +177,7 @@ def test_a_day_has_as_many_quarters_as_the_estonian_clock_gives_it(day: str, qua
     now = local(f"{day} 12:10")
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, day_end(date.fromisoformat(day))), now)
     starts = starts_of(data, now)
-    tomorrow = clock_midnight(date.fromisoformat(day) + timedelta(days=1))
+    tomorrow = ESTONIA.midnight(date.fromisoformat(day) + timedelta(days=1))
     assert starts[0] == local(f"{day} 00:00")
     assert starts.index(tomorrow) == quarters
 
@@ -312,7 +302,7 @@ LAW_CHANGES: Final = local("2025-07-01 00:00")
 def test_prices_have_the_vat_of_their_date_or_the_operators(
     settings: Settings, kind: str, now: int, before: float | None, after: float | None, named: str, step_s: int
 ) -> None:
-    start = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    start = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
     # Settled to the middle of the second day: settled prices and medians on both sides of a change.
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
     known = best_known(data, step_s)

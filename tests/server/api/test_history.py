@@ -248,7 +248,7 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
     def slow(_start: int, _end: int) -> PriceHistory:
         reading.release()
         assert go_on.wait(30)
-        return PriceHistory(0, {}, {})
+        return PriceHistory(0, {})
 
     server = await serve(now=NOW, read_prices=slow)
     slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MOST_READERS)]

@@ -20,6 +20,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import (
     DAY_S,
+    ESTONIA,
     HOUR_S,
     QUARTER_S,
     Limits,
@@ -52,7 +53,7 @@ NOW = utc("2025-11-05 10:00")
 def backcasts(store: Store, instant: int) -> list[Run]:
     """Return the past runs that a rehearsal has and the store has not."""
     kept = {run.made_at for run in store.runs.since(0)}
-    return [run for run in Rehearsal.of(store, instant).earlier_runs if run.made_at not in kept]
+    return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs if run.made_at not in kept]
 
 
 COVARIATE = "ee_wind_mw"
@@ -118,7 +119,7 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
 
 
 def view_at(store: Store, instant: int) -> ServedData:
-    rehearsal = Rehearsal.of(store, instant)
+    rehearsal = Rehearsal.of(store, instant, ESTONIA)
     runs = rehearsal.runs()
     return rehearsal.served_data(instant, () if runs is None else (runs,))
 
@@ -184,14 +185,14 @@ def test_two_rehearsals_are_the_same_to_the_last_bit(imported: Path) -> None:
     pictures = []
     for _ in range(2):
         with Store(f"sqlite:///{imported}", read_only=True) as store:
-            pictures.append(picture(Rehearsal.of(store, NOW)))
+            pictures.append(picture(Rehearsal.of(store, NOW, ESTONIA)))
     assert pictures[0] == pictures[1]
 
 
 def test_nothing_is_written(imported: Path) -> None:
     before = hashlib.sha256(imported.read_bytes()).hexdigest()
     with Store(f"sqlite:///{imported}", read_only=True) as store:
-        picture(Rehearsal.of(store, NOW), NOW + 5 * HOUR_S)
+        picture(Rehearsal.of(store, NOW, ESTONIA), NOW + 5 * HOUR_S)
     assert hashlib.sha256(imported.read_bytes()).hexdigest() == before
 
 
@@ -220,14 +221,14 @@ def test_quarters_are_shown_as_issued_where_they_were_and_as_their_hour_elsewher
 
 
 def test_runs_made_after_the_instant_are_ignored_even_once_the_clock_passes_them(history: Store) -> None:
-    before = [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)]
+    before = [picture(Rehearsal.of(history, NOW, ESTONIA), at) for at in (NOW, NOW + 6 * HOUR_S)]
     history.runs.add(plain_run(NOW + 1, median=999.0))
     history.runs.add(plain_run(NOW + 5 * HOUR_S, median=999.0))
-    assert [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)] == before
+    assert [picture(Rehearsal.of(history, NOW, ESTONIA), at) for at in (NOW, NOW + 6 * HOUR_S)] == before
 
 
 def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store) -> None:
-    rehearsal = Rehearsal.of(reader, NOW)
+    rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     published = utc("2025-11-05 11:55")
     views = [rehearsal.served_data(at, ()) for at in (published - 1, published)]
     assert [view.newest_settled for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
@@ -236,11 +237,12 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
 
 
 def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> None:
-    rehearsal = Rehearsal.of(reader, NOW)
+    rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     runs = tuple(made for n in range(3) if (made := rehearsal.runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
-    assert (view.run, view.quarter_run, view.scenarios) == runs[-1]
-    for n, (hours, quarters, _) in enumerate(runs[:2], start=1):
+    assert ({HOUR_S: view.run, QUARTER_S: view.quarter_run}, view.scenarios) == runs[-1]
+    for n, made in enumerate(runs[:2], start=1):
+        hours, quarters = made.hours, made.by_step[QUARTER_S]
         ts = NOW + n * HOUR_S
         assert view.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
         for row in range(4):
@@ -263,12 +265,12 @@ def spoil_the_future(store: Store, after: int) -> None:
 def test_nothing_that_came_later_can_be_seen(history: Store) -> None:
     corrected: Quotes = {"ee": {day_start(TODAY) + n * 900: -77.0 for n in range(40)}}
     store_quotes(history, corrected, NOW + 600)
-    before = picture(Rehearsal.of(history, NOW))
+    before = picture(Rehearsal.of(history, NOW, ESTONIA))
     spoil_the_future(history, NOW)
-    assert picture(Rehearsal.of(history, NOW)) == before
+    assert picture(Rehearsal.of(history, NOW, ESTONIA)) == before
     # The noise does come to be seen once the clock has passed its publication.
     at = NOW + 3 * HOUR_S
-    assert max(Rehearsal.of(history, NOW).served_data(at, ()).settled.values()) > 1000
+    assert max(Rehearsal.of(history, NOW, ESTONIA).served_data(at, ()).settled.values()) > 1000
 
 
 def test_no_back_cast_sees_what_came_after_it(history: Store) -> None:
@@ -299,6 +301,6 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
         for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
             store.covariates.add({name: [issue] for name in (*WIND, *SUN)})
-        rehearsal = Rehearsal.of(store, NOW)
+        rehearsal = Rehearsal.of(store, NOW, ESTONIA)
         winds = [rehearsal.served_data(at, ()).weather for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
     assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

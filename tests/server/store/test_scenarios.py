@@ -12,7 +12,7 @@ from sqlalchemy import text
 from tests.support.store.pipelines import plain_runs
 from tunnihind.api.served_data import read_served_data
 from tunnihind.forecast.known import Floats
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.store.packing import pack_paths, unpack_paths
 from tunnihind.store.store import Store
 
@@ -56,7 +56,7 @@ def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
     assert second.scenarios is not None
     broken = replace(second.scenarios, eur_mwh=np.full((20, 2), np.nan))
     with pytest.raises(ValueError, match="more than two decimals"):
-        store.runs.add(second.hours, second.quarters, scenarios=broken)
+        store.runs.add(second.hours, second.by_step[QUARTER_S], scenarios=broken)
     assert [run.made_at for run in store.runs.since(0)] == [MADE]
     kept = store.scenarios.newest()
     assert kept is not None

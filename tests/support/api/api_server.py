@@ -71,7 +71,7 @@ def make_view(
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
     """Read the history of a server that has no store."""
-    return PriceHistory(0, {}, {})
+    return PriceHistory(0, {})
 
 
 @dataclass(frozen=True)
