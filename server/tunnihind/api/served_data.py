@@ -71,8 +71,8 @@ class ServedData:
         return self.settled.newest
 
 
-_DOUBTED_DAYS: Final = 2
-"""Doubts are named for the prices of this many past days, which are asked for every hour."""
+_NAMED_DAYS: Final = 2
+"""What is held back or unconfirmed is named of this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
@@ -96,7 +96,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
     runs = store.runs.since(since, as_of=made_until)
     run = runs[0] if runs else store.runs.newest(as_of=made_until)
     quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=made_until, step_s=QUARTER_S)
-    doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
+    named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(
         version=version,
         change_id=store.state.change_id(),
@@ -113,8 +113,8 @@ def read_served_data(store: Store, now: int) -> ServedData:
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
         accuracy=store.scores.windows(),
         months=store.scores.months(),
-        held=tuple(store.witnesses.held(doubted_from)),
-        unconfirmed=store.unconfirmed(day_start(doubted_from)),
+        held=tuple(store.witnesses.held(named_from)),
+        unconfirmed=store.unconfirmed(day_start(named_from)),
     )
 
 
