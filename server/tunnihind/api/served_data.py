@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.api.source_states import SourceState, source_states
-from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
@@ -47,9 +45,6 @@ class ServedData:
 
     `version` changes whenever any of these does, and so does `change_id`, which no other change ever had: a restored
     backup counts versions again.
-
-    `weather` is the newest forecast of wind and sun, None where none is fresh, and `sources` tells how the sources last
-    answered. Only pages show these two, so `version` does not change with them.
     """
 
     version: str
@@ -62,7 +57,6 @@ class ServedData:
     run: Run | None = None
     quarter_run: Run | None = None
     scenarios: Scenarios | None = None
-    weather: BalticWeather | None = None
     last_refresh: int | None = None
     backtest: BacktestScore | None = None
     quarter_backtest: BacktestScore | None = None
@@ -70,7 +64,6 @@ class ServedData:
     months: Months = NO_MONTHS
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
-    sources: tuple[SourceState, ...] = ()
 
     @property
     def newest_settled(self) -> int | None:
@@ -78,20 +71,20 @@ class ServedData:
         return self.settled.newest
 
 
-_DOUBTED_DAYS: Final = 2
-"""Doubts are named for the prices of this many past days, which are asked for every hour."""
+_NAMED_DAYS: Final = 2
+"""What is held back or unconfirmed is named of this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
 
 
-_CLOCKS_DIFFER_S: Final = 300
+CLOCKS_DIFFER_S: Final = 300
 """A run made later than this is of a clock that was set wrong; one made a little later, of another server's clock."""
 
 
 def read_served_data(store: Store, now: int) -> ServedData:
     """Read what is known now. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
+    made_until = now + CLOCKS_DIFFER_S
     # First, so that what is stored while this reads has a later version: its answers then have other tags.
     version = str(store.state.version())
     since = floor_hour(now) - HISTORY_S
@@ -103,7 +96,7 @@ def read_served_data(store: Store, now: int) -> ServedData:
     runs = store.runs.since(since, as_of=made_until)
     run = runs[0] if runs else store.runs.newest(as_of=made_until)
     quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=made_until, step_s=QUARTER_S)
-    doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
+    named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(
         version=version,
         change_id=store.state.change_id(),
@@ -115,22 +108,14 @@ def read_served_data(store: Store, now: int) -> ServedData:
         run=run,
         quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
         scenarios=_going_with(run, store.scenarios.newest()),
-        weather=read_weather(store, now),
         last_refresh=store.state.last_refresh(),
         backtest=store.runs.score(),
         quarter_backtest=store.runs.score(step_s=QUARTER_S),
         accuracy=store.scores.windows(),
         months=store.scores.months(),
-        held=tuple(store.witnesses.held(doubted_from)),
-        unconfirmed=store.unconfirmed(day_start(doubted_from)),
-        sources=source_states(store.health.all().values()),
+        held=tuple(store.witnesses.held(named_from)),
+        unconfirmed=store.unconfirmed(day_start(named_from)),
     )
-
-
-def read_weather(store: Store, now: int) -> BalticWeather | None:
-    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
-    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
 
 
 def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, in_quarters, served, served_quarters
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.known import Archive, PriceHistory
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Market, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
+from tunnihind.web.weather import BalticWeather
 
 BACKCAST_DAYS: Final = 14
 
@@ -47,6 +47,10 @@ class Rehearsal:
         """Return the prices known at an instant, by default the first."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
+    def weather(self, at: int) -> BalticWeather | None:
+        """Return the newest forecast of wind and sun at an instant; None where none is fresh."""
+        return BalticWeather.of(self.archive.covariates, at)
+
     def known_since(self, at: int) -> int | None:
         """Return when the newest of the prices known at an instant became known."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
@@ -70,7 +74,6 @@ class Rehearsal:
             run=newest.hours if newest else None,
             quarter_run=newest.by_step[QUARTER_S] if newest else None,
             scenarios=newest.scenarios if newest else None,
-            weather=BalticWeather.of(self.archive.covariates, at),
             last_refresh=known_since,
         )
 
