@@ -6,7 +6,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.known import CovariateArchive, Floats
+from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S, floor_hour
 from tunnihind.sources.weather_points import POINTS
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.known import Archive, CovariateArchive, IssuedSeries
+from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import History
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE

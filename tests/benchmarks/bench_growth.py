@@ -18,8 +18,8 @@ from typing import Any, Final
 import click
 import numpy as np
 
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.entsoe_forecasts import deadline

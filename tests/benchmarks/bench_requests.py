@@ -36,8 +36,8 @@ from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.known import PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app

@@ -52,7 +52,7 @@ def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def quick(limits: Limits, keeper: LearntKeeper | None = None) -> QuickModel:
         return QuickModel(limits=limits)
 
-    for name in ("pipeline.modelling.forecaster", "rehearsal.forecaster"):
+    for name in ("pipeline.modelling.forecaster", "service.rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick)
     monkeypatch.setattr(modelling, "_KEPT_FORECASTERS", {})
     monkeypatch.setattr(modelling, "_PAST_FORECASTERS", {})

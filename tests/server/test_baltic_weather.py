@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR
 from tunnihind.api.served_data import read_served_data
 from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
-from tunnihind.known import CovariateArchive, IssuedSeries
+from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.store import Store
 

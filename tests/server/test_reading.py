@@ -12,9 +12,9 @@ from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served, served_quarters
 from tunnihind.errors import SourceUnreachable
+from tunnihind.forecast.known import KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.known import KnownPrice, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour, hourly_prices
 from tunnihind.store.store import Store
 

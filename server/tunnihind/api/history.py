@@ -17,7 +17,7 @@ from tunnihind.api.served_data import served_quarters
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
-from tunnihind.known import PriceHistory
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import (
     ESTONIA,
     HOUR_S,

@@ -15,8 +15,8 @@ from tunnihind.cli.runs import document, rows
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
-from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, ZONES
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings

@@ -9,6 +9,7 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.intervals.conformal import BANK_DAYS, band, half_widths, lowest_likely, widening
+from tunnihind.forecast.known import Floats, Known
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
@@ -24,7 +25,6 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
-from tunnihind.known import Floats, Known
 from tunnihind.market import (
     ESTONIA,
     HOUR_S,

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import tunnihind.forecast
-import tunnihind.known
 import tunnihind.market
 import tunnihind.price_series
 from tunnihind.market import Limits
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""Of these another version may forecast other numbers."""
+"""Another version may forecast other numbers."""
 
 
 def model_identity(limits: Limits) -> str:
@@ -31,7 +30,7 @@ def _code() -> str:
     for name in ("tunnihind", *_LIBRARIES):
         # The whole text, which says the version: taking it apart takes longer than all of the rest.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
-    seen = (tunnihind.known, tunnihind.market, tunnihind.price_series)
+    seen = (tunnihind.market, tunnihind.price_series)
     modules = [Path(module.__file__ or "") for module in seen]
     for path in sorted([*folder.rglob("*.py"), *modules]):
         digest.update(path.read_bytes())

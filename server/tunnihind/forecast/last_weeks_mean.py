@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quantiles
+from tunnihind.forecast.known import Floats, Known
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, classes_of, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
-from tunnihind.known import Floats, Known
 from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tunnihind.known import Floats, Known
+from tunnihind.forecast.known import Floats, Known
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, utc_midnight
 
 LEADS: Final = 7

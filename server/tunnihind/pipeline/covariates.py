@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S
 from tunnihind.pipeline.back_fill import days_filled, note_filled, part_end
 from tunnihind.pipeline.observer import Observer

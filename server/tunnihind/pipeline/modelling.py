@@ -14,11 +14,11 @@ from typing import Final, Protocol
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.known import Known, PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
-from tunnihind.known import Known, PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits, day_start, delivery_day
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.learnt_files import LearntFiles

@@ -15,7 +15,7 @@ from typing import Final, override
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import (
     ESTONIA,
     HOUR_S,

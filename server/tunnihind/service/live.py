@@ -17,12 +17,12 @@ from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
-from tunnihind.rehearsal import backcast_instants
 from tunnihind.service.background import background
 from tunnihind.service.observing import Progress, ServerObserver
 from tunnihind.service.opening import open_to_write, opened
 from tunnihind.service.operator_metrics import PipelineLease
 from tunnihind.service.pipeline_runner import PipelineRunner
+from tunnihind.service.rehearsal import backcast_instants
 from tunnihind.service.replica import answering
 from tunnihind.service.site import until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater

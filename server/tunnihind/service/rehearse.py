@@ -10,8 +10,8 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
 from tunnihind.forecast.run import RunPair
 from tunnihind.market import ESTONIA, floor_hour, iso_utc
-from tunnihind.rehearsal import Rehearsal
 from tunnihind.service.background import background
+from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store

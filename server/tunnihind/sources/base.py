@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import Zone, day_end, day_start, delivery_day
 
 _MOST_QUOTES: Final = 500

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.sources.base import BackFill, Cadence, days
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.known import Floats, IssuedSeries
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.market import (
     DAY_S,
     HOUR_S,

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.known import Floats, Instants
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES, Zone
 from tunnihind.sources.weather_points import POINTS, WeatherPoint, WeatherVariable
 

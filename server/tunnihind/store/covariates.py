@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, type_coerce
 from sqlalchemy.types import NullType
 
+from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
-from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 
 _SINGLE: Final = np.dtype("<f4")
 _SHORT: Final = np.dtype("<i2")

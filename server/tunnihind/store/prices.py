@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
-from tunnihind.known import PriceArchive
+from tunnihind.forecast.known import PriceArchive
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_percentiles, pack_text, unpack_percentiles, unpack_text

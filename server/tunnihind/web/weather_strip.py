@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.baltic_weather import BalticWeather
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing

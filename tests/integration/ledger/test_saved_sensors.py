@@ -20,7 +20,7 @@ from tests.support.household.energy_meter import stored
 from tests.support.household.flows import shown
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.known import PriceHistory
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 

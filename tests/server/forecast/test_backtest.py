@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.markets.runs import run_with
+from tunnihind.forecast.known import Archive, Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import (
@@ -18,7 +19,6 @@ from tunnihind.forecast.scoring.backtest import (
     recent_score,
     score_instants,
 )
-from tunnihind.known import Archive, Known
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, day_start, delivery_day, publication_time
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]

@@ -3,9 +3,9 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
 from tunnihind.forecast.known_days.grid import DailyPrices, by_hour, days_between
-from tunnihind.known import PriceHistory
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 

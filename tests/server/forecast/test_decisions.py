@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.decisions import (
     PLAN_HOURS,
@@ -22,7 +23,6 @@ from tunnihind.forecast.scoring.decisions import (
     week_savings,
 )
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 

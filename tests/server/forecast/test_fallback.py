@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
-from tunnihind.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.market import DELIVERY_TZ, HOUR_S, Limits, day_end, day_start, delivery_day, floor_hour, hours_of
 from tunnihind.price_series import PriceSeries
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run
-from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import HOUR_S, day_end, day_start, delivery_day
 
 type Utc = Callable[..., int]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tests.support.markets.windy_market import archive_of, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.run import Run
-from tunnihind.known import Archive, Floats
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day
 
 type Utc = Callable[..., int]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
-from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, publication_time
 
 DATA = Path(__file__).parents[3] / "../shared/data"

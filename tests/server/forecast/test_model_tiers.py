@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.markets.windy_market import WindyMarket, archive_of, windy_archive
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, day_end, day_start
 
 type Utc = Callable[..., int]

@@ -6,10 +6,10 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
+from tunnihind.forecast.known import Archive
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import backtest
 from tunnihind.forecast.scoring.naive import seven_day_mean
-from tunnihind.known import Archive
 from tunnihind.market import HOUR_S, QUARTER_S, day_start, delivery_day, hours_of
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]

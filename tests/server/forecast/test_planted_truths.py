@@ -17,9 +17,9 @@ from tests.support.markets.simulated_history import (
     with_weather,
 )
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, publication_time
 
 FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)

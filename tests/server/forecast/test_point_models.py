@@ -12,7 +12,7 @@ from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN,
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import Group, Rows
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.known import Archive, Floats
+from tunnihind.forecast.known import Archive, Floats
 
 type Utc = Callable[..., int]
 

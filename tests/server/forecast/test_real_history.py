@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tunnihind.forecast.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
-from tunnihind.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.market import HOUR_S, delivery_day, publication_time
 
 PRICES = Path(__file__).parents[3] / "../shared/data/prices_hourly.csv"

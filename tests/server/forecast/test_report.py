@@ -5,9 +5,9 @@ from datetime import date
 import numpy as np
 import pytest
 
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.known import Floats, Instants
 from tunnihind.market import day_end, day_start
 
 type Utc = Callable[..., int]

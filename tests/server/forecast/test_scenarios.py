@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as npst
 from tests.support.markets.runs import run_with
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.quarters.slope import IssuedHours
@@ -20,7 +21,6 @@ from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks, ranks_of
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scenarios.values import values_of
-from tunnihind.known import Archive, Floats
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 

@@ -13,8 +13,8 @@ from tests.support.store.pipelines import RecordingObserver, StubModeller, live,
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import SourceRefused, SourceUnreachable
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import RunPair
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.sources.base import days

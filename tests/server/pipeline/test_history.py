@@ -10,8 +10,8 @@ from tests.support.clocks import local
 from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, IssuedSeries
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
-from tunnihind.known import Archive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller

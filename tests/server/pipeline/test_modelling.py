@@ -20,9 +20,9 @@ from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import RunPair
 from tunnihind.forecast.scoring.backtest import NextDay
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store
@@ -190,8 +190,10 @@ def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
     command = [sys.executable, str(script), f"sqlite:///{database}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as parent:
-        yield parent, int(told.read_text())
-        parent.kill()
+        try:
+            yield parent, int(told.read_text())
+        finally:
+            parent.kill()
 
 
 def test_the_child_ends_with_its_parent_even_when_that_is_killed(

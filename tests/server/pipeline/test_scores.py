@@ -12,10 +12,10 @@ from tests.support.store.pipelines import InProcessModeller, QuickModel, pipelin
 from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
+from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, RunPair
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.known import IssuedSeries, Known
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Limits, day_start
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import accuracy, score_slice, scores

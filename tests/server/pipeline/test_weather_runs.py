@@ -15,8 +15,8 @@ from tests.support.store.pipelines import RecordingObserver, StubModeller, live,
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import StoreError
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline

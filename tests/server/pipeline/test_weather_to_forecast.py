@@ -12,8 +12,8 @@ from tests.support.clocks import StillClock, local
 from tests.support.store.pipelines import InProcessModeller, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import CovariateArchive, Floats, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import CovariateArchive, Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline

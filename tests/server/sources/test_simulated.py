@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import StillClock
-from tunnihind.known import Floats, IssuedSeries
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import Held, doubt, whole_day

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.store.stores import emptied
-from tunnihind.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.forecast.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.store import Store

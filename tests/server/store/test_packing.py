@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 from tunnihind.store.packing import (
     HUNDREDTHS,
     pack_covariate,

@@ -12,11 +12,11 @@ from hypothesis.extra import numpy as npst
 from sqlalchemy import select
 
 from tests.support.store.stores import emptied, run, utc
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table

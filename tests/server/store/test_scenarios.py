@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from tests.support.store.pipelines import plain_runs
 from tunnihind.api.served_data import read_served_data
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 from tunnihind.market import HOUR_S
 from tunnihind.store.packing import pack_paths, unpack_paths
 from tunnihind.store.store import Store

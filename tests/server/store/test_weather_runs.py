@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import text, update
 
 from tests.support.store.stores import emptied, series, utc
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.vintages import without_passing_runs
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.covariates import OLDER_MODEL_UNTIL
 from tunnihind.store.database import Database

@@ -20,8 +20,8 @@ from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
 from tunnihind.api.server import METRICS, MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app

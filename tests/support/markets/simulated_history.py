@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.market import HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket

@@ -11,12 +11,12 @@ import numpy as np
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tests.support.markets.runs import run_with
 from tunnihind.clock import Clock
+from tunnihind.forecast.known import Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, RunPair, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.known import Known
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer

@@ -10,8 +10,8 @@ from sqlalchemy import delete
 
 from tests.support.markets.runs import run_with
 from tests.support.upstreams.elering import Quotes
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import IssuedSeries
 from tunnihind.market import HOUR_S, ZONES, Zone, day_end, day_start, hours_of
 from tunnihind.sources.base import days
 from tunnihind.store.prices import Added, Price

@@ -17,9 +17,9 @@ from tunnihind.forecast.columns.next_day import CURVE, CURVES, HINGE
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import ColumnNames, Rows
 from tunnihind.forecast.columns.weather import TARGET_HOURS
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
-from tunnihind.known import Floats
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """How many days a kernel looks back, by lead: what the newest day says of the next holds for longer."""

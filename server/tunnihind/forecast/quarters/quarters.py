@@ -11,13 +11,13 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.quarters.shape import deviations
 from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_rise
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 

@@ -12,11 +12,11 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Archive, Floats, Instants, Known
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import ISSUE_AT, LEADS, Forecaster, Run
 from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.known import Archive, Floats, Instants, Known
 from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, Market, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats, Instants, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.known import Floats, Instants, PriceHistory
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, Market
 from tunnihind.price_series import PriceSeries
 

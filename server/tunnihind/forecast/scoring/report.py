@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.decisions import Decisions, Hours, Savings, day_savings, week_savings
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
-from tunnihind.known import Floats, Instants
 from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
 
 type Rows = NDArray[np.bool_]

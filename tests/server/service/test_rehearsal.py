@@ -16,8 +16,8 @@ from tests.support.store.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.baltic_weather import SUN, WIND
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import IssuedSeries
 from tunnihind.market import (
     DAY_S,
     HOUR_S,
@@ -30,7 +30,7 @@ from tunnihind.market import (
     hourly_prices,
     publication_time,
 )
-from tunnihind.rehearsal import Rehearsal
+from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store

@@ -7,8 +7,8 @@ from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, in_quarters, served, served_quarters
 from tunnihind.baltic_weather import BalticWeather
+from tunnihind.forecast.known import Archive, PriceHistory
 from tunnihind.forecast.run import QuarterForecaster, Run, RunPair, issue_instant
-from tunnihind.known import Archive, PriceHistory
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 
