@@ -14,14 +14,17 @@ from tests.support.api.api_server import RunningServer, Serve, serving
 from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
 
 # How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the
-# same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones.
+# same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones. Once a week, ten times
+# as many are tried (--hypothesis-profile thorough).
 settings.register_profile(
-    "tunnihind",
+    "usual",
     deadline=None,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="TUNNIHIND_TESTS_NO_SKIPS" in os.environ,
 )
-settings.load_profile("tunnihind")
+settings.register_profile("thorough", settings.get_profile("usual"), max_examples=400, derandomize=False)
+settings.load_profile("usual")
 
 SHARED = Path(__file__).parents[2] / "shared"
 
