@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+import pytest_asyncio
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Route, expect
 
@@ -298,7 +299,7 @@ async def test_nothing_shifts_while_the_page_comes_to_life(browser: Browser, ser
             assert await page.evaluate("window.shift") < 0.01
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def prefixed(server: RunningServer) -> AsyncIterator[str]:
     """Return the address of a proxy that serves the server below a path, as Home Assistant's ingress does."""
     async with ClientSession(auto_decompress=False) as session:

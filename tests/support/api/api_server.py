@@ -1,26 +1,35 @@
 """Prices and forecasts to serve, and a running server that a test asks over a real socket."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
+from aiohttp import web
 from multidict import CIMultiDict
 
+from tests.support.clocks import HOUR as HOUR  # noqa: PLC0414  most tests take it from here
 from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
+from tests.support.pages import sample_views
 from tests.support.store.pipelines import scenarios_with
+from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
+from tunnihind.api.models.service import Mode
+from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
-from tunnihind.api.server import METRICS, Runner
+from tunnihind.api.server import METRICS, MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
-
-HOUR = 1_765_792_800
-"""2025-12-15T10:00:00Z."""
+from tunnihind.service.application import create_app
+from tunnihind.settings import Settings
+from tunnihind.web.summary import Surroundings
 
 NOW = HOUR + 612.25
 """What the clock of a server shows unless a test says otherwise."""
@@ -136,3 +145,55 @@ async def html_of(server: RunningServer, path: str, *headers: str) -> str:
 
 type Serve = Callable[..., Awaitable[RunningServer]]
 """What the fixture `serve` gives."""
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Serve]:
+    """Give what starts servers, and stop those afterwards."""
+    runners: list[Runner] = []
+
+    async def start(
+        view: ServedData | None = None,
+        settings: Settings | None = None,
+        *,
+        blank: bool = False,
+        now: float = NOW,
+        pipeline_expected: bool = True,
+        access_log: logging.Logger | None = None,
+        mode: Mode = "live",
+        most_connections: int = MOST_CONNECTIONS,
+        read_prices: ReadPrices = no_prices,
+        read_scores: ReadScores = lambda _first, _last: (),
+        are_confirmed: AreConfirmed = lambda *_: True,
+        surroundings: Callable[[], Surroundings] | None = None,
+    ) -> RunningServer:
+        settings = settings or Settings()
+        clock = StillClock(now)
+        snapshot = Snapshot(settings, clock)
+        if not blank:
+            snapshot.show(view or make_view())
+        around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
+        app = create_app(
+            settings,
+            snapshot,
+            clock,
+            instance_id="test",
+            read_prices=read_prices,
+            read_scores=read_scores,
+            are_confirmed=are_confirmed,
+            pipeline_expected=pipeline_expected,
+            mode=mode,
+            surroundings=surroundings or around,
+        )
+        runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
+        runners.append(runner)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
+
+    try:
+        yield start
+    finally:
+        for runner in runners:
+            await runner.cleanup()

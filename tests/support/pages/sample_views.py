@@ -7,7 +7,7 @@ from math import sin
 
 import numpy as np
 
-from tests.support.api.api_server import HOUR
+from tests.support.clocks import HOUR
 from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
