@@ -5,6 +5,8 @@ import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
+from tunnihind.market import ESTONIA
+
 # As the command line does, before numpy is loaded: threads for matrices of this size only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -96,7 +98,7 @@ async def serve() -> AsyncIterator[Serve]:
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
-        snapshot = Snapshot(settings, clock)
+        snapshot = Snapshot(ESTONIA, settings, clock)
         if not blank:
             snapshot.show(view or make_view())
         app = create_app(

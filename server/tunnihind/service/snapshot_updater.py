@@ -150,7 +150,7 @@ class SnapshotUpdater:
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
                 return self._shown, None
             if self._data is None or self._shown is None or not seen.has_data_of(self._shown):
-                return seen, read_served_data(self._store, now)
+                return seen, read_served_data(self._store, self._snapshot.market, now)
             # Sources are asked far more often than anything comes of it: the rest need not be read again for that.
             data = self._data
             if (sources := source_states(self._store.health.all().values())) != data.sources:

@@ -17,7 +17,7 @@ from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import HOUR_S, day_start
+from tunnihind.market import ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -34,7 +34,7 @@ class Replica:
     def __init__(self, url: str, *, read_only: bool = True) -> None:
         self.store = Store(url, read_only=read_only)
         self.clock = StillClock(NOW)
-        self.snapshot = Snapshot(Settings(public_url="https://tunnihind.example"), self.clock)
+        self.snapshot = Snapshot(ESTONIA, Settings(public_url="https://tunnihind.example"), self.clock)
         self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class Replica:
         return refreshed
 
     def hours(self) -> int:
-        return len(self.snapshot.data.settled)
+        return len(self.snapshot.data.hours.settled)
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -80,7 +80,7 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
     await replica.updater.refresh()
     after = replica.snapshot.data
     assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]
-    assert after.settled is before.settled
+    assert after.hours.settled is before.hours.settled
     assert after.version == before.version
 
 
@@ -95,7 +95,7 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
         after = replica.snapshot.data
         assert after.weather is not None
         assert after.weather.wind.tolist() == [speed]
-        assert after.settled is before.settled
+        assert after.hours.settled is before.hours.settled
         assert after.version == before.version
 
 

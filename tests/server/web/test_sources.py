@@ -12,7 +12,7 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.source_states import Fault, SourceState
 from tunnihind.errors import SourceFault
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
@@ -28,7 +28,7 @@ def failing(fault: Fault, name: str = "elering", answered: int | None = None) ->
 
 
 def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en") -> Summary:
-    view = ServedData("empty", sources=sources)
+    view = ServedData("empty", ESTONIA, sources=sources)
     options = PageOptions.read({"lang": lang})
     return summarise(view, HOUR + 612, Settings(), options, pipeline_expected=pipeline_expected, mode=mode)
 
@@ -97,7 +97,7 @@ def test_a_source_of_another_name_goes_by_that_name() -> None:
 
 
 async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/")
+    html = await html_of(await serve(ServedData("empty", ESTONIA, sources=(failing("unreachable"),))), "/")
     assert html.count("No prices yet") == 1
     assert html.count("can't be reached".replace("'", "&#39;")) == 1
     for promise in ("14:00", "<iframe", "&lt;iframe", "No price for this hour"):
@@ -105,7 +105,7 @@ async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve:
 
 
 async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/?embed=1")
+    html = await html_of(await serve(ServedData("empty", ESTONIA, sources=(failing("unreachable"),))), "/?embed=1")
     assert "No prices yet" in html
     assert texts_in("en")("empty.operator") not in html
 
