@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from tunnihind.market import ESTONIA
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.api.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
+from tests.support.pages import sample_views
 from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
 from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.models.service import Mode
@@ -25,6 +27,7 @@ from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
+from tunnihind.web.summary import Surroundings
 
 # How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the
 # same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones.
@@ -95,12 +98,14 @@ async def serve() -> AsyncIterator[Serve]:
         read_prices: ReadPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
         are_confirmed: AreConfirmed = lambda *_: True,
+        surroundings: Callable[[], Surroundings] | None = None,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
         snapshot = Snapshot(ESTONIA, settings, clock)
         if not blank:
             snapshot.show(view or make_view())
+        around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
         app = create_app(
             settings,
             snapshot,
@@ -111,6 +116,7 @@ async def serve() -> AsyncIterator[Serve]:
             are_confirmed=are_confirmed,
             pipeline_expected=pipeline_expected,
             mode=mode,
+            surroundings=surroundings or around,
         )
         runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.api.source_states import SourceState, source_states
-from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
@@ -59,9 +57,6 @@ class ServedData:
 
     `version` changes whenever any of these does, and so does `change_id`, which no other change ever had: a restored
     backup counts versions again.
-
-    `weather` is the newest forecast of wind and sun, None where none is fresh, and `sources` tells how the sources last
-    answered. Only pages show these two, so `version` does not change with them.
     """
 
     version: str
@@ -69,13 +64,11 @@ class ServedData:
     series: Mapping[int, ServedSeries] = field(default_factory=dict)
     change_id: str = ""
     scenarios: Scenarios | None = None
-    weather: BalticWeather | None = None
     last_refresh: int | None = None
     accuracy: tuple[WindowScores, ...] = ()
     months: Months = NO_MONTHS
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
-    sources: tuple[SourceState, ...] = ()
 
     def of(self, step_s: int) -> ServedSeries:
         """Return what is served of a step, which may be nothing."""
@@ -97,20 +90,20 @@ class ServedData:
         return self.hours.settled.newest
 
 
-_DOUBTED_DAYS: Final = 2
-"""Doubts are named for the prices of this many past days, which are asked for every hour."""
+_NAMED_DAYS: Final = 2
+"""What is held back or unconfirmed is named of this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
 
 
-_CLOCKS_DIFFER_S: Final = 300
+CLOCKS_DIFFER_S: Final = 300
 """A run made later than this is of a clock that was set wrong; one made a little later, of another server's clock."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read what is known of a market now. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
+    made_until = now + CLOCKS_DIFFER_S
     # First, so that what is stored while this reads has a later version: its answers then have other tags.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
@@ -125,27 +118,19 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         newest_run = of_step([run], kept, step_s)[0] if run else None
         issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(step_s=step_s)
         series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
-    doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
+    named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(
         version=version,
         market=market,
         series=series,
         change_id=store.state.change_id(),
         scenarios=_going_with(run, store.scenarios.newest()),
-        weather=read_weather(store, now),
         last_refresh=store.state.last_refresh(),
         accuracy=store.scores.windows(),
         months=store.scores.months(),
-        held=tuple(store.witnesses.held(doubted_from)),
-        unconfirmed=store.unconfirmed(day_start(doubted_from)),
-        sources=source_states(store.health.all().values()),
+        held=tuple(store.witnesses.held(named_from)),
+        unconfirmed=store.unconfirmed(day_start(named_from)),
     )
-
-
-def read_weather(store: Store, now: int) -> BalticWeather | None:
-    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
-    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
 
 
 def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:

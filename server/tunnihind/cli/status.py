@@ -13,7 +13,7 @@ from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
-_DOUBTED_S: Final = 14 * DAY_S
+_UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are named for this long."""
 
 
@@ -61,7 +61,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
         sources=() if is_past else tuple(store.health.all().values()),
         held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
-        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _DOUBTED_S))),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
         damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
 
@@ -72,7 +72,7 @@ def describe(status: Status) -> Iterator[str]:
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_until_text(status.settled_until)}"
     for line in status.unconfirmed:
-        yield f"doubt       {line}"
+        yield f"unconfirmed {line}"
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
     yield f"forecast    {_forecast(status)}"
     yield f"covariates  {_covariates(status)}"

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, ServedSeries, as_issued, of_step, served
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.known import Archive, PriceHistory
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.market import HOUR_S, STEPS, Market, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
+from tunnihind.web.weather import BalticWeather
 
 BACKCAST_DAYS: Final = 14
 
@@ -44,6 +44,10 @@ class Rehearsal:
         """Return the prices known at an instant, by default the first."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
+    def weather(self, at: int) -> BalticWeather | None:
+        """Return the newest forecast of wind and sun at an instant; None where none is fresh."""
+        return BalticWeather.of(self.archive.covariates, at)
+
     def known_since(self, at: int) -> int | None:
         """Return when the newest of the prices known at an instant became known."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
@@ -68,7 +72,6 @@ class Rehearsal:
                 for step_s, kept in by_step.items()
             },
             scenarios=newest.scenarios if newest else None,
-            weather=BalticWeather.of(self.archive.covariates, at),
             last_refresh=known_since,
         )
 

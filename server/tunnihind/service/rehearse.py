@@ -15,6 +15,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
+from tunnihind.web.summary import Surroundings
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ class Player:
         self._clock = clock
         self._runs: tuple[Runs, ...] = ()
         self._seen: tuple[int, int | None] | None = None
+        self.surroundings = Surroundings()
 
     async def play(self, now: int) -> None:
         """Make runs and show them, if the hour or the known prices have changed."""
@@ -38,6 +40,7 @@ class Player:
             return
         runs = await asyncio.to_thread(self._rehearsal.runs, now)
         self._runs = self._runs if runs is None else (*self._runs, runs)
+        self.surroundings = Surroundings(self._rehearsal.weather(now))
         self._snapshot.show(self._rehearsal.served_data(now, self._runs))
         self._seen = seen
 
@@ -70,6 +73,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             metrics=Metrics(),
             pipeline_expected=False,
             mode="rehearsal",
+            surroundings=lambda: player.surroundings,
         )
         async with site as stopping, background(player.run()):
             await until_stopped(stopping)

@@ -69,6 +69,7 @@ async def answering(
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,
+            surroundings=lambda: updater.surroundings,
         ) as stopping,
         background(updater.run()),
     ):

@@ -21,7 +21,7 @@ from tunnihind.market import (
 from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
 from tunnihind.sources.open_meteo import FORECAST_DAYS
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 LEAD_DAYS: Final = range(1, 8)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.market import DAY_S, HARMONISED_LIMITS, HOUR_S, QUARTER_S, ZONES, Zone
-from tunnihind.sources.weather_points import POINTS, WeatherPoint, WeatherVariable
+from tunnihind.weather_points import POINTS, WeatherPoint, WeatherVariable
 
 _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S

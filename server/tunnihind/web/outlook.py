@@ -25,10 +25,10 @@ from itertools import groupby
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.weather import BalticWeather
 
 type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]

@@ -26,7 +26,7 @@ from tunnihind.web.page_queue import PageQueue
 from tunnihind.web.rates import NETWORK
 from tunnihind.web.recipes import recipes
 from tunnihind.web.reference import Reference
-from tunnihind.web.summary import summarise
+from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.texts import texts_in
 
 _POLICY: Final = (
@@ -131,14 +131,22 @@ class DashboardPage:
     """The dashboard, made at most once a minute, or when the data change, for each set of options that is asked for."""
 
     def __init__(
-        self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool, mode: Mode
+        self,
+        settings: Settings,
+        snapshot: Snapshot,
+        clock: Clock,
+        surroundings: Callable[[], Surroundings],
+        *,
+        pipeline_expected: bool,
+        mode: Mode,
     ) -> None:
         self._settings = settings
         self._snapshot = snapshot
         self._clock = clock
+        self._surroundings = surroundings
         self._pipeline_expected = pipeline_expected
         self._mode = mode
-        self._shown: tuple[ServedData, int] | None = None
+        self._shown: tuple[ServedData, Surroundings, int] | None = None
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
@@ -168,10 +176,9 @@ class DashboardPage:
 
         Raises StoreError before there is data.
         """
-        # By the data themselves: their version doesn't change with the weather, nor with how the sources are.
-        data, minute = self._snapshot.data, now // _MINUTE_S
-        if self._shown is None or self._shown[0] is not data or self._shown[1] != minute:
-            self._shown = data, minute
+        data, surroundings, minute = self._snapshot.data, self._surroundings(), now // _MINUTE_S
+        if self._shown is None or self._shown[0] is not data or self._shown[1:] != (surroundings, minute):
+            self._shown = data, surroundings, minute
             self._pages.clear()
             self._ready.clear()
         if now != self._second:
@@ -187,6 +194,7 @@ class DashboardPage:
                 now,
                 self._settings,
                 options,
+                self._surroundings(),
                 pipeline_expected=self._pipeline_expected,
                 mode=self._mode,
             )

@@ -12,8 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import ESTONIA, HOUR_S, floor_hour
+from tunnihind.public_holidays import is_holiday
 from tunnihind.web.rates import FEES, NETWORK, Entry, Fee, NetworkRates, Package, nearest_entry
 
 type Part = Literal["margin", "network"] | Fee

@@ -20,8 +20,8 @@ from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.sources.base import days
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import open_session
-from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS
 
 NOW = local("2025-12-15 10:00")
 MONTH, TODAY = date(2025, 12, 1), date(2025, 12, 15)

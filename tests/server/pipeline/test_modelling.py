@@ -190,8 +190,10 @@ def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
     command = [sys.executable, str(script), f"sqlite:///{database}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as parent:
-        yield parent, int(told.read_text())
-        parent.kill()
+        try:
+            yield parent, int(told.read_text())
+        finally:
+            parent.kill()
 
 
 def test_the_child_ends_with_its_parent_even_when_that_is_killed(

@@ -21,9 +21,9 @@ from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.covariates import OLDER_MODEL_UNTIL
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 SEED = 4
 NAMES = ("lt_west", "lt_kaunas", "fi_raahe")

@@ -15,7 +15,6 @@ from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import (
@@ -36,6 +35,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
+from tunnihind.web.weather import SUN, WIND
 
 pytestmark = pytest.mark.usefixtures("quick_model")
 
@@ -314,5 +314,5 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
             store.covariates.add({name: [issue] for name in (*WIND, *SUN)})
         rehearsal = Rehearsal.of(store, NOW, ESTONIA)
-        winds = [rehearsal.served_data(at, ()).weather for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
+        winds = [rehearsal.weather(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
     assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

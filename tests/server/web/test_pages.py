@@ -2,7 +2,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
@@ -21,7 +20,7 @@ from tunnihind.settings import Settings
 from tunnihind.web import page_queue, pages
 from tunnihind.web.options import PageOptions
 from tunnihind.web.page_queue import PageQueue
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.summary import Summary, Surroundings, summarise
 
 EVERY_PAGE = [
     "/",
@@ -128,8 +127,8 @@ async def test_weather_stands_under_the_chart_and_credits_who_forecast_it(serve:
 
 @pytest.mark.parametrize("path", ["/", "/?embed=1"])
 async def test_nothing_stands_where_the_weather_is_unknown_or_has_no_room(serve: Serve, path: str) -> None:
-    known = sample_views.ordinary()
-    html = await html_of(await serve(known if "embed" in path else replace(known, weather=None)), path)
+    unknown = None if "embed" in path else Surroundings
+    html = await html_of(await serve(sample_views.ordinary(), surroundings=unknown), path)
     assert 'data-start="' not in html
     assert "open-meteo" not in html
 

@@ -10,14 +10,15 @@ import numpy as np
 from tests.support.api.api_server import HOUR, hours_view
 from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
-from tunnihind.api.source_states import SourceState
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
 from tunnihind.forecast.scoring.live_scores import Months, MonthScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
+from tunnihind.web.notices import SourceState
+from tunnihind.web.summary import Surroundings
+from tunnihind.web.weather import BalticWeather
 
 
 def price(ts: int) -> float:
@@ -135,7 +136,7 @@ def weather(hour: int) -> BalticWeather:
 
 
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
-    """Return a fortnight of prices and past forecasts, tomorrow settled, a forecast after that, and three sources."""
+    """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast after that."""
     hour = now // HOUR_S * HOUR_S
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
     return in_quarters(
@@ -144,17 +145,22 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
             issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
             run=run(now),
-            weather=weather(hour),
             last_refresh=hour,
-            sources=(
-                SourceState("elering", hour, None, None),
-                SourceState("entsoe", hour - DAY_S, "token", 401),
-                SourceState("open-meteo", None, "unreachable", None),
-            ),
             accuracy=tuple(window(days) for days in (7, 30, 90)),
             months=Months(issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))),
         )
     )
+
+
+def surroundings(now: int = HOUR + 612) -> Surroundings:
+    """Return weather as far as the ordinary view's forecast reaches, and three sources."""
+    hour = now // HOUR_S * HOUR_S
+    sources = (
+        SourceState("elering", hour, None, None),
+        SourceState("entsoe", hour - DAY_S, "token", 401),
+        SourceState("open-meteo", None, "unreachable", None),
+    )
+    return Surroundings(weather(hour), sources)
 
 
 def negative(now: int = HOUR + 612) -> ServedData:

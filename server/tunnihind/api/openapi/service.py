@@ -40,7 +40,7 @@ def service_operations() -> Iterable[tuple[str, Document]]:
             "Service",
             "Is the process alive?",
             "Answers as long as the process lives, with 503 where only a restart can help: where its pipeline has not "
-            "gone on for ten minutes.",
+            "gone on for fifteen minutes.",
             answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
         ),
     )

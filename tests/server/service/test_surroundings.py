@@ -4,12 +4,13 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.upstreams.server import FakeUpstream
-from tunnihind.api.source_states import Fault, SourceState, source_states
 from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
 from tunnihind.market import HOUR_S
+from tunnihind.service.surroundings import read_sources, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
+from tunnihind.web.notices import Fault, SourceState
 
 ASKED = 1_765_792_800
 
@@ -35,7 +36,7 @@ def state_after(store: Store, error: SourceError) -> SourceState:
     """Store a failure, an hour after a good answer, and read the state that it leaves."""
     store.health.succeeded("elering", ASKED - HOUR_S)
     store.health.failed("elering", ASKED, error)
-    [state] = source_states(store.health.all().values())
+    [state] = read_sources(store)
     return state
 
 
@@ -81,10 +82,10 @@ def test_nothing_that_a_source_or_a_network_wrote_is_told_on(store: Store) -> No
 def test_a_source_that_answers_again_has_no_fault(store: Store) -> None:
     store.health.failed("elering", ASKED - 60, SourceUnreachable("elering", "no answer within 60 s"))
     store.health.succeeded("elering", ASKED)
-    assert source_states(store.health.all().values()) == (SourceState("elering", ASKED, None, None),)
+    assert read_sources(store) == (SourceState("elering", ASKED, None, None),)
 
 
 @pytest.mark.parametrize("fault", [None, "a kind of next year"])
 def test_a_failure_of_another_version_is_told_without_its_kind(fault: str | None) -> None:
-    [state] = source_states([SourceHealth("elering", ASKED, None, 1, "elering: HTTP 503", fault)])
+    state = source_state(SourceHealth("elering", ASKED, None, 1, "elering: HTTP 503", fault))
     assert state == SourceState("elering", None, "unknown", None)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.errors import BadAnswer, RateLimited
-from tunnihind.foreign_text import LONGEST, one_line
+from tunnihind.errors import LONGEST, BadAnswer, RateLimited, one_line
 
 SECRET = "0d4c2f4e-2f6b-secret"  # noqa: S105
 

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -7,19 +6,22 @@ import pytest
 
 from tests.support.api.api_server import HOUR
 from tests.support.pages import sample_views
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import summarise
-from tunnihind.web.weather_strip import WeatherStrip
+from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.weather import BalticWeather, WeatherStrip
 
 MIDNIGHT = HOUR // DAY_S * DAY_S
 
 
+def summary_with(weather: BalticWeather | None, **options: str) -> Summary:
+    options_read = PageOptions.read(options)
+    return summarise(sample_views.ordinary(), HOUR + 612, Settings(), options_read, Surroundings(weather))
+
+
 def strip_of(weather: BalticWeather | None, **options: str) -> WeatherStrip | None:
-    data = replace(sample_views.ordinary(), weather=weather)
-    return summarise(data, HOUR + 612, Settings(), PageOptions.read(options)).weather
+    return summary_with(weather, **options).weather
 
 
 def points(path: str) -> list[tuple[float, float]]:
@@ -44,8 +46,8 @@ def test_hours_without_weather_leave_a_gap() -> None:
 @pytest.mark.parametrize("tz", ["tallinn", "utc"])
 @pytest.mark.parametrize("period", ["hour", "quarter"])
 def test_the_strip_shows_the_same_time_as_the_drawn_chart(tz: str, period: str) -> None:
-    data = replace(sample_views.ordinary(), weather=BalticWeather(MIDNIGHT, np.full(240, 8.0), np.full(240, 100.0)))
-    summary = summarise(data, HOUR + 612, Settings(), PageOptions.read({"tz": tz, "period": period}))
+    weather = BalticWeather(MIDNIGHT, np.full(240, 8.0), np.full(240, 100.0))
+    summary = summary_with(weather, tz=tz, period=period)
     assert summary.drawing is not None
     assert summary.weather is not None
     strip = summary.weather

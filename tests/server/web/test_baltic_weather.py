@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR
-from tunnihind.api.served_data import read_served_data
-from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.service.surroundings import read_weather
 from tunnihind.store.store import Store
+from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
 
 NOW = HOUR + 612
 
@@ -81,8 +81,8 @@ def test_nothing_is_seen_that_was_issued_later(given_issues: list[IssuedSeries],
 
 
 def test_what_a_store_holds_is_served(store: Store) -> None:
-    assert read_served_data(store, ESTONIA, NOW).weather is None
+    assert read_weather(store, NOW) is None
     fresh, later = issue(NOW - HOUR_S, [6.0, 7.0]), issue(NOW + DAY_S, [20.0, 20.0])
     store.covariates.add({name: [fresh, later] for name in (*WIND, *SUN)})
-    weather = read_served_data(store, ESTONIA, NOW).weather
+    weather = read_weather(store, NOW)
     assert by_hour(weather) == pytest.approx({HOUR: 6.0, HOUR + HOUR_S: 7.0}, abs=0.01)
