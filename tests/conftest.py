@@ -10,7 +10,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.api.api_server import RunningServer, Serve, serving
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.api.serving import serving
 from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
 
 # How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the

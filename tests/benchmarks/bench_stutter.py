@@ -39,9 +39,9 @@ async def serve(url: str) -> None:
     """Serve; score again and again while standard input's last line says so."""
     clock = SystemClock()
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(ESTONIA, settings, clock)
     with Store(url) as store:
-        snapshot.show(read_served_data(store, int(clock.now())))
+        snapshot.show(read_served_data(store, ESTONIA, int(clock.now())))
     site = open_site(
         settings,
         snapshot,

@@ -4,9 +4,6 @@ from datetime import datetime
 
 from tunnihind.market import ESTONIA
 
-HOUR = 1_765_792_800
-"""2025-12-15T10:00:00Z."""
-
 
 def local(text: str) -> int:
     """Return the instant at which Estonian clocks show `2025-12-15 13:45`, the first of two."""

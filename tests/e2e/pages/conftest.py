@@ -7,7 +7,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from tests.support.api.api_server import RunningServer, Serve, serving
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.api.serving import serving
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, chromium, open_page
 from tunnihind.settings import Settings

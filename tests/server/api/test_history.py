@@ -235,7 +235,7 @@ def test_every_month_ends_where_the_next_one_begins() -> None:
     first = date.fromisoformat(f"{FIRST}-01")
     end = local(f"{FIRST}-01 00:00")
     while first.year < 2027:
-        month = Month.parse(f"{first:%Y-%m}", local("2027-01-01 00:00"))
+        month = Month.parse(f"{first:%Y-%m}", ESTONIA, local("2027-01-01 00:00"))
         assert month.start_ts == end
         end = month.end_ts
         first = (first + timedelta(days=31)).replace(day=1)

@@ -190,9 +190,9 @@ def is_noticed(system: System, table: Table, column: Column[object], value: obje
 
 def look_at_everything(store: Store) -> None:
     """Do what a server, its pipeline, its model's process and the commands do with a store."""
-    view = read_served_data(store, NOW)
-    assert len(view.settled) >= 14 * 24
-    assert view.run is not None
+    view = read_served_data(store, ESTONIA, NOW)
+    assert len(view.hours.settled) >= 14 * 24
+    assert view.hours.run is not None
     sources = [ScriptedWeather()]
     situation = read_situation(store, ESTONIA, sources, date(2025, 1, 1), "m", {}, NOW)
     assert situation.settled_through is not None

@@ -1,35 +1,28 @@
 """Prices and forecasts to serve, and a running server that a test asks over a real socket."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from aiohttp import web
 from multidict import CIMultiDict
 
-from tests.support.clocks import HOUR as HOUR  # noqa: PLC0414  most tests take it from here
 from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
-from tests.support.pages import sample_views
 from tests.support.store.pipelines import scenarios_with
-from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.models.service import Mode
-from tunnihind.api.score_table import ReadScores
-from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
-from tunnihind.api.server import METRICS, MOST_CONNECTIONS, Runner
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, of_step, within_hours
+from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
-from tunnihind.service.application import create_app
-from tunnihind.settings import Settings
-from tunnihind.web.summary import Surroundings
+
+HOUR = 1_765_792_800
+"""2025-12-15T10:00:00Z."""
 
 NOW = HOUR + 612.25
 """What the clock of a server shows unless a test says otherwise."""
@@ -59,23 +52,42 @@ def make_view(
     the quarter.
     """
     quarters, issued = quarters or {}, issued or {}
+    run_of_quarters = of_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     if settled is None and not quarters:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
     prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
-    in_view = served_quarters(prices, PriceSeries.of("ee", QUARTER_S, quarters))
-    return ServedData(
-        version=version,
-        settled=prices,
-        quarters=in_view.prices,
-        known_by_hour=in_view.known_by_hour,
-        issued=issued,
-        issued_quarters={ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)},
-        run=run,
-        quarter_run=in_quarters([run], [quarter_run] if quarter_run else [])[0] if run else None,
-        scenarios=scenarios_with(run) if run else None,
-        last_refresh=last_refresh,
+    issued_quarters = {ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)}
+    in_quarters = within_hours(prices, PriceSeries.of("ee", QUARTER_S, quarters))
+    scenarios = scenarios_with(run) if run else None
+    view = hours_view(version, prices, issued=issued, run=run, scenarios=scenarios, last_refresh=last_refresh)
+    return with_series(
+        view,
+        QUARTER_S,
+        settled=in_quarters.prices,
+        known_by_hour=in_quarters.known_by_hour,
+        issued=issued_quarters,
+        run=run_of_quarters,
     )
+
+
+def hours_view(
+    version: str,
+    settled: PriceSeries,
+    *,
+    issued: Mapping[int, Percentiles] | None = None,
+    run: Run | None = None,
+    backtest: BacktestScore | None = None,
+    **more: Any,  # noqa: ANN401  whatever else there is of a view
+) -> ServedData:
+    """Return a view of hours alone."""
+    hours = ServedSeries(settled, issued=issued or {}, run=run, backtest=backtest)
+    return ServedData(version, ESTONIA, {HOUR_S: hours}, **more)
+
+
+def with_series(view: ServedData, step_s: int = HOUR_S, **changes: Any) -> ServedData:  # noqa: ANN401  as replace does
+    """Return a view with other prices or forecasts of a step."""
+    return replace(view, series={**view.series, step_s: replace(view.of(step_s), **changes)})
 
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
@@ -145,55 +157,3 @@ async def html_of(server: RunningServer, path: str, *headers: str) -> str:
 
 type Serve = Callable[..., Awaitable[RunningServer]]
 """What the fixture `serve` gives."""
-
-
-@asynccontextmanager
-async def serving() -> AsyncIterator[Serve]:
-    """Give what starts servers, and stop those afterwards."""
-    runners: list[Runner] = []
-
-    async def start(
-        view: ServedData | None = None,
-        settings: Settings | None = None,
-        *,
-        blank: bool = False,
-        now: float = NOW,
-        pipeline_expected: bool = True,
-        access_log: logging.Logger | None = None,
-        mode: Mode = "live",
-        most_connections: int = MOST_CONNECTIONS,
-        read_prices: ReadPrices = no_prices,
-        read_scores: ReadScores = lambda _first, _last: (),
-        are_confirmed: AreConfirmed = lambda *_: True,
-        surroundings: Callable[[], Surroundings] | None = None,
-    ) -> RunningServer:
-        settings = settings or Settings()
-        clock = StillClock(now)
-        snapshot = Snapshot(settings, clock)
-        if not blank:
-            snapshot.show(view or make_view())
-        around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
-        app = create_app(
-            settings,
-            snapshot,
-            clock,
-            instance_id="test",
-            read_prices=read_prices,
-            read_scores=read_scores,
-            are_confirmed=are_confirmed,
-            pipeline_expected=pipeline_expected,
-            mode=mode,
-            surroundings=surroundings or around,
-        )
-        runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
-        runners.append(runner)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
-
-    try:
-        yield start
-    finally:
-        for runner in runners:
-            await runner.cleanup()
