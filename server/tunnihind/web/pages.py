@@ -23,10 +23,10 @@ from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
 from tunnihind.web.page_queue import PageQueue
-from tunnihind.web.rates import NETWORK
 from tunnihind.web.recipes import recipes
 from tunnihind.web.reference import Reference
 from tunnihind.web.summary import Surroundings, summarise
+from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
 _POLICY: Final = (
