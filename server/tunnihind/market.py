@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 type Zone = Literal["ee", "lv", "lt", "fi"]
@@ -20,6 +20,13 @@ QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400
 WEEK_S: Final = 7 * DAY_S
+
+
+class SeriesKey(NamedTuple):
+    """Which series is meant: a zone's, in periods of `step_s` seconds."""
+
+    zone: Zone
+    step_s: int
 
 
 @dataclass(frozen=True, slots=True)

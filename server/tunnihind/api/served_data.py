@@ -14,7 +14,7 @@ from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start, delivery_day, floor_hour
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, SeriesKey, Zone, day_start, delivery_day, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -100,9 +100,10 @@ def read_served_data(store: Store, now: int) -> ServedData:
     prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
     settled = served(prices.of(zone), now)
     quarters = served_quarters(settled, prices.of(zone, QUARTER_S))
-    runs = store.runs.since(since, as_of=made_until)
-    run = runs[0] if runs else store.runs.newest(as_of=made_until)
-    quarter_runs = store.runs.since(min(since, run.made_at) if run else since, as_of=made_until, step_s=QUARTER_S)
+    hours, quarters_key = (SeriesKey(ESTONIA.zone, step_s) for step_s in (HOUR_S, QUARTER_S))
+    runs = store.runs.since(hours, since, made_until)
+    run = runs[0] if runs else store.runs.newest(hours, made_until)
+    quarter_runs = store.runs.since(quarters_key, min(since, run.made_at) if run else since, made_until)
     doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
     return ServedData(
         version=version,
@@ -114,13 +115,13 @@ def read_served_data(store: Store, now: int) -> ServedData:
         issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
         run=run,
         quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
-        scenarios=_going_with(run, store.scenarios.newest()),
+        scenarios=_going_with(run, store.scenarios.newest(ESTONIA.zone)),
         weather=read_weather(store, now),
         last_refresh=store.state.last_refresh(),
-        backtest=store.runs.score(),
-        quarter_backtest=store.runs.score(step_s=QUARTER_S),
-        accuracy=store.scores.windows(),
-        months=store.scores.months(),
+        backtest=store.runs.score(hours),
+        quarter_backtest=store.runs.score(quarters_key),
+        accuracy=store.scores.windows(ESTONIA.zone),
+        months=store.scores.months(ESTONIA.zone),
         held=tuple(store.witnesses.held(doubted_from)),
         unconfirmed=store.unconfirmed(day_start(doubted_from)),
         sources=source_states(store.health.all().values()),

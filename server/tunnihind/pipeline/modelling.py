@@ -19,7 +19,7 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, QuarterForecaster, RunPair
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits, day_start, delivery_day
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits, SeriesKey, day_start, delivery_day
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
@@ -32,6 +32,8 @@ SLICE_S: Final = 1.0
 _RECENT_S: Final = 2 * DAY_S
 """Days that are not longer ago are forecast by the forecaster of the hourly runs."""
 _STEPS: Final = (HOUR_S, QUARTER_S)
+_HOURS: Final = SeriesKey(ESTONIA.zone, HOUR_S)
+_QUARTERS: Final = SeriesKey(ESTONIA.zone, QUARTER_S)
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
@@ -140,7 +142,7 @@ def score_slice(
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
     model = model_identity(limits)
-    kept = store.backtests.kept(model).keys() & store.backtests.kept(model, step_s=QUARTER_S).keys()
+    kept = store.backtests.kept(model, _HOURS).keys() & store.backtests.kept(model, _QUARTERS).keys()
     wanted = score_instants(_recent_prices(store, as_of).of(ESTONIA.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[NextDay, ...]] = {}
@@ -180,7 +182,7 @@ def scores(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> ScoreBy
     instants = score_instants(prices.of(ESTONIA.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in _STEPS:
-        kept = store.backtests.kept(model_identity(limits), step_s=step_s)
+        kept = store.backtests.kept(model_identity(limits), SeriesKey(ESTONIA.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
         by_step[step_s] = recent_score(forecasts, prices.of(ESTONIA.zone, step_s))
     return by_step
@@ -197,13 +199,13 @@ def _prices(store: Store, as_of: int, since: int) -> PriceHistory:
 
 def accuracy(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> LiveScores:
     """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
-    newest = store.scores.newest_issue()
+    newest = store.scores.newest_issue(ESTONIA.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     prices = _prices(store, as_of, since - 2 * WEEK_S).of(ESTONIA.zone)
-    days = day_scores(store.runs.since(since, as_of=as_of), prices)
+    days = day_scores(store.runs.since(_HOURS, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.days(first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (forecast.as_run() for forecast in store.backtests.kept(model_identity(limits)).values())
+    earlier = store.scores.days(ESTONIA.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (forecast.as_run() for forecast in store.backtests.kept(model_identity(limits), _HOURS).values())
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),

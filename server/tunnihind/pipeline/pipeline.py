@@ -22,7 +22,7 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
+from tunnihind.market import DAY_S, ESTONIA, Limits, SeriesKey, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
@@ -319,12 +319,14 @@ class Pipeline:
         """
         part = await self._modeller.score_slice(now)
         if part.forecasts:
-            await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
+            await asyncio.to_thread(
+                self._store.backtests.add, self._model, ESTONIA.zone, part.forecasts, past=part.past
+            )
             return
         for step_s, score in (await self._modeller.scores(now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, score, step_s=step_s)
-        await asyncio.to_thread(self._store.scores.keep, await self._modeller.accuracy(now))
-        await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
+            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(ESTONIA.zone, step_s), score)
+        await asyncio.to_thread(self._store.scores.keep, ESTONIA.zone, await self._modeller.accuracy(now))
+        await asyncio.to_thread(self._store.backtests.note_scored, self._model, ESTONIA.zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

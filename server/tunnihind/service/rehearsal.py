@@ -9,7 +9,7 @@ from tunnihind.api.served_data import HISTORY_S, ServedData, as_issued, in_quart
 from tunnihind.baltic_weather import BalticWeather
 from tunnihind.forecast.known import Archive, PriceHistory
 from tunnihind.forecast.run import QuarterForecaster, Run, RunPair, issue_instant
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, SeriesKey, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
@@ -33,7 +33,8 @@ class Rehearsal:
         model = forecaster(limits)  # the back-casts teach it what the first run needs
         archive = store.archive(needed_since(model, instant - HISTORY_S))
         archived, quarters = (
-            store.runs.since(instant - HISTORY_S, as_of=instant, step_s=step_s) for step_s in (HOUR_S, QUARTER_S)
+            store.runs.since(SeriesKey(ESTONIA.zone, step_s), instant - HISTORY_S, instant)
+            for step_s in (HOUR_S, QUARTER_S)
         )
         missing = list(_missing(archive, archived, instant, model))
         earlier_runs = (*(runs.hours for runs in missing), *archived)
