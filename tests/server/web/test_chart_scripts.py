@@ -22,7 +22,7 @@ MIDNIGHT = 1_763_589_600
 """The start of 20 November 2025 by the Estonian clock."""
 
 LEVELS_OF_DAYS = """
-import {{ levelsOf }} from "{folder}/levels.js";
+import {{ levelsOf }} from "{folder}/periods.js";
 const days = JSON.parse(process.argv[2]);
 const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
 console.log(JSON.stringify(days.map((prices) => {{
