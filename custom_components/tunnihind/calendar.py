@@ -15,7 +15,7 @@ from .plans.outcome import Decision
 from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
-PLANS: Final = CalendarEntityDescription(key="plans", translation_key="plans")
+PLANS: Final = CalendarEntityDescription(key="plans")
 
 
 async def async_setup_entry(

@@ -30,7 +30,7 @@ KEPT_APART = {
 
 INTEGRATION_FROM_BELOW = (
     *("const", "errors", "prices", "plans", "server", "storage", "past", "household", "ledger", "coordinator"),
-    *("devices", "plan_changes", "entity", "forms", "entities", "actions", "card"),
+    *("devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The rooms of the integration, and files beside them. Each imports only what stands before it."""
 

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse
-from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
-from ..const import DOMAIN
+from ..errors import Refusal
 from ..plans.plan import window_in
 from ..plans.settings import (
     LONGEST_DURATION_MIN,
@@ -22,8 +21,16 @@ from ..plans.settings import (
     Prefer,
 )
 from ..plans.spans import Span
-from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, length, prices_asked, range_asked, rehearsal_mark
-from .window import window_answer
+from .call import (
+    DIRECTION_FIELD,
+    SERVER_FIELD,
+    coordinator_of,
+    length,
+    prices_asked,
+    range_asked,
+    rehearsal_mark,
+    window_answer,
+)
 
 ATTR_DURATION: Final = "duration"
 ATTR_SPLIT: Final = "split"
@@ -93,9 +100,5 @@ def _job(data: Mapping[str, Any]) -> PlanSettings:
 def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
     minutes: float = data[field] / timedelta(minutes=1)
     if minutes % QUARTER_MIN or not QUARTER_MIN <= minutes <= most:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="invalid_length",
-            translation_placeholders={"field": field, "given": f"{minutes:g}", "most": f"{most:g}"},
-        )
+        raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{most:g}")
     return minutes

@@ -1193,7 +1193,7 @@ const cardOn = (Base) => class extends Base {
     this.chart.show({
       periods: known("prices"),
       selling: config.show_selling ? known("selling") : [],
-      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(({ pieces }) => spans(pieces)) })),
+      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(spans) })),
       isAllPast: this.isPastHere,
       wording,
     });

@@ -7,7 +7,7 @@ from typing import Any, Final
 import voluptuous as vol
 
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .answers import About, Backtest, Band, ForecastAnswer, Mode, Saving
+from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
 # Larger prices and later instants are errors, for instance a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
@@ -20,10 +20,6 @@ _SAVING_HOURS: Final = 4
 
 class Malformed(ValueError):
     """A document that breaks the specification; the message names the field."""
-
-
-class ForeignDocument(ValueError):
-    """A document of something else altogether."""
 
 
 def about_from(document: object) -> About:
@@ -42,10 +38,10 @@ def about_from(document: object) -> About:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
 
-    Raises ForeignDocument and Malformed.
+    Raises Malformed, and ValueError where it is a document of something else altogether.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
-        raise ForeignDocument("no price document")
+        raise ValueError("no price document")
     fields = _checked(_PRICES[step_s], document)
     return ForecastAnswer(
         now=fields["now"],
@@ -63,7 +59,7 @@ def settled_from(document: object) -> dict[int, float]:
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
 
-def saving_from(document: object) -> Saving | None:
+def plan_score_from(document: object) -> PlanScore | None:
     """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
 
     None where nothing has been scored yet, or by a server that does not score plans.
@@ -79,7 +75,7 @@ def saving_from(document: object) -> Saving | None:
     if None in figures:
         return None
     share, baseline, boiler_eur, ideal_boiler_eur = figures
-    return Saving(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
+    return PlanScore(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
 
 
 def past_prices_from(document: object) -> dict[int, float]:

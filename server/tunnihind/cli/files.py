@@ -109,8 +109,8 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
-        runs = None if as_of is None else make_runs(store, as_of, settings.limits)
-        run = store.runs.newest(step_s=step_s) if runs is None else runs.of(step_s)
+        runs = None if as_of is None else make_runs(store, as_of, settings.market)
+        run = store.runs.newest(step_s=step_s) if runs is None else runs.by_step[step_s]
     if run is None:
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
         raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")

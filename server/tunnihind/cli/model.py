@@ -35,11 +35,11 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
 
 def _rehearsed(settings: Settings, instant: int) -> Run:
     with Store(settings.store_url, read_only=True) as store:
-        return make_runs(store, instant, settings.limits).hours
+        return make_runs(store, instant, settings.market).hours
 
 
 def _made_now(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
-        runs = make_runs(store, int(time.time()), settings.limits)
+        runs = make_runs(store, int(time.time()), settings.market)
         store.runs.add_pair(runs)
         return runs.hours

@@ -68,9 +68,9 @@ def create_app(
         "/api/v1/quarters": routes.quarters(snapshot),
         "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
         "/api/series": routes.series(snapshot),
-        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(read_scores, clock), problems),
+        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(snapshot.market, read_scores, clock), problems),
         "/api/v1/history": routes.history(
-            History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
+            History(snapshot.market, read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
         "/healthz": routes.healthz(snapshot.troubles, problems),

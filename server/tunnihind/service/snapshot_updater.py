@@ -156,7 +156,7 @@ class SnapshotUpdater:
             weather, sources = self.surroundings.weather, read_sources(self._store)
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
-                data = read_served_data(self._store, now)
+                data = read_served_data(self._store, self._snapshot.market, now)
             if seen != self._shown:
                 weather = read_weather(self._store, now)
             return seen, data, Surroundings(weather, sources)

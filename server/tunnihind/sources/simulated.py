@@ -100,7 +100,7 @@ class Simulated:
             quotes = [Quote(*quote) for quote in zip(starts.tolist(), row.tolist(), strict=True)]
             for day in delivery_days:
                 low, high = ((edge - int(starts[0])) // step_s for edge in (day_start(day), day_end(day)))
-                sheets.append(DaySheet(self.name, zone, day, tuple(quotes[low:high])))
+                sheets.append(DaySheet(self.name, zone, day, step_s, tuple(quotes[low:high])))
         return sheets
 
 

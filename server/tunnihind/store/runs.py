@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import Run, RunPair, Scenarios
+from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, QUARTER_S, Zone
 from tunnihind.store.database import Database
@@ -40,9 +40,9 @@ class RunArchive:
         self._state = state
         self.rows = Rows(table, _row, database.damage)
 
-    def add_pair(self, runs: RunPair) -> None:
+    def add_pair(self, runs: Runs) -> None:
         """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
-        self.add(runs.hours, runs.quarters, scenarios=runs.scenarios)
+        self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
         """Keep runs, all of them or none. Scenarios given are kept in place of those kept before. Raises StoreError."""

@@ -65,11 +65,11 @@ def of_data(
     """Say plainly what is missing or old as of `now`, unix seconds, by the same measure as `/readyz`."""
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
-    if floor_hour(now) not in data.settled:
+    if floor_hour(now) not in data.hours.settled:
         # Where nothing is shown instead, the place of the price says that it isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
-    elif not doubts and awaits_tomorrow(data, now) and is_late(now):
+    elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
         yield _notice("late", display)
     for day, doubt in doubts:
         yield _notice(doubt, display, day=display.texts.short_date(day))
@@ -89,7 +89,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
     held = [one for one in data.held if one.zone == ESTONIA.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
         differ = any(one.day == day and one.reason == "disagreement" for one in held)
-        if day_start(day) not in data.settled:
+        if day_start(day) not in data.hours.settled:
             yield day, "disputed" if differ else "held"
         elif differ and (ESTONIA.zone, day) in data.unconfirmed:
             yield day, "contested"
@@ -100,8 +100,8 @@ def freshness(data: ServedData, display: Display) -> Iterator[str]:
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S))
-    if data.run is not None:
-        yield texts("fresh.forecast", moment=display.moment(data.run.made_at))
+    if data.made_at is not None:
+        yield texts("fresh.forecast", moment=display.moment(data.made_at))
     if data.last_refresh is not None:
         yield texts("fresh.checked", moment=display.moment(data.last_refresh))
 

@@ -122,13 +122,13 @@ def summarise(
         current_hour=hour,
         current=periods.get(current_ts),
         quarters=quarters if display.step_s == HOUR_S else (),
-        hour=PricedPeriod(hour, market_price(data.settled[hour]), None)
+        hour=PricedPeriod(hour, market_price(data.hours.settled[hour]), None)
         if quarters and display.step_s == QUARTER_S
         else None,
         following=periods.get(current_ts + display.step_s),
         outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
         days=days_from(today, days, data.scenarios, display) if is_whole else (),
-        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
+        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
         holidays=tuple(_holidays(now)),
         notices=(
@@ -171,9 +171,10 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
     """Return the four quarters of an hour with prices of their own, none where only the hour's price is known."""
     starts = range(hour, hour + HOUR_S, QUARTER_S)
-    if hour in data.known_by_hour or not all(ts in data.quarters for ts in starts):
+    quarters = data.of(QUARTER_S)
+    if hour in quarters.known_by_hour or not all(ts in quarters.settled for ts in starts):
         return ()
-    return tuple(PricedPeriod(ts, market_price(data.quarters[ts]), None) for ts in starts)
+    return tuple(PricedPeriod(ts, market_price(quarters.settled[ts]), None) for ts in starts)
 
 
 def _holidays(now: int) -> Iterator[str]:

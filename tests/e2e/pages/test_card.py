@@ -173,7 +173,7 @@ def household() -> tuple[int, dict[str, Any]]:
             "entity_id": f"binary_sensor.{name.lower().replace(' ', '_')}_window",
             "name": name,
             "status": "planned",
-            "windows": [{"pieces": [[start, start + 7200], [start + 4 * 3600, start + 5 * 3600]]}],
+            "windows": [[[start, start + 7200], [start + 4 * 3600, start + 5 * 3600]]],
         }
         for name, start in starts.items()
     ]

@@ -20,7 +20,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, publication_time
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
 
 FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)
 EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))
@@ -128,9 +128,9 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
 def test_weather_that_stops_coming_is_used_while_fresh_and_then_left_out(windy: Archive) -> None:
     silent, blind = silenced(windy, windy.covariates.series.keys()), Archive(windy.prices, CovariateArchive())
     instants = [day_start(days_after(EVENT, days)) + 9 * HOUR_S for days in (0, 3, 9)]
-    runs = [TieredForecaster().forecast(silent.as_of(instant)) for instant in instants]
+    runs = [TieredForecaster(ESTONIA).forecast(silent.as_of(instant)) for instant in instants]
     assert [run and run.tier for run in runs] == ["weather", "stale-weather", "prices"]
-    last, without = runs[-1], TieredForecaster().forecast(blind.as_of(instants[-1]))
+    last, without = runs[-1], TieredForecaster(ESTONIA).forecast(blind.as_of(instants[-1]))
     assert last is not None
     assert without is not None
     for name in ("p10", "p50", "p90"):
@@ -194,7 +194,7 @@ def test_prices_that_come_out_late_cost_a_day_of_lead_and_no_coverage() -> None:
 
     first, last = days_after(EVENT, 7), days_after(EVENT, 16)
     in_time, delayed = (
-        backtest(archive, TieredForecaster(), first, last, issue_at=time(15))
+        backtest(archive, TieredForecaster(ESTONIA), first, last, issue_at=time(15))
         for archive in (simulated_archive(FIRST, END), simulated_archive(FIRST, END, publication=late))
     )
     assert in_time.scores().n == 6 * 10 * 24  # the first of the seven days is out

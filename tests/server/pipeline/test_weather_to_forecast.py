@@ -14,7 +14,7 @@ from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import CovariateArchive, Floats, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, HOUR_S, iso_utc
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
@@ -95,7 +95,7 @@ def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
 async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_better(
     store: Store, clock: StillClock, session: ClientSession
 ) -> None:
-    seeing, blind, model = [], [], TieredForecaster()
+    seeing, blind, model = [], [], TieredForecaster(ESTONIA)
     async with FakeOpenMeteo(PlayedWeather(clock), now=clock.now) as upstream:
         source = OpenMeteo(session, upstream.url, upstream.single_runs_url, points=WHERE, clock=clock)
         source.history_since = date(2024, 10, 1)
@@ -158,7 +158,7 @@ async def test_forecasts_get_no_worse_while_runs_replace_an_older_models_weather
     store.state.write(OLDER_MODEL_UNTIL, now)
 
     def error() -> float:
-        model, found = TieredForecaster(), []
+        model, found = TieredForecaster(ESTONIA), []
         archive = store.archive(needed_since(model, MORNINGS[0]))
         for morning in MORNINGS:
             run = model.forecast(archive.as_of(morning))

@@ -16,7 +16,7 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import HOUR_S, day_start
+from tunnihind.market import ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -35,7 +35,7 @@ class Replica:
     def __init__(self, url: str, *, read_only: bool = True) -> None:
         self.store = Store(url, read_only=read_only)
         self.clock = StillClock(NOW)
-        self.snapshot = Snapshot(Settings(public_url="https://tunnihind.example"), self.clock)
+        self.snapshot = Snapshot(ESTONIA, Settings(public_url="https://tunnihind.example"), self.clock)
         self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
 
     @asynccontextmanager
@@ -49,7 +49,7 @@ class Replica:
         return refreshed
 
     def hours(self) -> int:
-        return len(self.snapshot.data.settled)
+        return len(self.snapshot.data.hours.settled)
 
 
 async def until(holds: Callable[[], object]) -> None:

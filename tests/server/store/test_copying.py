@@ -16,7 +16,7 @@ from tests.support.store.stores import DAY, HELD, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
-from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.store import copying
 from tunnihind.store.copying import TABLES, Digest, copy
@@ -73,8 +73,8 @@ def rows_of(url: str) -> Rows:
 
 def answer(store: Store) -> tuple[str, bytes]:
     """Return what a server on a store answers: the tag and the body."""
-    snapshot = Snapshot(Settings(), StillClock(NOW))
-    snapshot.show(read_served_data(store, NOW))
+    snapshot = Snapshot(ESTONIA, Settings(), StillClock(NOW))
+    snapshot.show(read_served_data(store, ESTONIA, NOW))
     representation = snapshot.forecast("identity")
     return representation.tag, representation.body
 

@@ -2,7 +2,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view
+from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view, with_series
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
@@ -358,7 +357,9 @@ async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> N
 
 
 async def test_the_first_hour_of_a_day_is_in_the_table_of_hours_and_no_day_of_its_own(serve: Serve) -> None:
-    ends_at_one = replace(sample_views.ordinary(), settled=sample_views.settled(HOUR - 24 * HOUR_S, HOUR + 12 * HOUR_S))
+    ends_at_one = with_series(
+        sample_views.ordinary(), settled=sample_views.settled(HOUR - 24 * HOUR_S, HOUR + 12 * HOUR_S)
+    )
     _, after = (await html_of(await serve(ends_at_one), "/")).split('<div id="days"')
     by_day, hours = after.split('<div class="all-hours"')
     assert "<caption>Thu 18 Dec</caption>" in hours
@@ -401,7 +402,7 @@ async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve
 
 
 async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty")), "/")
+    html = await html_of(await serve(ServedData("empty", ESTONIA)), "/")
     assert "No prices yet" in html
     assert 'class="plot"' not in html
     assert "data-finder" not in html

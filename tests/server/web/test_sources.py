@@ -11,7 +11,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.notices import Fault, SourceState
 from tunnihind.web.options import PageOptions
@@ -29,7 +29,7 @@ def failing(fault: Fault, name: str = "elering", answered: int | None = None) ->
 
 def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en") -> Summary:
     return summarise(
-        ServedData("empty"),
+        ServedData("empty", ESTONIA),
         HOUR + 612,
         Settings(),
         PageOptions.read({"lang": lang}),
@@ -104,7 +104,8 @@ def test_a_source_of_another_name_goes_by_that_name() -> None:
 
 async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve: Serve) -> None:
     html = await html_of(
-        await serve(ServedData("empty"), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))), "/"
+        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        "/",
     )
     assert html.count("No prices yet") == 1
     assert html.count("can't be reached".replace("'", "&#39;")) == 1
@@ -114,7 +115,7 @@ async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve:
 
 async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(serve: Serve) -> None:
     html = await html_of(
-        await serve(ServedData("empty"), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
         "/?embed=1",
     )
     assert "No prices yet" in html

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.pages import sample_views
-from tunnihind.market import DAY_S, HOUR_S, clock_midnight
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import Tariff, surcharge
 
-FRIDAY = clock_midnight(date(2026, 11, 20))
+FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
 
 

@@ -1,4 +1,4 @@
-"""Triggers: what happens to prices and plans, for automations.
+"""Triggers and conditions: what happens to prices and plans and how they stand, for automations.
 
 As everywhere in Home Assistant a trigger is a change that was seen: an entity that comes back from `unavailable` or
 `unknown`, after a restart or a reload, sets nothing off, and no dishwasher runs twice. What has to follow a window
@@ -6,14 +6,18 @@ through a restart asks the condition `window_running` when Home Assistant has st
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, override
 
-from homeassistant.const import ATTR_ENTITY_ID, CONF_TARGET, STATE_OFF, STATE_ON, Platform
+import voluptuous as vol
+from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, CONF_TARGET, STATE_OFF, STATE_ON, Platform
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.automation import DomainSpec
+from homeassistant.helpers.condition import Condition, EntityStateConditionBase
 from homeassistant.helpers.config_validation import ensure_list
 from homeassistant.helpers.trigger import (
     EntityNumericalStateCrossedThresholdTriggerBase,
@@ -26,9 +30,11 @@ from homeassistant.helpers.trigger import (
 )
 from homeassistant.helpers.typing import ConfigType
 
-from ..const import CENTS_PER_KWH, EUR_PER_KWH
-from ..entity import NEGATIVE_SELLING_PRICE, WINDOW, check_target, clock_of, entities_of_kind
+from ..const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
+from ..coordinator import TunnihindConfigEntry
+from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
+from ..server.clock import EntryClock
 
 # A device that is switched on for a negative price runs at least that long, in seconds.
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S
@@ -167,3 +173,80 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
     "window_ended": WindowEnded,
     "window_started": WindowStarted,
 }
+
+
+class TunnihindCondition(EntityStateConditionBase):
+    """Whether entities of one kind are on. Other entities among the condition's targets do not count."""
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
+    _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as Home Assistant's own class has it
+    _translation_key: ClassVar[str]
+
+    @override
+    @classmethod
+    async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
+        checked = await super().async_validate_config(hass, config)
+        check_target(hass, checked[CONF_TARGET], {cls._translation_key})
+        return checked
+
+    @override
+    def entity_filter(self, entities: set[str]) -> set[str]:
+        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
+
+    @override
+    def _check_all_match_state(self, states: list[State]) -> bool:
+        # Home Assistant's own answer for "all" of no entities is yes, and a heater would run at any price.
+        return bool(states) and super()._check_all_match_state(states)
+
+
+def _while_on(translation_key: str) -> type[Condition]:
+    return type(translation_key, (TunnihindCondition,), {"_translation_key": translation_key})
+
+
+CONDITIONS: Final = {
+    "price_cheap": _while_on("cheap_hour"),
+    "price_negative": _while_on("negative_price"),
+    "tomorrow_known": _while_on("tomorrow_known"),
+    "window_running": _while_on(WINDOW),
+}
+
+
+def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
+    """Return those of `entity_ids` that are this integration's, of the kind that `translation_key` names."""
+    registry = er.async_get(hass)
+    return {
+        entity_id
+        for entity_id in entity_ids
+        if (entry := registry.async_get(entity_id))
+        and entry.platform == DOMAIN
+        and (entry.translation_key or "").removeprefix(DEAR) == translation_key
+    }
+
+
+def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
+    """Raise vol.Invalid where a device or an entity of ours is named that is of none of these kinds: it never counts.
+
+    Areas, floors and labels may hold anything.
+    """
+    registry, devices = er.async_get(hass), dr.async_get(hass)
+    named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
+    for device_id in ensure_list(target.get(ATTR_DEVICE_ID)):
+        device = devices.async_get(device_id)
+        entries = er.async_entries_for_device(registry, device_id, include_disabled_entities=True)
+        name = (device and (device.name_by_user or device.name)) or device_id
+        named.append((name, {entry.entity_id for entry in entries}))
+    for name, entity_ids in named:
+        ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
+        if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
+            wanted = "a plan" if WINDOW in kinds else "the server"
+            raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
+
+
+def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
+    """Return the clock that the integration's entity goes by; None while its entry is not loaded."""
+    registered = er.async_get(hass).async_get(entity_id)
+    entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    for entry in entries:
+        if registered and entry.entry_id == registered.config_entry_id:
+            return entry.runtime_data.clock
+    return None
