@@ -14,8 +14,8 @@ from tests.support.machine.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import summarise
 
 MIDNIGHT = 1_763_589_600

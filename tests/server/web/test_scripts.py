@@ -14,9 +14,8 @@ from tests.support.api.api_server import RunningServer
 from tests.support.machine.node import STATIC, WEB, modules, node, run_module
 from tunnihind.market import consumer_price, market_price
 from tunnihind.web.assets import page_assets
-from tunnihind.web.display import Display
+from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import Language, PageOptions
-from tunnihind.web.vat import Vat
 
 HOUR_S = 3600
 QUARTER_S = 900

@@ -23,8 +23,8 @@ from tests.support.shared_rules import (
 from tunnihind.api.health import judge
 from tunnihind.market import ESTONIA, HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import Tariff, is_night
 from tunnihind.web.texts import texts_in
