@@ -27,12 +27,9 @@ from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
-from tunnihind.web.display import Display
+from tunnihind.web.display import Display, PricedPeriod, by_day, priced_periods, vat_shown
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import Span, outlook
-from tunnihind.web.outlook_words import sentences
-from tunnihind.web.periods import PricedPeriod, by_day, priced_periods
-from tunnihind.web.vat import vat_shown
+from tunnihind.web.outlook import Span, outlook, sentences
 
 NEAR_ZERO_EUR_MWH: Final = 10.0
 STANDS_OUT_EUR_MWH: Final = 10.0

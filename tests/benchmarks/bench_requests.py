@@ -30,7 +30,7 @@ from tests.benchmarks.scale.load import Load, read_report
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.feeds import READERS, Feed
-from tunnihind.api.http.negotiation import CODINGS, Coding
+from tunnihind.api.http.headers import CODINGS, Coding
 from tunnihind.api.http.representation import Representation
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.api.server import Runner

@@ -20,7 +20,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import within_hours
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
-from tunnihind.web.recipes import RECIPES, recipe
+from tunnihind.web.reference import RECIPES, recipe
 
 type Document = dict[str, Any]
 

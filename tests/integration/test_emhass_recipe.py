@@ -14,7 +14,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.household.price_readers import emhass_steps
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, QUARTER_S
-from tunnihind.web.recipes import recipe
+from tunnihind.web.reference import recipe
 
 PRICES = {HOUR + n * QUARTER_S: -20.5 + 7.3 * n for n in range(12)}
 

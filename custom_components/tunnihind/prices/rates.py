@@ -79,8 +79,8 @@ class Entry[Rate]:
 
 
 def _entry[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> Entry[Rate]:
-    days = {name: date.fromisoformat(row[name]) for name in ("since", "until", "as_of") if name in row}
-    fields: dict[str, Any] = row | days | {"rate": rate(row["rate"])}
+    fields: dict[str, Any] = row | {"rate": rate(row["rate"])}
+    fields.update((name, date.fromisoformat(row[name])) for name in ("since", "until", "as_of") if name in row)
     return Entry(**fields)
 
 

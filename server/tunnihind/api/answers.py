@@ -5,9 +5,18 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from tunnihind.api.models.forecast import Backtest, DayAheadHour, ForecastHour, ForecastResponse
-from tunnihind.api.models.quarters import DayAheadQuarter, ForecastQuarter, QuartersResponse
-from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse
+from tunnihind.api.models.prices import (
+    Backtest,
+    DayAheadHour,
+    DayAheadQuarter,
+    ForecastHour,
+    ForecastQuarter,
+    ForecastResponse,
+    QuartersResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
 from tunnihind.api.periods import run_periods, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run

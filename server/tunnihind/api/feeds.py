@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.api.models.feeds import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.models.prices import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import NoPriceAhead

@@ -10,9 +10,9 @@ from typing import Final, Self
 import msgspec
 from msgspec import UNSET
 
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
-from tunnihind.api.models.history import HistoryPrice, HistoryResponse
+from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, shown
 from tunnihind.api.served_data import within_hours
 from tunnihind.api.snapshot import cache_control

@@ -12,7 +12,7 @@ from io import StringIO
 from math import isnan
 from typing import Final
 
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.parameters import shown
 from tunnihind.api.snapshot import cache_control

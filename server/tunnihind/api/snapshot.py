@@ -15,7 +15,7 @@ from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, quarters_response, series_response
 from tunnihind.api.feeds import Feed, feed_answer
 from tunnihind.api.health import Troubles
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData

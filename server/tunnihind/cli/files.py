@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.cli.forecast import document, rows
 from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
-from tunnihind.cli.runs import document, rows
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tunnihind.market import ESTONIA
-from tunnihind.web.display import Display
-from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, Tariff, nearest_entry
 
 

@@ -13,10 +13,10 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
-from tunnihind.web.days import DaySummary, days_from
-from tunnihind.web.display import Display
+from tunnihind.web.accuracy import Score, score
+from tunnihind.web.days import DaySummary, GridRow, days_from, grid
+from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
 from tunnihind.web.drawing import Drawing, draw
-from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.household import Household, explain
 from tunnihind.web.notices import (
     Emptiness,
@@ -30,12 +30,8 @@ from tunnihind.web.notices import (
     why_empty,
 )
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import outlook
-from tunnihind.web.outlook_words import sentences
-from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
-from tunnihind.web.score import Score, score
+from tunnihind.web.outlook import outlook, sentences
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
-from tunnihind.web.vat import vat_shown
 from tunnihind.web.weather import BalticWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, hours_view, make_run, make_view
 from tunnihind.api.answers import forecast_response, history_days, series_response
-from tunnihind.api.models.forecast import DayAheadHour, ForecastHour, ForecastResponse
-from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse
+from tunnihind.api.models.prices import (
+    DayAheadHour,
+    ForecastHour,
+    ForecastResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore

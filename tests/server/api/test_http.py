@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.api.api_server import HOUR, Answer, RunningServer, Serve, make_view
 from tunnihind.api.feeds import READERS
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData

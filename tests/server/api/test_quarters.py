@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, quarters_response
-from tunnihind.api.models.quarters import QuartersResponse
+from tunnihind.api.models.prices import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, floor_hour

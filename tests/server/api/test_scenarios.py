@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.http.negotiation import best_coding
-from tunnihind.api.models.scenarios import ScenariosResponse
+from tunnihind.api.http.headers import best_coding
+from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot

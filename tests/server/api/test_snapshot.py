@@ -10,8 +10,7 @@ from tests.support.api.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.models.forecast import ForecastResponse
-from tunnihind.api.models.quarters import QuartersResponse
+from tunnihind.api.models.prices import ForecastResponse, QuartersResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError

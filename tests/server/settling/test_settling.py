@@ -35,7 +35,7 @@ from tests.support.upstreams.lies import (
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.status import describe, read_status
+from tunnihind.cli.inspect import describe, read_status
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
 from tunnihind.settling.rule import DISPUTED_S

@@ -20,7 +20,7 @@ from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.status import describe, read_status
+from tunnihind.cli.inspect import describe, read_status
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores

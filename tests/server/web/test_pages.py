@@ -17,9 +17,9 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
-from tunnihind.web import page_queue, pages
+from tunnihind.web import pages
 from tunnihind.web.options import PageOptions
-from tunnihind.web.page_queue import PageQueue
+from tunnihind.web.pages import PageQueue
 from tunnihind.web.summary import Summary, Surroundings, summarise
 
 EVERY_PAGE = [
@@ -200,13 +200,13 @@ async def test_a_page_that_many_ask_for_at_once_is_made_once(server: RunningServ
 async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_is_answered(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MOST_WAITING", 0)
     refused = await server.ask("/?package=vork_4&margin=0.5")
     assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
     assert json.loads(refused.body)["detail"].startswith("Too many different pages")
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 1)
+    monkeypatch.setattr(pages, "MOST_WAITING", 1)
     assert (await server.ask("/?package=vork_4&margin=0.5")).status == 200
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MOST_WAITING", 0)
     for path in ("/?package=vork_4&margin=0.50", "/api/series"):
         for _ in range(2):
             assert (await server.ask(path)).status == 200

@@ -11,8 +11,8 @@ from tests.support.pages.summaries import NOW, summary_of
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod
 from tunnihind.web.summary import summarise
 
 

@@ -126,7 +126,7 @@ def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, 
 
 
 AMOUNTS = """
-import {{ amountsIn }} from "{folder}/amounts.js";
+import {{ amountsIn }} from "{folder}/wording.js";
 const [unit, vat, surcharge, asked] = JSON.parse(process.argv[2]);
 const amount = amountsIn(unit, vat, surcharge);
 console.log(JSON.stringify(asked.map(([price, ts]) => amount(price, ts))));

@@ -1,14 +1,22 @@
-"""A forecast run as a document, as rows and as a drawing."""
+"""`forecast`: the model at work, and a run as a document, as rows and as a drawing."""
 
+import time
 from collections.abc import Iterator
 from datetime import datetime
+from json import dumps
 from typing import Any, Final
 
-from rich.console import RenderableType
+import click
+from rich.console import Console, RenderableType
 from rich.table import Table
 
+from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
+from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, iso_utc
+from tunnihind.pipeline.modelling import make_runs
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
 
 _WIDTH: Final = 34
 
@@ -60,3 +68,33 @@ def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
     line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)
     line[at[1]] = "●"
     return "".join(line)
+
+
+@click.command()
+@option("json", is_flag=True, help="Write JSON.")
+@with_settings(STORE, MARKET, AS_OF)
+def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
+    """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
+    try:
+        run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
+    except NothingToForecast as error:
+        advice = "fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`"
+        raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
+    if json:
+        click.echo(dumps(document(run)))
+        return
+    Console().print(drawing(run))
+    for line in origin(run):
+        click.echo(line)
+
+
+def _rehearsed(settings: Settings, instant: int) -> Run:
+    with Store(settings.store_url, read_only=True) as store:
+        return make_runs(store, instant, settings.market).hours
+
+
+def _made_now(settings: Settings) -> Run:
+    with Store(settings.store_url) as store:
+        runs = make_runs(store, int(time.time()), settings.market)
+        store.runs.add_pair(runs)
+        return runs.hours

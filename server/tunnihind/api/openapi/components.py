@@ -1,5 +1,7 @@
-"""How answers are written down, and what they share: header fields, and the answers to errors."""
+"""How answers are written down, and what they share: header fields, problems, schemas from their types, examples."""
 
+from collections.abc import Iterable, Mapping
+from string import Template
 from typing import Any, Final
 
 import msgspec
@@ -7,6 +9,27 @@ import msgspec
 from tunnihind.api.feeds import VAT_RATE
 from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
 from tunnihind.api.http.problems import DETAILS, Problems
+from tunnihind.api.models.accuracy import AccuracyResponse
+from tunnihind.api.models.prices import (
+    Backtest,
+    DayAheadHour,
+    DayAheadQuarter,
+    EvccRate,
+    ForecastHour,
+    ForecastQuarter,
+    ForecastResponse,
+    HistoryPrice,
+    HistoryResponse,
+    OctopusRate,
+    OctopusRates,
+    QuartersResponse,
+    ScenariosResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
+from tunnihind.api.models.service import About, Health, NotReady, Problem, Readiness
+from tunnihind.market import consumer_price
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
@@ -110,3 +133,92 @@ def header_components() -> Document:
 def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
     field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
     return field | ({} if example is None else {"example": example})
+
+
+_SCHEMAS: Final = (
+    ForecastResponse,
+    DayAheadHour,
+    ForecastHour,
+    Backtest,
+    QuartersResponse,
+    DayAheadQuarter,
+    ForecastQuarter,
+    ScenariosResponse,
+    SeriesResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    AccuracyResponse,
+    HistoryResponse,
+    HistoryPrice,
+    EvccRate,
+    OctopusRates,
+    OctopusRate,
+    About,
+    Health,
+    Readiness,
+    Problem,
+    NotReady,
+)
+
+_CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
+"""Consumer-unit fields by the market-unit field that they convert."""
+
+
+def schema_components(vat_rate: float, words: Mapping[str, str]) -> Document:
+    """Return the schemas by name, with `words` filled into their descriptions and examples that fit `vat_rate`."""
+    _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
+    for schema in schemas.values():
+        _convert_examples(schema["properties"], vat_rate)
+    filled: Document = _fill_in(schemas, words)
+    return filled
+
+
+def _convert_examples(properties: Document, vat_rate: float) -> None:
+    """Make the examples of consumer-unit fields follow from those of the market-unit ones."""
+    for consumer_field, market_field in _CONSUMER_UNITS.items():
+        if consumer_field in properties:
+            market_example = properties[market_field]["examples"][0]
+            properties[consumer_field]["examples"] = [_converted(market_example, vat_rate)]
+
+
+def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
+    """Convert a market-unit price, EUR/MWh, or each of those in lists."""
+    if isinstance(price, list):
+        return [_converted(one, vat_rate) for one in price]
+    return consumer_price(price, vat_rate)
+
+
+def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
+    """Fill the words into every description of a schema."""
+    if isinstance(node, dict):
+        return {
+            key: Template(value).substitute(words)
+            if key == "description" and isinstance(value, str)
+            else _fill_in(value, words)
+            for key, value in node.items()
+        }
+    if isinstance(node, list):
+        return [_fill_in(value, words) for value in node]
+    return node
+
+
+def add_examples(operations: Iterable[Document], schemas: Document) -> None:
+    """Give each answer of the operations an example that is valid by its schema, where it has none of its own."""
+    answers = (answer for operation in operations for answer in operation["responses"].values())
+    for answer in answers:
+        for content in answer.get("content", {}).values():
+            content.setdefault("example", _example(content["schema"], schemas))
+
+
+def _example(schema: Document, schemas: Document) -> Any:  # noqa: ANN401  a JSON document
+    match schema:
+        case {"$ref": reference}:
+            return _example(schemas[reference.rpartition("/")[2]], schemas)
+        case {"examples": [first, *_]}:
+            return first
+        case {"anyOf": [first, *_]}:
+            return _example(first, schemas)
+        case {"items": items}:
+            return [_example(items, schemas)]
+        case _:
+            return {name: _example(field, schemas) for name, field in schema["properties"].items()}
