@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, SeriesKey
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
@@ -44,7 +44,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
     """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
     prices = store.prices.archive(zones=(ESTONIA.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
-    run = store.runs.newest(as_of=now)
+    run = store.runs.newest(SeriesKey(ESTONIA.zone, HOUR_S), now)
     return Status(
         now=now,
         database=str(store.database),

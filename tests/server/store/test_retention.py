@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.store.pipelines import plain_runs
-from tests.support.store.stores import DAY, HELD, emptied, run, series, utc, whole_day
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, QUARTER_S, delivery_day
+from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
 from tunnihind.store.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS
 from tunnihind.store.store import Store
 
@@ -62,7 +62,7 @@ def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], f
 
 
 def made(store: Store) -> list[int]:
-    return sorted(run.made_at for run in store.runs.since(0))
+    return sorted(run.made_at for run in store.runs.since(HOURS, 0))
 
 
 def issued(store: Store) -> dict[str, set[int]]:
@@ -107,7 +107,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     for runs in issued_runs:
         store.runs.add_pair(runs)
     assert store.thin(NOW) > 0
-    hours, quarters = store.runs.since(0), store.runs.since(0, step_s=QUARTER_S)
+    hours, quarters = store.runs.since(HOURS, 0), store.runs.since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
