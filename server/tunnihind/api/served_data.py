@@ -115,10 +115,9 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     runs_since = min(since, run.made_at) if run else since
     series = {}
     for step_s in STEPS:
-        key = SeriesKey(zone, step_s)
-        kept = store.runs.since(key, runs_since, made_until)
+        kept = store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = of_step([run], kept, step_s)[0] if run else None
-        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(key)
+        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
     named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(

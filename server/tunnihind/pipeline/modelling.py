@@ -136,9 +136,9 @@ def score_slice(store: Store, as_of: int, market: Market, *, recent: bool, slice
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
-    model, zone = model_identity(market), market.zone
-    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(zone, step_s))} for step_s in STEPS))
-    wanted = score_instants(_recent_prices(store, as_of, zone).of(zone), as_of)
+    model = model_identity(market)
+    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
+    wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[NextDay, ...]] = {}
     for instant in missing:
@@ -197,7 +197,7 @@ def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
-    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(market.zone)
+    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
     days = day_scores(store.runs.since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
     earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))

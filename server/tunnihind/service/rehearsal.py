@@ -31,9 +31,8 @@ class Rehearsal:
         """Prepare a rehearsal of a market from the instant on. Raises StoreError."""
         model = forecaster(market)  # the back-casts teach it what the first run needs
         archive = store.archive(needed_since(model, instant - HISTORY_S))
-        archived = {
-            step_s: store.runs.since(SeriesKey(market.zone, step_s), instant - HISTORY_S, instant) for step_s in STEPS
-        }
+        since = instant - HISTORY_S
+        archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(instant, archive, model, earlier)
