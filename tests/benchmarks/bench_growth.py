@@ -18,16 +18,16 @@ from typing import Any, Final
 import click
 import numpy as np
 
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.entsoe_forecasts import deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 FIRST: Final = date(2026, 1, 1)
 RUN_HOURS: Final = 8 * 24 + 12

@@ -24,7 +24,7 @@ import numpy as np
 from custom_components.tunnihind.plans.saving import average_band
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period
 from tests.support.household.savings import Judged, as_came, as_issued, judged, reliability, share_inside
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 from tunnihind.market import consumer_price
 
 VAT_RATE: Final = 0.22

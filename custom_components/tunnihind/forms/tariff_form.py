@@ -1,6 +1,6 @@
 """What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
 
-The form begins with the figures of the table in `prices/rates.py`. A figure that is left as it is follows the table,
+The form begins with the figures of the table in `prices/rates.json`. A figure that is left as it is follows the table,
 which changes it by date; another one is the household's own. Options keep all figures in c/kWh, also those that follow
 the table: they are what the household has confirmed.
 """

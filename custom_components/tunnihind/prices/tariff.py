@@ -70,7 +70,7 @@ class TariffRow:
     """What comes on top of the market's price from `valid_from` on (None: from the beginning). Fees in EUR/kWh.
 
     `vat_rate` is a fraction; None stands for the law's rate, or the rate that the server's operator chose. `package`
-    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.py`, by date;
+    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.json`, by date;
     the figures here don't count for them. `compared_on` is when the household last confirmed them though they were old.
     """
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.files.table import Table, open_table
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S
 
 _ISSUED: Final = "issued_ts"

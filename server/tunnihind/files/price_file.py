@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import Row, Table, open_table
-from tunnihind.known import Floats, Instants
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, Limits, Zone, day_end, delivery_day, market_time_unit
 from tunnihind.store.prices import Price
 

@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import Final
 
 import tunnihind.forecast
-import tunnihind.known
 import tunnihind.market
 import tunnihind.price_series
-from tunnihind.market import Limits
+from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""Of these another version may forecast other numbers."""
+"""Another version may forecast other numbers."""
 
 
-def model_identity(limits: Limits) -> str:
-    """Return a word that changes with the code of the models, the libraries that they rest on, and the price limits.
+def model_identity(market: Market) -> str:
+    """Return a word that changes with the code of the models, the libraries that they rest on, zone and price limits.
 
-    It is the same for hours and quarters: what is kept of both is told apart by its step.
+    It is the same for all steps: what is kept of them is told apart by its step.
     """
-    return f"{_code()}:{limits.floor:g}:{limits.cap:g}"
+    return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
 
 @cache
@@ -31,7 +30,7 @@ def _code() -> str:
     for name in ("tunnihind", *_LIBRARIES):
         # The whole text, which says the version: taking it apart takes longer than all of the rest.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
-    seen = (tunnihind.known, tunnihind.market, tunnihind.price_series)
+    seen = (tunnihind.market, tunnihind.price_series)
     modules = [Path(module.__file__ or "") for module in seen]
     for path in sorted([*folder.rglob("*.py"), *modules]):
         digest.update(path.read_bytes())

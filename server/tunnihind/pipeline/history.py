@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from tunnihind.forecast.known import Archive
 from tunnihind.forecast.run import Forecaster
-from tunnihind.known import Archive
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 

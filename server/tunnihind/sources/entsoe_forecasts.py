@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
 from tunnihind.sources.base import BackFill, Cadence, days, spans
 from tunnihind.sources.entsoe import AREAS, EntsoePlatform

@@ -20,8 +20,8 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, select
 
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import issue_instant
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.database import Database
 from tunnihind.store.rows import EARLIEST, DamageLog

@@ -7,7 +7,7 @@ from typing import Self
 from sqlalchemy import Connection
 
 from tunnihind.errors import StoreError, TunnihindError
-from tunnihind.known import Archive
+from tunnihind.forecast.known import Archive
 from tunnihind.market import Zone
 from tunnihind.store.backtests import BacktestBook
 from tunnihind.store.covariates import CovariateBook

@@ -12,7 +12,7 @@ import pytest
 from tests.server.cli.conftest import Price, Run, lively
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.store.pipelines import plain_run, plain_runs
-from tests.support.store.stores import utc
+from tests.support.store.stores import HOURS, QUARTERS, utc
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, delivery_day
 from tunnihind.store.store import Store
@@ -81,7 +81,7 @@ def test_the_newest_forecast_is_written_in_hours_or_in_quarters(run: Run, store:
     runs = plain_runs(utc("2025-12-15T10:00"))
     store.runs.add_pair(runs)
     assert run("export", "forecast").stdout == run("export", "forecast", "--resolution", "60m").stdout
-    for one, resolution, name in ((runs.hours, "60m", "hours"), (runs.quarters, "15m", "quarters")):
+    for one, resolution, name in ((runs.hours, "60m", "hours"), (runs.by_step[QUARTER_S], "15m", "quarters")):
         columns = zip(one.p10.tolist(), one.p50.tolist(), one.p90.tolist(), strict=True)
         expected = dict(zip(one.starts(), map(list, columns), strict=True))
         assert written(run("export", "forecast", "--resolution", resolution).stdout) == expected
@@ -117,7 +117,7 @@ def test_a_forecast_that_is_made_by_hand_keeps_its_quarters(
     monkeypatch.setattr("time.time", lambda: utc("2024-04-20T10:00"))
     done = run("forecast", "--json")
     assert done.exit_code == 0, done.output
-    hours, quarters = store.runs.newest(), store.runs.newest(step_s=QUARTER_S)
+    hours, quarters = store.runs.newest(HOURS), store.runs.newest(QUARTERS)
     assert hours is not None
     assert quarters is not None
     assert (quarters.made_at, quarters.start_ts, quarters.end_ts) == (hours.made_at, hours.start_ts, hours.end_ts)

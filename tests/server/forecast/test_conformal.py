@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_likely, widening
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 from tunnihind.market import Limits
 
 LIMITS = Limits(-500.0, 4000.0)

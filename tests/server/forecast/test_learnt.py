@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive, with_covariates
 from tunnihind.forecast.columns.lead import LeadColumns
+from tunnihind.forecast.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
 from tunnihind.forecast.known_days.vintages import VintageCache
@@ -22,7 +23,6 @@ from tunnihind.forecast.replay.learner import Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import Learnt
 from tunnihind.forecast.replay.replay import era_start
 from tunnihind.forecast.run import LEAD_DAYS
-from tunnihind.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.market import DAY_S, ESTONIA, day_end, day_start
 
 type Utc = Callable[..., int]

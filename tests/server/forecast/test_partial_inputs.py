@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tests.support.markets.windy_market import archive_of, with_covariates
 from tunnihind.forecast.forecaster import TieredForecaster
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.known_days.season import sine_of_elevation
 from tunnihind.forecast.scoring.backtest import backtest
-from tunnihind.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start
 
 type IsKnown = Callable[[date], bool]
@@ -69,7 +69,7 @@ PRICES = archive_of(FIRST, LAST, prices)
 
 def error_with(**covariates: tuple[IssuedSeries, ...]) -> float:
     """Return the mean absolute error of the next day over the last ten delivery days."""
-    result = backtest(with_covariates(PRICES, **covariates), TieredForecaster(), *SCORED, horizon_days=1)
+    result = backtest(with_covariates(PRICES, **covariates), TieredForecaster(ESTONIA), *SCORED, horizon_days=1)
     assert np.isfinite(result.forecasts.p50).all()
     return result.scores().mae
 

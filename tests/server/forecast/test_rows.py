@@ -3,7 +3,7 @@
 import numpy as np
 
 from tunnihind.forecast.columns.table import Group, Rows
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 
 DAYS = 9
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
@@ -20,7 +21,6 @@ from tunnihind.forecast.known_days.vintages import (
     vintages,
     without_passing_runs,
 )
-from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
 from tunnihind.store.retention import is_first_of_day, looks_at_covariates, superfluous
 

@@ -15,14 +15,14 @@ from tests.support.store.pipelines import RecordingObserver, StubModeller, live,
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import StoreError
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
-from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS
 
 NOW = local("2025-02-10 20:10")
 TODAY = date(2025, 2, 10)

@@ -9,7 +9,7 @@ from aiohttp import ClientSession
 from tests.support.upstreams import FakeEntsoe
 from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import BadAnswer, RateLimited, SourceUnreachable
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.sources.entsoe import EntsoePlatform
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts, deadline, hourly_means

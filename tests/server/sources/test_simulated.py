@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from tests.support.clocks import StillClock
-from tunnihind.known import Floats, IssuedSeries
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
-from tunnihind.sources.weather_points import POINTS, VARIABLES
+from tunnihind.weather_points import POINTS, VARIABLES
 
 DAY = date(2025, 12, 15)
 LATER = StillClock(4_200_000_000)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.support.store.stores import series, utc
-from tunnihind.known import CovariateArchive
+from tunnihind.forecast.known import CovariateArchive
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.store import Store
 

@@ -7,7 +7,7 @@ from datetime import date, datetime
 import numpy as np
 
 from tests.support.markets.windy_market import archive_of
-from tunnihind.known import Archive, Floats, Instants
+from tunnihind.forecast.known import Archive, Floats, Instants
 from tunnihind.market import DELIVERY_TZ, HOUR_S, QUARTER_S, day_end, day_start
 
 TURNED_HOURS = (6, 17)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, floor_hour
 
 

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
 
 ISSUE_S = 6 * HOUR_S

@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
-from tunnihind.known import IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time, utc_midnight
 from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheets
 

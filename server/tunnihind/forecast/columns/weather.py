@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.columns.table import Columns, DayRows
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
 """What the name of the column that holds a driver's hours of the target day ends with."""

@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import OUTER_LEVELS
-from tunnihind.known import Floats
 from tunnihind.market import Limits
 
 BANK_DAYS: Final = 250

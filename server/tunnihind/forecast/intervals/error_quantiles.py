@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.run import LEADS, OUTER_LEVELS
-from tunnihind.known import Floats
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0

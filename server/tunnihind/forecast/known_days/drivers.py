@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity
 from tunnihind.forecast.known_days.vintages import Singles
-from tunnihind.known import Floats
 
 MIN_ISSUE_DAYS: Final = 45
 """A covariate is used once so many issue days hold it."""

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.forecast.known import CovariateArchive, Known
 from tunnihind.forecast.known_days.drivers import Drivers, by_delivery_day, make_drivers
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
@@ -23,7 +24,6 @@ from tunnihind.forecast.known_days.vintages import (
     without_passing_runs,
 )
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import CovariateArchive, Known
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.known import Floats, PriceHistory
 from tunnihind.market import Market, Zone
 
 SCALE_EUR_MWH: Final = 100.0

@@ -13,10 +13,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid, bridged, merged
 from tunnihind.forecast.run import ISSUE_CLOCK_S
-from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from tunnihind.forecast.columns.table import Rows
-from tunnihind.known import Floats
+from tunnihind.forecast.known import Floats
 
 ENOUGH_DAYS: Final = 120
 """From so many days on a point model stands by itself; with fewer the mean of the last weeks has a say too."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import ColumnNames, Rows
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.forecast.point.kernel import KERNEL_DAYS, MIN_KERNEL_DAYS, KernelFit, day_rows
 from tunnihind.forecast.point.model import ENOUGH_DAYS, Fit
@@ -21,7 +22,6 @@ from tunnihind.forecast.point.ridge import (
     Solution,
     robust_weight,
 )
-from tunnihind.known import Floats
 
 _FEW_DAYS: Final = 60
 """Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""

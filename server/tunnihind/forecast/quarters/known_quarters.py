@@ -7,10 +7,10 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.run import OUTER_LEVELS
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 

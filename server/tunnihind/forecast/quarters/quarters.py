@@ -11,22 +11,20 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.quarters.shape import deviations
 from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_rise
 from tunnihind.forecast.run import Run
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 type Mask = NDArray[np.bool_]
 
 
-def quarters_of(
-    hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market, limits: Limits
-) -> Run:
+def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
     """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
 
     The mean of an hour's four medians is the hour's, but for their rounding. `hours` are the prices by the hour that
@@ -61,7 +59,7 @@ def quarters_of(
         zone=hourly.zone,
         step_s=QUARTER_S,
         start_ts=hourly.start_ts,
-        percentiles=_percentiles(hourly, deviation, distance, limits).reshape(3, -1),
+        percentiles=_percentiles(hourly, deviation, distance, market.limits).reshape(3, -1),
         inputs=hourly.inputs,
     )
 

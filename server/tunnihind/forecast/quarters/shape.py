@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
-from tunnihind.known import Floats
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
 """How far quarters lie from the line for hours that bend by 1 EUR/MWh; a parabola through three hours has 1/32."""

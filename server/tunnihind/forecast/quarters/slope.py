@@ -10,12 +10,12 @@ from typing import Final, Self
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.season import sine_of_elevation
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import Floats, Instants
 from tunnihind.market import HOUR_S, Market
 
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])

@@ -12,12 +12,12 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.columns.table import DayRows, Rows
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur
 from tunnihind.forecast.point.model import Fit, Learning, PointModel
 from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import Floats
 
 WARM_UP_DAYS: Final = 15
 """Days before the first row: two weeks of lags."""

@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
-from tunnihind.known import Floats
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, Self
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import LEADS
-from tunnihind.known import Floats
 from tunnihind.market import HOUR_S
 
 PLAN_HOURS: Final = (1, 3, 4, 6)

@@ -11,8 +11,8 @@ from typing import Final, Self
 
 import numpy as np
 
+from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import LEVELS
-from tunnihind.known import Floats
 
 _ALPHA: Final = 2 * LEVELS[0]
 """What an 80% interval leaves outside."""

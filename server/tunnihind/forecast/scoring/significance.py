@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.known import Floats, Instants
+from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
 """Days over which errors are taken to persist: a week, as far as the forecast reaches."""

@@ -1,0 +1,184 @@
+"""What was known at an instant: prices with their publication time, covariates as they were issued.
+
+The store fills these archives, the forecast reads them through `as_of` and can see nothing newer.
+All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown values NaN.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.market import HOUR_S, STEPS, ZONES, SeriesKey, Zone, floor_hour
+from tunnihind.price_series import PriceSeries
+
+type Floats = NDArray[np.float64]
+type Instants = NDArray[np.int64]
+
+_RUNS_THAT_COUNT: Final = 4
+"""A day has so many runs; at least one of them is a long one."""
+
+
+class KnownPrice(NamedTuple):
+    """One version of one price, of a period that lasts `step_s` seconds."""
+
+    zone: Zone
+    ts: int
+    step_s: int
+    known_ts: int
+    eur_mwh: float
+
+
+@dataclass(frozen=True, slots=True)
+class PriceHistory:
+    """Prices as known at an instant, by zone and step.
+
+    An hour is known where it was published as one or all of its shorter periods are; shorter periods only as such.
+    """
+
+    as_of: int
+    series: Mapping[SeriesKey, PriceSeries]
+
+    def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
+        """Return one zone's prices of a step, by the hour where none is named; empty where none is known."""
+        found = self.series.get(SeriesKey(zone, step_s))
+        return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class PriceArchive:
+    """Every version of every price, in the order in which they became known; all arrays of one length.
+
+    `zone` numbers the zones in the order of `ZONES`.
+    """
+
+    zone: NDArray[np.int8]
+    ts: Instants
+    step_s: NDArray[np.int32]
+    known_ts: Instants
+    eur_mwh: Floats
+
+    @classmethod
+    def of(cls, prices: Iterable[KnownPrice]) -> Self:
+        """Build the archive; of two versions known at one instant the one given later wins."""
+        rows = sorted(prices, key=lambda price: price.known_ts)
+        return cls(
+            zone=np.array([ZONES.index(row.zone) for row in rows], np.int8),
+            ts=np.array([row.ts for row in rows], np.int64),
+            step_s=np.array([row.step_s for row in rows], np.int32),
+            known_ts=np.array([row.known_ts for row in rows], np.int64),
+            eur_mwh=np.array([row.eur_mwh for row in rows], np.float64),
+        )
+
+    def as_of(self, instant: int) -> PriceHistory:
+        """Return the prices known at `instant`, the newest version of each."""
+        seen = int(np.searchsorted(self.known_ts, instant, side="right"))
+        if seen == 0:
+            return PriceHistory(instant, {})
+        start = floor_hour(int(self.ts[:seen].min()))
+        end = floor_hour(int(self.ts[:seen].max())) + HOUR_S
+        series = {one.key: one for step_s in STEPS for one in self._by_zone(seen, start, end, step_s)}
+        for (zone, step_s), prices in tuple(series.items()):
+            if step_s != HOUR_S:
+                hours = SeriesKey(zone, HOUR_S)
+                series[hours] = _preferred(prices.hourly(), series[hours])
+        return PriceHistory(instant, series)
+
+    def everything(self) -> PriceHistory:
+        """Return the newest version of every price, whatever the clock says."""
+        return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
+
+    def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
+        """Lay the versions of one step in a row by zone; later versions overwrite earlier ones."""
+        grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
+        rows = np.flatnonzero(self.step_s[:seen] == step_s)
+        grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
+        return (PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True))
+
+
+def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
+    """Return the first series, and the second's price where the first has none; both cover the same periods."""
+    prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
+    return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedSeries:
+    """A covariate's hourly values as they were forecast.
+
+    With `lead_s` 0 all values were issued together at `issued_ts`. Otherwise (the Previous Runs of a weather
+    service) each was issued `lead_s` before its own hour, and `issued_ts` is the first one's issue.
+    `values` has shape (hours,), the first for the hour at `start_ts`. `run_ts` is the initialisation of the run of a
+    weather model that they are; None where it is none, or not known which.
+    """
+
+    issued_ts: int
+    start_ts: int
+    values: NDArray[np.float32]
+    lead_s: int = 0
+    run_ts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CovariateArchive:
+    """Covariates by name, `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`, oldest issue first."""
+
+    series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
+
+    def as_of(self, instant: int) -> CovariateArchive:
+        """Return what had been issued at `instant`."""
+        seen = {name: tuple(_issued_until(instant, issues)) for name, issues in self.series.items()}
+        return CovariateArchive({name: issues for name, issues in seen.items() if issues})
+
+    def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Return the initialisations of the weather model's runs that are the newest for their hours, newest first.
+
+        A short run leaves its last days to the one before it.
+        """
+        found: set[int] = set()
+        for name in names:
+            until = 0
+            runs = (issue for issue in self.series.get(name, ()) if issue.run_ts is not None)
+            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_RUNS_THAT_COUNT]:
+                end_ts = issue.start_ts + issue.values.size * HOUR_S
+                if end_ts > until and issue.run_ts is not None:
+                    found.add(issue.run_ts)
+                    until = end_ts
+        return tuple(sorted(found, reverse=True))
+
+
+def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[IssuedSeries]:
+    for issue in issues:
+        if issue.issued_ts > instant:
+            continue
+        if issue.lead_s == 0:
+            yield issue
+            continue
+        hours = (instant + issue.lead_s - issue.start_ts) // HOUR_S + 1
+        if hours >= issue.values.size:
+            yield issue
+            continue
+        yield replace(issue, values=issue.values[:hours])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a forecast may look at."""
+
+    as_of: int
+    prices: PriceHistory
+    covariates: CovariateArchive
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """All that has ever become known, to be looked at as of any instant."""
+
+    prices: PriceArchive
+    covariates: CovariateArchive
+
+    def as_of(self, instant: int) -> Known:
+        """Return the world as it was known at `instant`."""
+        return Known(instant, self.prices.as_of(instant), self.covariates.as_of(instant))

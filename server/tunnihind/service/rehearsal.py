@@ -1,0 +1,95 @@
+"""The world as it was known on a past day, for `--as-of`: no network, nothing written to the store."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from tunnihind.api.served_data import HISTORY_S, ServedData, ServedSeries, as_issued, of_step, served
+from tunnihind.forecast.known import Archive, PriceHistory
+from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
+from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
+from tunnihind.pipeline.history import needed_since
+from tunnihind.pipeline.modelling import forecaster
+from tunnihind.store.store import Store
+from tunnihind.web.weather import BalticWeather
+
+BACKCAST_DAYS: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Shows what was known at `instant` and at the instants that follow it, as far as the archive knows."""
+
+    instant: int
+    archive: Archive
+    forecaster: FullForecaster
+    earlier_runs: Mapping[int, tuple[Run, ...]]
+
+    @classmethod
+    def of(cls, store: Store, instant: int, market: Market) -> Rehearsal:
+        """Prepare a rehearsal of a market from the instant on. Raises StoreError."""
+        model = forecaster(market)  # the back-casts teach it what the first run needs
+        archive = store.archive(needed_since(model, instant - HISTORY_S))
+        since = instant - HISTORY_S
+        archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
+        missing = list(_missing(archive, archived[HOUR_S], instant, model))
+        earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
+        return cls(instant, archive, model, earlier)
+
+    def runs(self, at: int | None = None) -> Runs | None:
+        """Make the runs of an instant, by default the first."""
+        return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
+
+    def prices(self, at: int | None = None) -> PriceHistory:
+        """Return the prices known at an instant, by default the first."""
+        return self.archive.prices.as_of(self.instant if at is None else at)
+
+    def weather(self, at: int) -> BalticWeather | None:
+        """Return the newest forecast of wind and sun at an instant; None where none is fresh."""
+        return BalticWeather.of(self.archive.covariates, at)
+
+    def known_since(self, at: int) -> int | None:
+        """Return when the newest of the prices known at an instant became known."""
+        seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
+        return int(seen[-1]) if seen.size else None
+
+    def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
+        """Return what was known at an instant; `runs` are those made in this rehearsal."""
+        market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
+        newest = runs[-1] if runs else None
+        by_step = {
+            step_s: (*earlier, *(one.by_step[step_s] for one in runs)) for step_s, earlier in self.earlier_runs.items()
+        }
+        return ServedData(
+            version=f"{known_since}-{newest.hours.made_at if newest else None}",
+            market=market,
+            series={
+                step_s: ServedSeries(
+                    *served(prices, market.zone, step_s, at),
+                    as_issued(of_step(by_step[HOUR_S], kept, step_s)),
+                    newest.by_step[step_s] if newest else None,
+                )
+                for step_s, kept in by_step.items()
+            },
+            scenarios=newest.scenarios if newest else None,
+            last_refresh=known_since,
+        )
+
+
+def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
+    """Yield what is made once a day for the days that have no run in the store, enough for 14 days of past hours."""
+    done = {delivery_day(run.made_at) for run in archived}
+    for at in backcast_instants(instant):
+        runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
+        if runs is not None:
+            yield runs
+
+
+def backcast_instants(instant: int) -> Iterator[int]:
+    """Yield when a server would have made a run on each of the days before an instant, oldest first."""
+    today = datetime.fromtimestamp(instant, UTC).date()
+    for back in range(BACKCAST_DAYS + 1, -1, -1):
+        at = issue_instant(today - timedelta(days=back))
+        if at < instant:
+            yield at
