@@ -31,9 +31,8 @@ from .forms.tariff_step import CurrentPeriod, TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package
 from .prices.tariff import SPECIFICATION_VAT_RATE
-from .server.client import server_url, without_password
+from .server.client import Server, ask, server_url, with_quarters, without_password
 from .server.clock import home_now
-from .server.server import Server, ask, with_quarters
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # `./run serve` on the machine that Home Assistant runs on.

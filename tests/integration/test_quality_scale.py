@@ -22,7 +22,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind import condition, config_flow, coordinator, trigger
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from custom_components.tunnihind.server import server
+from custom_components.tunnihind.server import client
 from custom_components.tunnihind.server.client import Client
 from tests.support.household.home import MakeHome
 from tests.support.household.translations import INTEGRATION
@@ -238,17 +238,17 @@ async def test_what_most_do_not_need_is_disabled(hass: HomeAssistant, entry: Moc
     assert enabled == ENABLED
 
 
-@pytest.mark.parametrize("module", [server, coordinator])
+@pytest.mark.parametrize("module", [client, coordinator])
 async def test_home_assistants_own_session_is_used(
     hass: HomeAssistant, make_home: MakeHome, module: ModuleType, enable_custom_integrations: None
 ) -> None:
     home = await make_home()
-    with patch.object(module, "Client", wraps=Client) as client:
+    with patch.object(module, "Client", wraps=Client) as made:
         if module is coordinator:
             await home.add()
         else:
-            await server.ask(hass, f"http://127.0.0.1:{home.server.port}")
-    assert client.call_args.args[0] is async_get_clientsession(hass)
+            await client.ask(hass, f"http://127.0.0.1:{home.server.port}")
+    assert made.call_args.args[0] is async_get_clientsession(hass)
 
 
 def test_types_are_strict_for_the_integration() -> None:

@@ -13,8 +13,17 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..errors import Refusal
-from ..past.costs import costs, sum_rows
-from ..past.paid_prices import EARLIEST, NO_PRICE, HourPrice, LeftOut, hours_between, left_out_spans, without_left_out
+from ..past.paid_prices import (
+    EARLIEST,
+    NO_PRICE,
+    HourPrice,
+    LeftOut,
+    costs,
+    hours_between,
+    left_out_spans,
+    sum_rows,
+    without_left_out,
+)
 from ..past.recorder import (
     async_cost_statistic,
     async_price_statistic,

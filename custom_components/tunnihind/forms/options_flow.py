@@ -135,10 +135,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say by which periods the household is billed, and by which ones its prices are compared."""
-        if user_input is not None:
-            return self._save(user_input)
-        schema = self.add_suggested_values_to_schema(BILLING_FORM, self._options)
-        return self.async_show_form(step_id="billing", data_schema=schema)
+        return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say whether the household sells electricity, and what the buyer keeps."""
@@ -150,18 +147,21 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say how many hours of a day are cheap, and how many ahead are averaged."""
-        if user_input is not None:
-            return self._save(user_input)
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
-        schema = self.add_suggested_values_to_schema(CHEAP_FORM, {**defaults, **self._options})
-        return self.async_show_form(step_id="cheap", data_schema=schema)
+        return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Say whether forms and texts show cents or euros."""
+        return self._ask("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
+
+    def _ask(
+        self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
+    ) -> ConfigFlowResult:
+        """Show a form with what the options have, or save what was typed."""
         if user_input is not None:
             return self._save(user_input)
-        schema = self.add_suggested_values_to_schema(UNIT_FORM, {CONF_UNIT: unit_of(self._options).value})
-        return self.async_show_form(step_id="unit", data_schema=schema)
+        schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})
+        return self.async_show_form(step_id=step_id, data_schema=schema)
 
     @property
     @override

@@ -21,14 +21,13 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..const import LOGGER
 from ..errors import TunnihindError
-from ..past.paid_prices import PaidPrices, without_left_out
+from ..past.paid_prices import FIVE_MIN_S, PaidPrices, without_left_out
 from ..past.recorder import meter_rows, records
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-FIVE_MIN_S: Final = 300
 # A hole this long in a power is taken to have the mean of what was before and after it: a restart, a lost connection.
 _LONGEST_HOLE_S: Final = HOUR_S
 # More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.

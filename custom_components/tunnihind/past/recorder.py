@@ -26,8 +26,7 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
 from ..errors import Refusal
 from ..server.answers import Mode
-from .costs import Energy, SumRow
-from .paid_prices import HourPrice
+from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
 # The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.

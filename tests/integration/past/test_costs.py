@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.past.costs import FIVE_MIN_S, Energy, SumRow, costs, sum_rows
-from custom_components.tunnihind.past.paid_prices import NO_PRICE, NO_READING, HourPrice, LeftOut, LeftOutReason
+from custom_components.tunnihind.past.paid_prices import (
+    FIVE_MIN_S,
+    NO_PRICE,
+    NO_READING,
+    Energy,
+    HourPrice,
+    LeftOut,
+    LeftOutReason,
+    SumRow,
+    costs,
+    sum_rows,
+)
 from tunnihind.market import HOUR_S
 
 HOUR = 1_768_374_000

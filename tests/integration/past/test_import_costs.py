@@ -12,7 +12,7 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.recorder import get_instance
 from homeassistant.setup import async_setup_component
 
-from custom_components.tunnihind.past.costs import FIVE_MIN_S
+from custom_components.tunnihind.past.paid_prices import FIVE_MIN_S
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.integration.test_guide_examples import AUTOMATIONS, COSTS
