@@ -35,10 +35,10 @@ class OpenCard:
         assert (await self._socket.receive_json())["success"]
 
 
-def price_of_now(card: OpenCard, which: str = "prices") -> float | None:
-    """Return the price of the current period in one of the card's tables."""
-    columns, start = card.shown[which], card.shown["now"]["start"]
-    price: float | None = columns["price"][(start - columns["start"]) // columns["step"]]
+def price_at(card: OpenCard, which: str, instant: int) -> float | None:
+    """Return the price of a period in one of the card's tables."""
+    columns = card.shown[which]
+    price: float | None = columns["price"][(instant - columns["start"]) // columns["step"]]
     return price
 
 
