@@ -31,15 +31,22 @@ async def state_of(page: Page, what: str) -> Any:  # noqa: ANN401  a JSON value
     return await card(page).evaluate(f"card => card.{what}")
 
 
+def price_now(contents: dict[str, Any]) -> float:
+    """Return the price of the current period, EUR/kWh."""
+    prices = contents["prices"]
+    price: float = prices["price"][(contents["now"]["start"] - prices["start"]) // prices["step"]]
+    return price
+
+
 async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser: Browser) -> None:
     at, contents = example("with_plans")
     async with opened_card(browser, contents, at) as page:
-        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+        assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
         assert await says(page, "unit") == "c/kWh"
         assert (await says(page, "when")).startswith("Now · 3:00")
         assert await says(page, "level") == "High"
         shares = [float(text) for text in await part(page, "parts").locator("dd").all_inner_texts()]
-        assert sum(shares) == pytest.approx(contents["now"]["price"] * 100, abs=0.02)
+        assert sum(shares) == pytest.approx(price_now(contents) * 100, abs=0.02)
         assert await part(page, "parts").locator("dt").all_inner_texts() == ["Market", "Network", "Fees", "VAT"]
 
 
@@ -135,7 +142,7 @@ async def test_an_older_integration_that_lacks_fields_still_shows_prices(browser
     for name in ("level", "market", "charged", "charges"):
         del kept["prices"][name]
     async with opened_card(browser, kept, at) as page:
-        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+        assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
         assert await says(page, "level") == ""
 
 
@@ -274,7 +281,7 @@ async def test_earlier_shows_the_days_before_and_asks_for_them_once(browser: Bro
         assert sum(d.count("M") for d in bars) == 48
         await card(page).evaluate("(card, at) => card.chart.point(at)", at - 3 * 86_400)
         assert (await says(page, "when")).startswith("Sun, Nov 15")
-        assert await says(page, "amount") == f"{contents['now']['price'] * 100:.2f}"
+        assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
 
 
 async def test_where_no_days_before_are_known_earlier_ends_today(browser: Browser) -> None:
