@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, Limits, Market
+from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HARMONISED_LIMITS, Limits, Market
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -54,8 +54,8 @@ class Settings:
     open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
     weather: bool = True
     contact: str = ""
-    price_floor: float = ESTONIA.limits.floor
-    price_cap: float = ESTONIA.limits.cap
+    price_floor: float = HARMONISED_LIMITS.floor
+    price_cap: float = HARMONISED_LIMITS.cap
     history_start: int = 2021
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Settings:
         The specification's rate is nobody's choice. An operator who set the law's newest rate follows the law, which
         had other rates in the past.
         """
-        (_, newest) = ESTONIA.vat_rates[-1]
+        (_, newest) = self.market.vat_rates[-1]
         return None if self.vat_rate in {DEFAULT_VAT_RATE, newest} else self.vat_rate
 
     @property

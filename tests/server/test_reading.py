@@ -1,5 +1,6 @@
 """What the API is given to answer from."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -22,10 +23,12 @@ from tunnihind.market import (
     QUARTER_S,
     QUARTERS_SINCE,
     STEPS,
+    Zone,
     day_start,
     floor_hour,
     hourly_prices,
 )
+from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 
 HOUR = 1_765_792_800
@@ -300,3 +303,14 @@ def test_a_store_opened_for_reading_gives_the_same_view(store: Store) -> None:
         store_quotes(store, estonian_quotes(day, day), NOW)
     with Store(str(store.database), read_only=True) as reader:
         assert read_served_data(reader, ESTONIA, NOW) == read_served_data(store, ESTONIA, NOW)
+
+
+def test_another_market_is_served_its_own_zone(store: Store) -> None:
+    levels: tuple[tuple[Zone, float], ...] = (("ee", 10.0), ("lv", 20.0))
+    prices = [Price(zone, HOUR + n * QUARTER_S, QUARTER_S, price + n) for zone, price in levels for n in range(4)]
+    store.prices.add(prices, source="a", seen_ts=NOW)
+    store.runs.add(plain_run(NOW))
+    view = read_served_data(store, replace(ESTONIA, zone="lv"), NOW)
+    assert view.hours.settled == {HOUR: 21.5}
+    assert view.of(QUARTER_S).settled == {HOUR + n * QUARTER_S: 20.0 + n for n in range(4)}
+    assert view.hours.run is None

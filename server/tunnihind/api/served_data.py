@@ -115,7 +115,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     runs_since = min(since, run.made_at) if run else since
     series = {}
     for step_s in STEPS:
-        kept = store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
+        kept = runs if step_s == HOUR_S else store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = of_step([run], kept, step_s)[0] if run else None
         issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import Row, Table, open_table
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, Limits, Zone, day_end, delivery_day, market_time_unit
+from tunnihind.market import (
+    HARMONISED_LIMITS,
+    HOUR_S,
+    QUARTER_S,
+    ZONES,
+    Limits,
+    Zone,
+    day_end,
+    delivery_day,
+    market_time_unit,
+)
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"
@@ -61,7 +71,7 @@ class PriceFile:
             ]
 
 
-def read_prices(path: Path, limits: Limits = ESTONIA.limits) -> PriceFile:
+def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
     """Read a whole price file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
     with open_table(path) as table:
         zones = _zones(table)
@@ -91,7 +101,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
         raise table.refuse(_TS, "the column is missing: it holds the start of the period in unix seconds UTC")
     zones = tuple(zone for zone in ZONES if zone in table.columns)
     if not zones:
-        raise table.refuse(ESTONIA.zone, "there is no column with prices")
+        raise table.refuse(ZONES[0], "there is no column with prices")
     return zones
 
 

@@ -73,3 +73,12 @@ def test_the_world_as_of_an_instant_has_prices_and_covariates_of_that_instant() 
     assert known.as_of == known.prices.as_of == 15
     assert known.prices.of("ee") == {START: 1.0}
     assert [issue.issued_ts for issue in known.covariates.series["t@a"]] == [10]
+
+
+def test_a_further_step_is_one_more_series_from_which_hours_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = HOUR_S // 2
+    monkeypatch.setattr("tunnihind.forecast.known.STEPS", (HOUR_S, half, QUARTER_S))
+    halves = [KnownPrice("ee", START + n * half, half, 0, 10.0 * n) for n in range(3)]
+    known = PriceArchive.of([KnownPrice("ee", START + HOUR_S, HOUR_S, 0, 70.0), *halves]).as_of(0)
+    assert known.of("ee", half) == {START: 0.0, START + half: 10.0, START + 2 * half: 20.0}
+    assert known.of("ee") == {START: 5.0, START + HOUR_S: 70.0}

@@ -1,6 +1,7 @@
 """The model on days that hurt: clock changes, spikes, zeros, holes, late prices."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -172,3 +173,13 @@ def test_at_any_instant_every_hour_to_come_is_covered(
     assert newest is not None
     assert run.start_ts == as_of // HOUR_S * HOUR_S + HOUR_S
     assert run.end_ts == day_end(max(newest, delivery_day(as_of)) + timedelta(days=7))
+
+
+def test_another_zone_is_forecast_from_its_own_prices_and_neighbours(utc: Utc) -> None:
+    latvia = replace(ESTONIA, zone="lv", neighbours=("lt", "ee"))
+    archive, as_of = market(calm), utc(2024, 5, 15, 9)
+    run = TieredForecaster(latvia).forecast(archive.as_of(as_of))
+    assert run is not None
+    assert run.zone == "lv"
+    assert run.inputs["zones"] == ["lv", "lt", "ee"]
+    assert run.p50 == pytest.approx(calm(np.array(run.starts())), abs=14)
