@@ -83,24 +83,24 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
     """Read each part by itself: prices that can't be read come again, what plans saved would be lost with them."""
     return StoredState(
         server=document.get("server"),
-        about=_part(document, "about", _ABOUT.decode),
-        answer=_part(document, "answer", _ANSWER.decode),
-        outcomes=_of_plans(document, "outcomes", outcome_from_dict),
-        ran=_of_plans(document, "ran", _WINDOWS.decode),
-        steered=_of_plans(document, "steered", _STEERED.decode),
-        ledger=_part(document, "ledger", dict) or {},
-        server_ahead_s=_part(document, "server_ahead_s", int) or 0,
+        about=part_of(document, "about", _ABOUT.decode),
+        answer=part_of(document, "answer", _ANSWER.decode),
+        outcomes=parts_of_plans(document, "outcomes", outcome_from_dict),
+        ran=parts_of_plans(document, "ran", _WINDOWS.decode),
+        steered=parts_of_plans(document, "steered", _STEERED.decode),
+        ledger=part_of(document, "ledger", dict) or {},
+        server_ahead_s=part_of(document, "server_ahead_s", int) or 0,
     )
 
 
-def _of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
+def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
     """Return what is kept of each plan, as far as it can be read."""
-    plans = _part(document, name, dict) or {}
-    found = {plan: _part(plans, plan, read) for plan in plans}
+    plans = part_of(document, name, dict) or {}
+    found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
-def _part[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
+def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
     """Return a part of the file; None where it is not there or can't be read."""
     kept = document.get(name)
     try:

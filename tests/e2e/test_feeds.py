@@ -37,23 +37,16 @@ async def best_known(server: Server) -> dict[int, float]:
 
 
 @pytest.mark.parametrize(
-    ("day", "quarters", "source"),
-    [(CHANGE, 100, "made up"), (CHANGE, 100, "real"), (date(2026, 3, 29), 92, "made up")],
-    ids=["100 made up", "100 real", "92 made up"],
+    ("day", "quarters"), [(CHANGE, 100), (date(2026, 3, 29), 92)], ids=["100 quarters", "92 quarters"]
 )
 async def test_readers_have_every_quarter_of_a_day_on_which_clocks_change(
     day: date,
     quarters: int,
-    source: str,
     launch: Launch,
     tunnihind: Tunnihind,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if source == "real":
-        file = request.getfixturevalue("shared") / "data" / "prices_15min.csv"
-    else:
-        file = write_prices(tmp_path / "prices.csv", made_up_quotes(day - timedelta(days=60), day + timedelta(days=1)))
+    file = write_prices(tmp_path / "prices.csv", made_up_quotes(day - timedelta(days=60), day + timedelta(days=1)))
     quotes = csv_quotes(file)["ee"]
     midnight, next_midnight = ESTONIA.midnight(day), ESTONIA.midnight(day + timedelta(days=1))
     server = await served_as_of(launch, tunnihind, [file], midnight + 12 * HOUR_S)

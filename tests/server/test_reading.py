@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.store.pipelines import plain_run, quarters_of
-from tests.support.store.stores import day_range, store_quotes
+from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served
 from tunnihind.errors import SourceUnreachable
@@ -283,7 +283,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     versions.append(version())
     store.runs.add(plain_run(NOW))
     versions.append(version())
-    store.runs.keep_score(BacktestScore(20.0, 40.0, 0.5, 24))
+    store.runs.keep_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
     # Repeated prices, a refresh and a failure do not.

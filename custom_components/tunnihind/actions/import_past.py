@@ -63,12 +63,12 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
         "changed": changed,
         "left_out": [
             {
-                **times(span.start, span.end),
-                "hours": (span.end - span.start) // HOUR_S,
-                "reason": span.why.reason,
-                **({"parts": [*span.why.parts]} if span.why.parts else {}),
+                **times(start, end),
+                "hours": (end - start) // HOUR_S,
+                "reason": why.reason,
+                **({"parts": [*why.parts]} if why.parts else {}),
             }
-            for span in left_out_spans(left_out)
+            for start, end, why in left_out_spans(left_out)
         ],
     }
 

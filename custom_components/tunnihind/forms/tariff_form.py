@@ -209,9 +209,12 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return what was typed into the form as it was `before` another package or date was chosen.
 
-        What was left as the table had it is as the table has it now; so are all figures of another package.
+        What was left as the table had it, with VAT or without, is as the table has it now; so are all figures of
+        another package. Where nothing else was chosen, figures stay as they are.
         """
-        then = before.from_table(fees_include_vat=fees_include_vat)
+        if self == before:
+            return {**figures}
+        tables = [before.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         now = self.from_table(fees_include_vat=fees_include_vat)
         carried = {**figures}
         if figures.get(VAT_PERCENT) == before.vat_percent:
@@ -219,7 +222,9 @@ class RowForm:
         for part in Part:
             keys = self._keys(part)
             is_chosen = part is Part.NETWORK and self.package is not before.package
-            if is_chosen or all(key in figures and figures[key] == then.get(key) for key in keys):
+            if is_chosen or any(
+                all(key in figures and figures[key] == then.get(key) for key in keys) for then in tables
+            ):
                 carried |= {key: now[key] for key in keys}
         return carried
 

@@ -156,19 +156,16 @@ class Account:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
-        try:
-            account = cls(int(kept["since"]))
-            account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
-            account._opened = _OPENED.decode(kept["opened"])
-            account._runs = [Run.from_dict(run) for run in kept["runs"]]
-            account._closed_until = int(kept["closed_until"])
-            account._ran_until = int(kept["ran_until"])
-            account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
-            account._before = Total.from_list(kept["before"])
-            account._last_closed = _LAST.decode(kept["last"])
-        except (AttributeError, LookupError, TypeError) as error:
-            raise ValueError(f"this is no account that was kept: {error!r}") from error
+        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError, AttributeError or ValueError."""
+        account = cls(int(kept["since"]))
+        account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
+        account._opened = _OPENED.decode(kept["opened"])
+        account._runs = [Run.from_dict(run) for run in kept["runs"]]
+        account._closed_until = int(kept["closed_until"])
+        account._ran_until = int(kept["ran_until"])
+        account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
+        account._before = Total.from_list(kept["before"])
+        account._last_closed = _LAST.decode(kept["last"])
         return account
 
     def _follow(

@@ -8,6 +8,7 @@ again at zero, converts units, weighs a power by how long it held, and goes on a
 of the states themselves, users may exclude any. Statistics by the hour are too coarse for windows of quarters.
 """
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,6 +126,7 @@ class Completion:
         self._came = came
         self._looked_in: int | None = None
         self._asked_in: int | None = None
+        self._task: asyncio.Task[None] | None = None
         entry.async_on_unload(hass.bus.async_listen(EVENT_RECORDER_5MIN_STATISTICS_GENERATED, self._async_look_again))
 
     @callback
@@ -145,9 +147,11 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        self._entry.async_create_background_task(
-            self._hass, self._async_complete(now), f"{self._entry.title} past windows"
-        )
+        """Look, unless a look still waits for the recorder or the server. Then the next one finds the rest."""
+        if self._task is None or self._task.done():
+            self._task = self._entry.async_create_background_task(
+                self._hass, self._async_complete(now), f"{self._entry.title} past windows"
+            )
 
     async def _async_complete(self, now: int) -> None:
         came = await self._async_read(now)

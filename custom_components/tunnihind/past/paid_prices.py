@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from itertools import groupby, pairwise
+from itertools import groupby
 from statistics import fmean
 from typing import Final
 
@@ -54,15 +54,6 @@ class HourPrice:
         return rounded(fmean(self.quarters))
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutSpan:
-    """Hours in [start, end), UTC seconds, that were left out for the same reason."""
-
-    start: int
-    end: int
-    why: LeftOut
-
-
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
     """Return what the hour from `hour` (UTC seconds) cost.
 
@@ -84,16 +75,14 @@ def without_rate(instant: int, tariff: Tariff) -> LeftOut:
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
-def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[LeftOutSpan]:
-    """Return the hours that were left out, neighbours with the same reason together."""
-    hours = sorted(reasons)
-    breaks = [
-        index
-        for index, (before, hour) in enumerate(pairwise(hours), start=1)
-        if hour - before != HOUR_S or reasons[hour] != reasons[before]
-    ]
-    bounds = pairwise([0, *breaks, len(hours)]) if hours else ()
-    return [LeftOutSpan(hours[first], hours[last - 1] + HOUR_S, reasons[hours[first]]) for first, last in bounds]
+def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
+    """Return the hours that were left out as [start, end), UTC seconds: neighbours with the same reason together."""
+    spans: list[tuple[int, int, LeftOut]] = []
+    for hour in sorted(reasons):
+        goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
+        start = spans.pop()[0] if goes_on else hour
+        spans.append((start, hour + HOUR_S, reasons[hour]))
+    return spans
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:

@@ -126,18 +126,14 @@ def _instant(value: object) -> int:
     return instant
 
 
-def _hour_start(value: object) -> int:
-    instant = _instant(value)
-    if instant % HOUR_S:
-        raise vol.Invalid("expected the start of an hour in unix seconds")
-    return instant
+def _start_of(step_s: int) -> Callable[[object], int]:
+    def start(value: object) -> int:
+        instant = _instant(value)
+        if instant % step_s:
+            raise vol.Invalid(f"expected the start of a period of {step_s} seconds in unix seconds")
+        return instant
 
-
-def _quarter_start(value: object) -> int:
-    instant = _instant(value)
-    if instant % QUARTER_S:
-        raise vol.Invalid("expected the start of a quarter of an hour in unix seconds")
-    return instant
+    return start
 
 
 def _ordered(item: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +146,6 @@ def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
     return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
-_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
@@ -162,8 +157,13 @@ _ABOUT: Final = _record(
 )
 
 
-def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
-    """Return the check of a price document whose periods begin as `start` checks."""
+def _settled(step_s: int) -> Callable[[object], Any]:
+    return _record({"ts": _start_of(step_s), "eurMwh": _price})
+
+
+def _prices(step_s: int) -> Callable[[object], Any]:
+    """Return the check of a price document by its periods."""
+    band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {
             "zone": "EE",
@@ -172,17 +172,15 @@ def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
             "madeAt": vol.Any(None, _instant),
             "lastRefresh": vol.Any(None, _instant),
             "backtest": vol.Any(None, _BACKTEST),
-            "dayAhead": [_record({"ts": start, "eurMwh": _price})],
-            "forecast": [vol.All(_record({"ts": start, "p10": _price, "p50": _price, "p90": _price}), _ordered)],
+            "dayAhead": [_settled(step_s)],
+            "forecast": [vol.All(band, _ordered)],
         }
     )
 
 
-_PRICES: Final = {HOUR_S: _prices(_hour_start), QUARTER_S: _prices(_quarter_start)}
-_SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
-_HISTORY: Final = _record(
-    {"zone": "EE", "currency": "EUR", "prices": [_record({"ts": _quarter_start, "eurMwh": _price})]}
-)
+_PRICES: Final = {step_s: _prices(step_s) for step_s in (HOUR_S, QUARTER_S)}
+_SERIES: Final = _record({"actuals": [_settled(HOUR_S)]})
+_HISTORY: Final = _record({"zone": "EE", "currency": "EUR", "prices": [_settled(QUARTER_S)]})
 _FIGURE: Final = vol.Any(None, _number)
 _PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
 _AHEAD: Final = _record(

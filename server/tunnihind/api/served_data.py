@@ -13,7 +13,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
-from tunnihind.market import DAY_S, HOUR_S, STEPS, Market, Zone, day_start, delivery_day, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, STEPS, Market, SeriesKey, Zone, day_start, delivery_day, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -109,14 +109,15 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
     prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
-    runs = store.runs.since(since, as_of=made_until)
-    run = runs[0] if runs else store.runs.newest(as_of=made_until)
+    hours = SeriesKey(zone, HOUR_S)
+    runs = store.runs.since(hours, since, made_until)
+    run = runs[0] if runs else store.runs.newest(hours, made_until)
     runs_since = min(since, run.made_at) if run else since
     series = {}
     for step_s in STEPS:
-        kept = store.runs.since(runs_since, as_of=made_until, step_s=step_s)
+        kept = store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = of_step([run], kept, step_s)[0] if run else None
-        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(step_s=step_s)
+        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
     named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(
@@ -124,10 +125,10 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         market=market,
         series=series,
         change_id=store.state.change_id(),
-        scenarios=_going_with(run, store.scenarios.newest()),
+        scenarios=_going_with(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
-        accuracy=store.scores.windows(),
-        months=store.scores.months(),
+        accuracy=store.scores.windows(zone),
+        months=store.scores.months(zone),
         held=tuple(store.witnesses.held(named_from)),
         unconfirmed=store.unconfirmed(day_start(named_from)),
     )

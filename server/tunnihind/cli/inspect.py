@@ -12,7 +12,7 @@ import click
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF, SERVER, STORE, option, with_settings
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, SeriesKey
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
@@ -51,7 +51,7 @@ def read_status(store: Store, now: int, *, is_past: bool) -> Status:
     """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
     prices = store.prices.archive(zones=(ESTONIA.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
-    run = store.runs.newest(as_of=now)
+    run = store.runs.newest(SeriesKey(ESTONIA.zone, HOUR_S), now)
     return Status(
         now=now,
         database=str(store.database),

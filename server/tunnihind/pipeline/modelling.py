@@ -19,7 +19,7 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
-from tunnihind.market import DAY_S, STEPS, WEEK_S, Market, Zone, day_start, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
@@ -137,7 +137,7 @@ def score_slice(store: Store, as_of: int, market: Market, *, recent: bool, slice
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
     model = model_identity(market)
-    kept = set.intersection(*({*store.backtests.kept(model, step_s=step_s)} for step_s in STEPS))
+    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[NextDay, ...]] = {}
@@ -177,7 +177,7 @@ def scores(store: Store, as_of: int, market: Market) -> ScoreByStep:
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in STEPS:
-        kept = store.backtests.kept(model_identity(market), step_s=step_s)
+        kept = store.backtests.kept(model_identity(market), SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
         by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
     return by_step
@@ -194,13 +194,14 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
     """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
-    newest = store.scores.newest_issue()
+    newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
-    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(market.zone)
-    days = day_scores(store.runs.since(since, as_of=as_of), prices)
+    hours = SeriesKey(market.zone, HOUR_S)
+    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
+    days = day_scores(store.runs.since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.days(first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model_identity(market)).values())
+    earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model_identity(market), hours).values())
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),

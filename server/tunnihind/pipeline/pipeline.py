@@ -22,7 +22,7 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.market import DAY_S, Market, delivery_day, iso_utc
+from tunnihind.market import DAY_S, Market, SeriesKey, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
@@ -321,12 +321,14 @@ class Pipeline:
         """
         part = await self._modeller.score_slice(now)
         if part.forecasts:
-            await asyncio.to_thread(self._store.backtests.add, self._model, part.forecasts, past=part.past)
+            await asyncio.to_thread(
+                self._store.backtests.add, self._model, self._market.zone, part.forecasts, past=part.past
+            )
             return
         for step_s, score in (await self._modeller.scores(now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, score, step_s=step_s)
-        await asyncio.to_thread(self._store.scores.keep, await self._modeller.accuracy(now))
-        await asyncio.to_thread(self._store.backtests.note_scored, self._model, now)
+            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(self._market.zone, step_s), score)
+        await asyncio.to_thread(self._store.scores.keep, self._market.zone, await self._modeller.accuracy(now))
+        await asyncio.to_thread(self._store.backtests.note_scored, self._model, self._market.zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

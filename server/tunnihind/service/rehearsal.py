@@ -8,7 +8,7 @@ from typing import Final
 from tunnihind.api.served_data import HISTORY_S, ServedData, ServedSeries, as_issued, of_step, served
 from tunnihind.forecast.known import Archive, PriceHistory
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
-from tunnihind.market import HOUR_S, STEPS, Market, delivery_day
+from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
@@ -31,7 +31,8 @@ class Rehearsal:
         """Prepare a rehearsal of a market from the instant on. Raises StoreError."""
         model = forecaster(market)  # the back-casts teach it what the first run needs
         archive = store.archive(needed_since(model, instant - HISTORY_S))
-        archived = {step_s: store.runs.since(instant - HISTORY_S, as_of=instant, step_s=step_s) for step_s in STEPS}
+        since = instant - HISTORY_S
+        archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(instant, archive, model, earlier)

@@ -64,7 +64,7 @@ async def answering(
             read_prices=lambda start, end: (
                 _readable(store).prices.archive(start, end, zones=(market.zone,)).everything()
             ),
-            read_scores=lambda first, last: _readable(store).scores.days(first, last),  # noqa: PLW0108  asked anew
+            read_scores=lambda first, last: _readable(store).scores.days(market.zone, first, last),
             are_confirmed=lambda start, end: market.zone not in {zone for zone, _ in store.unconfirmed(start, end)},
             metrics=metrics,
             pipeline_expected=with_pipeline,

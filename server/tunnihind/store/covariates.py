@@ -1,8 +1,6 @@
 """Covariates as they were issued.
 
-A run of a weather model is kept once: as it was first known. An older version of the server kept weather of another
-model (Previous Runs, and forecasts of no known run). It serves until there are enough runs to learn from. From then on
-the runs take its place, each on its own day. So the forecast never has less weather than before.
+A run of a weather model is kept once: as it was first known.
 """
 
 from array import array
@@ -15,33 +13,22 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Row, func, select, type_coerce
 from sqlalchemy.types import NullType
 
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
-from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.engines.upsert import upsert
-from tunnihind.store.packing import (
-    SCALED_BYTES,
-    SINGLE_BYTES,
-    pack_covariate,
-    pack_issue,
-    unpack_covariate,
-    unpack_covariates,
-)
+from tunnihind.store.packing import pack_series, unpack_series
 from tunnihind.store.retention import lasting
 from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
 from tunnihind.store.schema import covariates as table
 from tunnihind.store.state import StateBook
 
 type _Rows = Rows[tuple[str, IssuedSeries]]
-
-OLDER_MODEL_UNTIL: Final = "weather of an older model until"
-"""The state's key: weather of no known run that was issued until then is of another model (migration 0006)."""
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
@@ -80,13 +67,10 @@ class CovariateBook:
             )
 
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
-        older_until: int | None = self._state.read_within(connection, OLDER_MODEL_UNTIL, Instant)
-        added = 0
-        for name, given in series.items():
-            issues = _without_known_runs(connection, name, given)
-            added += _add(connection, name, issues, self._rows)
-            if older_until is not None and any(issue.run_ts is not None for issue in issues):
-                _replace_older_model(connection, name, older_until)
+        added = sum(
+            _add(connection, name, _without_known_runs(connection, name, given), self._rows)
+            for name, given in series.items()
+        )
         if added:
             self._state.stored_covariates(connection)
         return added
@@ -99,22 +83,19 @@ class CovariateBook:
         """
         where: list[ColumnElement[bool]] = []
         if since_ts is not None:
-            rolling = (table.c.lead_s > 0) & (table.c.issued_ts + _span_s() > since_ts)
-            where = [(table.c.issued_ts >= since_ts) | rolling]
+            where = [(table.c.issued_ts >= since_ts) | (table.c.lead_s > 0)]
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
-            older_until: int | None = self._state.read_within(connection, OLDER_MODEL_UNTIL, Instant)
-            # What mixes two models is sorted out below, by all of their runs.
-            looked_at_from = as_of if older_until is None else None
-            for name, series in self._read(connection, where, looked_at_from):
-                found[name].append(series)
+            for name, series in self._read(connection, where, as_of):
+                if since_ts is None or _last_issue(series) >= since_ts:
+                    found[name].append(series)
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
             issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
-        of_one_model = {name: _of_one_model(name, found.pop(name), older_until) for name in sorted(found)}
+        by_name = {name: tuple(found.pop(name)) for name in sorted(found)}
         if as_of is not None:
-            of_one_model = {name: without_passing_runs(issues, as_of) for name, issues in of_one_model.items()}
-        return CovariateArchive(of_one_model)
+            by_name = {name: without_passing_runs(issues, as_of) for name, issues in by_name.items()}
+        return CovariateArchive(by_name)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return what was issued of some covariates from one instant to another, both included. Raises StoreError.
@@ -172,12 +153,6 @@ class CovariateBook:
             return removed
 
 
-def _span_s() -> ColumnElement[int]:
-    """Return for how long values of a series follow one another, in SQL."""
-    hour_s = case((table.c.scale.is_(None), HOUR_S // SINGLE_BYTES), else_=HOUR_S // SCALED_BYTES)
-    return func.length(table.c.series) * hour_s
-
-
 class _Row(msgspec.Struct):
     """A row of the table."""
 
@@ -185,9 +160,14 @@ class _Row(msgspec.Struct):
     lead_s: Annotated[int, msgspec.Meta(ge=0, le=_LONGEST_LEAD_S)]
     issued_ts: Instant
     start_ts: Hour
-    series: bytes
-    scale: Annotated[int, msgspec.Meta(ge=-_FINEST_SCALE, le=_FINEST_SCALE)] | None
     run_ts: Instant | None
+    scale: Annotated[int, msgspec.Meta(ge=0, le=_FINEST_SCALE)]
+    series: bytes
+
+
+def _last_issue(series: IssuedSeries) -> int:
+    """Return when the last value of a series was issued: those of Previous Runs follow one another."""
+    return series.issued_ts + (max(series.values.size - 1, 0) * HOUR_S if series.lead_s else 0)
 
 
 def _passing(connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int) -> set[tuple[Any, ...]]:
@@ -211,7 +191,7 @@ def _passing(connection: Connection, where: Sequence[ColumnElement[bool]], as_of
 def _series(cells: Cells) -> tuple[str, IssuedSeries]:
     """Return a covariate's name and the series that a row holds. Raises ValueError."""
     row = msgspec.convert(cells, _Row)
-    values = unpack_covariate(row.series, row.scale)
+    [values] = unpack_series([row.series], [row.scale])
     if (np.abs(values) > _HIGHEST).any():
         raise ValueError("its values are no values of hours")
     return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s, row.run_ts)
@@ -219,17 +199,17 @@ def _series(cells: Cells) -> tuple[str, IssuedSeries]:
 
 def _all_series(rows: Sequence[Row[Any]]) -> list[tuple[str, IssuedSeries]]:
     """Return what `_series` does of many rows. Raises ValueError, TypeError, OverflowError where any is damaged."""
-    names, leads, issued, starts, packed, scales, runs = zip(*rows, strict=True)
+    names, leads, issued, starts, runs, scales, packed = zip(*rows, strict=True)
     if {*map(type, names)} != {str} or {*map(type, packed)} != {bytes}:
         raise TypeError("a name or a series is none")
     _require(leads, 0, _LONGEST_LEAD_S)
     _require(issued, EARLIEST, LATEST)
     _require(starts, FIRST_HOUR, END_HOUR - 1)
-    _require([scale for scale in scales if scale is not None], -_FINEST_SCALE, _FINEST_SCALE)
+    _require(scales, 0, _FINEST_SCALE)
     _require([run for run in runs if run is not None], EARLIEST, LATEST)
-    values = unpack_covariates(packed, scales)
+    values = unpack_series(packed, scales)
     # Short integers, as all others are, can't be so high.
-    singles = [some for some, scale in zip(values, scales, strict=True) if scale is None]
+    singles = [some for some, scale in zip(values, scales, strict=True) if scale == 0]
     if singles and (np.abs(np.concatenate(singles)) > _HIGHEST).any():
         raise ValueError("its values are no values of hours")
     series = map(IssuedSeries, issued, starts, values, leads, runs, strict=True)
@@ -262,43 +242,6 @@ def _without_known_runs(connection: Connection, name: str, issues: Sequence[Issu
 
 def _ends(instants: Iterable[int]) -> tuple[int, int]:
     return min(instants), max(instants)
-
-
-def _replace_older_model(connection: Connection, name: str, until: int) -> None:
-    """Delete what an older model said since the first run, once there are enough runs. What it said before stays."""
-    is_of_name = table.c.name == name
-    days, first = connection.execute(
-        select(func.count((table.c.run_ts // DAY_S).distinct()), func.min(table.c.issued_ts)).where(
-            is_of_name, table.c.run_ts.is_not(None)
-        )
-    ).one()
-    if days < MIN_ISSUE_DAYS:
-        return
-    is_older = is_of_name & table.c.run_ts.is_(None) & (table.c.issued_ts >= first)
-    connection.execute(delete(table).where(is_older, (table.c.lead_s > 0) | (table.c.issued_ts <= until)))
-
-
-def _of_one_model(name: str, issues: Sequence[IssuedSeries], older_until: int | None) -> tuple[IssuedSeries, ...]:
-    """Return the issues without those that would mix two weather models in one forecast.
-
-    Until there are enough runs to learn from, an older model's weather is used alone, for as long as it is fresh. Then
-    its Previous Runs end where the runs begin.
-    """
-    runs = [issue for issue in issues if issue.run_ts is not None]
-    rolling = tuple(issue for issue in issues if issue.lead_s)
-    if older_until is None or not runs:
-        return tuple(issues)
-    days = len({issue.run_ts // DAY_S for issue in runs if issue.run_ts is not None})
-    if days < MIN_ISSUE_DAYS and max(run.issued_ts for run in runs) < older_until + DAY_S:
-        return tuple(issue for issue in issues if issue.run_ts is None)
-    first_run = min(run.issued_ts for run in runs)
-    before = CovariateArchive({name: rolling}).as_of(first_run - 1).series.get(name, ())
-    known = {(issue.lead_s, issue.issued_ts): issue for issue in before}
-    return tuple(
-        found
-        for issue in issues
-        if (found := known.get((issue.lead_s, issue.issued_ts)) if issue.lead_s else issue) is not None
-    )
 
 
 def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> int:
@@ -345,7 +288,7 @@ def _kept(
 def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:
     rows = []
     for (lead_s, issued_ts), series in changed.items():
-        packed, scale = pack_covariate(series.values) if lead_s else pack_issue(series.values)
+        packed, scale = pack_series(series.values)
         issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts, "run_ts": series.run_ts}
         rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
     upsert(connection, table, rows)

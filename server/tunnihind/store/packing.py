@@ -1,9 +1,11 @@
-"""Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines."""
+"""Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines.
+
+Changes from one period to the next are kept, compressed. That takes a fifth of what the numbers themselves do.
+"""
 
 import zlib
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,75 +15,74 @@ from tunnihind.forecast.known import Floats
 _SINGLE: Final = np.dtype("<f4")
 _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
-_DOUBLE: Final = np.dtype("<f8")
 
 _LEVEL: Final = 9
-"""zlib's best compression: a run is written once and kept for years."""
-
-SCALED_BYTES: Final = _SHORT.itemsize
-SINGLE_BYTES: Final = _SINGLE.itemsize
-"""The size of one packed covariate value, with a scale and without one."""
+"""zlib's best compression: a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Forecasts come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
+"""Covariates come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
+_UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
-_HIGHEST: Final = 32_767
-HUNDREDTHS: Final = 100
-"""The scale of percentiles: forecasts are rounded to 2 decimals."""
-_HIGHEST_PRICE: Final = 1e6
+_HIGHEST_SHORT: Final = 32_767
+
+_HUNDREDTHS: Final = 100
+_NO_NUMBER: Final = -(2**31)
+HIGHEST_PRICE: Final = 1e6
 """Far beyond any market's cap, EUR/MWh."""
-_NO_FIGURE: Final = -2 * _HIGHEST_PRICE
 
 
-def pack_covariate(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
-    """Pack covariate values without loss: as short integers, divided by the scale returned, where that can be.
+def pack_hundredths(numbers: Floats) -> bytes:
+    """Pack numbers of two decimals, or NaN, without loss. Raises ValueError for others, and beyond ±`HIGHEST_PRICE`."""
+    flat = numbers.ravel()
+    if (np.abs(flat) > HIGHEST_PRICE).any():
+        raise ValueError("a number is too high to be packed")
+    whole = np.where(np.isnan(flat), _NO_NUMBER, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
+    if not np.array_equal(_from_hundredths(whole), flat, equal_nan=True):
+        raise ValueError("a number has more than two decimals")
+    return _packed(_changes(whole))
 
-    With no scale they are in single precision, which is finer than any weather forecast.
+
+def unpack_hundredths(packed: bytes, what: str) -> Floats:
+    """Undo `pack_hundredths`, in one dimension. Raises ValueError, which says `what` is damaged."""
+    return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
+
+
+def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
+    return np.where(whole == _NO_NUMBER, np.nan, whole / _HUNDREDTHS)
+
+
+def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
+    """Return p10, p50 and p90. Raises ValueError where they are not of the same periods, cross or are damaged."""
+    p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
+    if not p10.size == p50.size == p90.size:
+        raise ValueError("its percentiles are not of the same periods")
+    # Values that are not finite fail here too.
+    if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
+        raise ValueError("a percentile is no price, or they cross")
+    return p10, p50, p90
+
+
+def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
+    """Pack a covariate's values without loss: as short integers, divided by the scale returned, where that can be.
+
+    With a scale of 0 they are in single precision, which is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
         whole = np.rint(np.where(known, values, 0).astype(np.float64) * scale)
-        if (np.abs(whole) <= _HIGHEST).all() and np.array_equal(
+        if (np.abs(whole) <= _HIGHEST_SHORT).all() and np.array_equal(
             (whole / scale).astype(np.float32)[known], values[known]
         ):
-            return np.where(known, whole, _UNKNOWN).astype(_SHORT).tobytes(), scale
-    return values.astype(_SINGLE).tobytes(), None
+            return _packed(_changes(np.where(known, whole, _UNKNOWN).astype(_SHORT))), scale
+    return _packed(values.astype(_SINGLE)), _UNSCALED
 
 
-def pack_issue(values: NDArray[np.float32]) -> tuple[bytes, int | None]:
-    """Pack what was issued at once, without loss: as `pack_covariate` does, but changes from hour to hour, compressed.
-
-    The scale returned is then negative. That takes about a third of the room.
-    """
-    packed, scale = pack_covariate(values)
-    if scale is None:
-        return packed, None
-    # Short integers wrap around, forth and back.
-    changes = np.diff(np.frombuffer(packed, _SHORT), prepend=np.int16(0)).astype(_SHORT)
-    return zlib.compress(_by_byte(changes), _LEVEL), -scale
-
-
-def unpack_covariate(packed: bytes, scale: int | None) -> NDArray[np.float32]:
-    """Undo `pack_covariate` and `pack_issue`. Raises ValueError where it is damaged."""
-    if scale is None:
-        return np.frombuffer(packed, _SINGLE).astype(np.float32)
-    if scale == 0:
-        raise ValueError("its scale is 0")
-    if scale > 0:
-        whole = np.frombuffer(packed, _SHORT)
-    else:
-        whole = _from_bytes(_decompressed(packed, "series"), _SHORT, "series").cumsum(dtype=_SHORT)
-    return np.where(whole == _UNKNOWN, np.nan, whole / abs(scale)).astype(np.float32)
-
-
-def unpack_covariates(packed: Sequence[bytes], scales: Sequence[int | None]) -> list[NDArray[np.float32]]:
-    """Undo `pack_covariate` and `pack_issue` for many at once, much faster. Raises ValueError where one is damaged."""
-    alike: dict[tuple[int | None, int], list[int]] = {}
-    content = list(packed)
-    for place, scale in enumerate(scales):
-        if scale is not None and scale < 0:
-            content[place] = _decompressed(packed[place], "series")
-        alike.setdefault((scale, len(content[place])), []).append(place)
+def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Undo `pack_series` for many at once, which is much faster. Raises ValueError where one is damaged."""
+    content = [_decompressed(one, "series") for one in packed]
+    alike: dict[tuple[int, int], list[int]] = {}
+    for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
+        alike.setdefault((scale, len(one)), []).append(place)
     unpacked: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(content)
     for (scale, _), places in alike.items():
         together = _unpacked_alike([content[place] for place in places], scale)
@@ -90,85 +91,15 @@ def unpack_covariates(packed: Sequence[bytes], scales: Sequence[int | None]) -> 
     return unpacked
 
 
-def _unpacked_alike(content: list[bytes], scale: int | None) -> NDArray[np.float32]:
+def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
     """Return the values of series of one length and scale, (series, hours)."""
-    joined = b"".join(content)
-    if scale is None:
-        return np.frombuffer(joined, _SINGLE).astype(np.float32).reshape(len(content), -1)
-    if scale == 0:
-        raise ValueError("a scale is 0")
-    if scale > 0:
-        whole = np.frombuffer(joined, _SHORT).reshape(len(content), -1)
-    else:
-        by_byte = np.frombuffer(joined, np.uint8).reshape(len(content), _SHORT.itemsize, -1)
-        whole = by_byte.transpose(0, 2, 1).copy().view(_SHORT)[..., 0].cumsum(axis=1, dtype=_SHORT)
+    if scale == _UNSCALED:
+        return _unpacked(content, _SINGLE, "series").astype(np.float32)
+    whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
     # To the bit what double precision rounds to: a quotient of two numbers as short as these is.
-    values = np.divide(whole, np.float32(abs(scale)), dtype=np.float32)
+    values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
-
-
-def pack_prices(values: Floats) -> bytes:
-    """Pack prices in double precision: what was issued comes back to the last bit."""
-    return values.astype(_DOUBLE).tobytes()
-
-
-def unpack_prices(packed: bytes) -> Floats:
-    """Undo `pack_prices`."""
-    return np.frombuffer(packed, _DOUBLE).astype(np.float64)
-
-
-def pack_percentiles(*percentiles: Floats) -> tuple[list[bytes], Literal[100] | None]:
-    """Pack p10, p50 and p90 without loss: as whole hundredths where they are rounded to these, and that scale.
-
-    What is packed is the change from one period to the next, compressed. That takes a fifth of what `pack_prices` does,
-    which packs them where they are not rounded; there is no scale then.
-    """
-    hundredths = [_hundredths(values) for values in percentiles]
-    if any(whole is None for whole in hundredths):
-        return [pack_prices(values) for values in percentiles], None
-    return [_pack_changes(whole) for whole in hundredths if whole is not None], HUNDREDTHS
-
-
-def unpack_percentiles(*packed: bytes, scale: Literal[100] | None) -> tuple[Floats, Floats, Floats]:
-    """Undo `pack_percentiles`. Raises ValueError where they are not of the same periods, cross or are damaged."""
-    unpack = unpack_prices if scale is None else partial(_unpack_changes, what="percentiles")
-    p10, p50, p90 = (unpack(one) for one in packed)
-    if not p10.size == p50.size == p90.size:
-        raise ValueError("its percentiles are not of the same periods")
-    # Compared before any arithmetic: values that are not finite fail here too.
-    if not ((p10 >= -_HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= _HIGHEST_PRICE)).all():
-        raise ValueError("a percentile is no price, or they cross")
-    return p10, p50, p90
-
-
-def pack_figures(figures: Floats) -> bytes:
-    """Pack numbers as whole hundredths, NaN among them; all of them within ±`_HIGHEST_PRICE`."""
-    return _pack_changes(np.rint(np.where(np.isnan(figures), _NO_FIGURE, figures) * HUNDREDTHS).astype(np.int32))
-
-
-def unpack_figures(packed: bytes, count: int) -> Floats:
-    """Undo `pack_figures`. Raises ValueError where they are not that many."""
-    figures = _unpack_changes(packed, "figures")
-    if figures.size != count:
-        raise ValueError(f"it has {figures.size} figures")
-    return np.where(figures == _NO_FIGURE, np.nan, figures)
-
-
-def pack_paths(paths: Floats) -> bytes:
-    """Pack price paths (paths, hours), rounded to hundredths, without loss. Raises ValueError for what is no price."""
-    whole = _hundredths(paths)
-    if whole is None:
-        raise ValueError("a path has a price that is none, or more than two decimals")
-    return _pack_changes(whole.ravel())
-
-
-def unpack_paths(packed: bytes, paths: int) -> Floats:
-    """Undo `pack_paths`. Raises ValueError where they are damaged, or can't be so many."""
-    prices = _unpack_changes(packed, "paths")
-    if not prices.size or prices.size % paths or not (np.abs(prices) <= _HIGHEST_PRICE).all():
-        raise ValueError(f"its paths hold {prices.size} prices, which make no {paths} paths")
-    return prices.reshape(paths, -1)
 
 
 def pack_text(text: str) -> bytes:
@@ -177,8 +108,27 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes, what: str) -> str:
-    """Undo `pack_text`. Raises ValueError, which says `what` can't be unpacked."""
+    """Undo `pack_text`. Raises ValueError, which says `what` is damaged."""
     return _decompressed(packed, what).decode()
+
+
+def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
+    """Return by how much each number differs from the one before; integers wrap around, forth and back."""
+    return np.diff(whole, prepend=whole.dtype.type(0))
+
+
+def _packed(numbers: NDArray[Any]) -> bytes:
+    """Compress all first bytes, then all second ones: the upper ones are nearly all the same, which compresses well."""
+    return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
+
+
+def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Return the numbers of arrays of one length, (arrays, numbers), from what `_packed` has compressed."""
+    if len(split[0]) % kind.itemsize:
+        raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")
+    by_byte = np.frombuffer(b"".join(split), np.uint8).reshape(len(split), kind.itemsize, -1)
+    numbers: NDArray[Any] = by_byte.transpose(0, 2, 1).copy().view(kind)[..., 0]
+    return numbers
 
 
 def _decompressed(packed: bytes, what: str) -> bytes:
@@ -186,34 +136,3 @@ def _decompressed(packed: bytes, what: str) -> bytes:
         return zlib.decompress(packed)
     except zlib.error as error:
         raise ValueError(f"its {what} can't be unpacked: {error}") from error
-
-
-def _hundredths(values: Floats) -> NDArray[np.int32] | None:
-    """Return prices in hundredths of a euro, None where they would not come back to the last bit."""
-    if not (np.abs(values) <= _HIGHEST_PRICE).all():
-        return None
-    whole = np.rint(values * HUNDREDTHS).astype(np.int32)
-    return whole if (whole / HUNDREDTHS).tobytes() == values.tobytes() else None
-
-
-def _pack_changes(whole: NDArray[np.int32]) -> bytes:
-    changes = np.diff(whole, prepend=np.int32(0)).astype(_WHOLE)
-    return zlib.compress(_by_byte(changes), _LEVEL)
-
-
-def _unpack_changes(packed: bytes, what: str) -> Floats:
-    changes = _from_bytes(_decompressed(packed, what), _WHOLE, what)
-    prices: Floats = changes.cumsum(dtype=np.int64) / HUNDREDTHS
-    return prices
-
-
-def _by_byte(numbers: NDArray[Any]) -> bytes:
-    """Return all first bytes, then all second ones: the upper ones are nearly all the same, which compresses well."""
-    return numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
-
-
-def _from_bytes(split: bytes, kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Undo `_by_byte`. Raises ValueError, which says `what` can't be unpacked."""
-    if len(split) % kind.itemsize:
-        raise ValueError(f"its {what} can't be unpacked: they have {len(split)} bytes")
-    return np.frombuffer(split, np.uint8).reshape(kind.itemsize, -1).T.copy().view(kind).ravel()

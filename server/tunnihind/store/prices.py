@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
 from tunnihind.forecast.known import PriceArchive
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
@@ -136,7 +136,7 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete what `sources` gave of a zone from `since_ts` on, and the forecasts made of it where it is Estonia's.
+        """Delete what `sources` gave of a zone from `since_ts` on, and the forecasts that were made from it.
 
         Only prices that begin within a `span` go where there is one. They never were the market's: as of no instant
         are they to be seen as if they had been known. Raises StoreError.
@@ -145,11 +145,9 @@ class PriceBook:
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
         with self._database.writing() as connection:
             connection.execute(delete(table).where(*given, table.c.ts.between(start_ts, end_ts - 1)))
-            if zone == ESTONIA.zone:
-                connection.execute(delete(runs).where(runs.c.made_at >= since_ts))
-                forget_since(connection, EARLIEST)
-            else:
-                forget_since(connection, since_ts)
+            connection.execute(delete(runs).where(runs.c.zone == zone, runs.c.made_at >= since_ts))
+            forget_since(connection, EARLIEST, zone)
+            forget_since(connection, since_ts)
             self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:

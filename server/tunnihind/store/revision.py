@@ -16,7 +16,7 @@ from tunnihind.store.schema import metadata, state
 
 _LOG: Final = logging.getLogger(__name__)
 
-HEAD: Final = "0009"
+HEAD: Final = "0001"
 """The newest step; steps are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
 _NOTE: Final = "alembic_version"

@@ -17,6 +17,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, literal, select, type_coerce
 from sqlalchemy.types import NullType
 
+from tunnihind.market import DAY_S
+
 _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
@@ -35,6 +37,9 @@ type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
 """The start of a period that something is told of; unix seconds UTC."""
+
+type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
+"""The length of a period, seconds."""
 
 type Cells = Mapping[str, Any]
 """A row's values as the database has them, by column."""

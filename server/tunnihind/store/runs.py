@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,16 +12,16 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import HOUR_S, QUARTER_S, Zone
+from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_percentiles, pack_text, unpack_percentiles, unpack_text
-from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, from_json
+from tunnihind.store.packing import pack_hundredths, pack_text, unpack_percentiles, unpack_text
+from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, Step, from_json
 from tunnihind.store.scenarios import replace_scenarios
 from tunnihind.store.schema import runs as table
 from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
-_SCORE: Final = {HOUR_S: "backtest", QUARTER_S: "backtest of quarters"}
+_SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
 """As SQLite numbers rows. A sequence of PostgreSQL would know nothing of rows that were copied with their number."""
 _AT_ONCE: Final = 1000
@@ -54,37 +54,37 @@ class RunArchive:
                 replace_scenarios(connection, scenarios)
             self._state.advance(connection)
 
-    def newest(self, as_of: int | None = None, *, step_s: int = HOUR_S) -> Run | None:
-        """Return the newest run of a step, made at `as_of` or earlier. Raises StoreError."""
-        wanted = _made(EARLIEST, as_of), table.c.step_s == step_s
+    def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
+        """Return the newest run of a series, made at `as_of` or earlier. Raises StoreError."""
+        wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
                 for run in _resolved(connection, [row], self.rows).values():
                     return run
         return None
 
-    def since(self, made_at: int, as_of: int | None = None, *, step_s: int = HOUR_S) -> list[Run]:
-        """Return the runs of a step made at or after `made_at` (and at `as_of` or earlier), newest first.
+    def since(self, of: SeriesKey, made_at: int, as_of: int | None = None) -> list[Run]:
+        """Return the runs of a series made at or after `made_at` (and at `as_of` or earlier), newest first.
 
         Raises StoreError.
         """
-        wanted = _made(made_at, as_of), table.c.step_s == step_s
+        wanted = _made(of, made_at, as_of)
         with self._database.reading() as connection:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
-    def keep_score(self, score: BacktestScore | None, *, step_s: int = HOUR_S) -> None:
-        """Keep the model's newest backtest of a step in place of the last one. Raises StoreError."""
-        self._state.write_served(_SCORE[step_s], None if score is None else asdict(score))
+    def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
+        """Keep the model's newest backtest of a series in place of the last one. Raises StoreError."""
+        self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
-    def score(self, *, step_s: int = HOUR_S) -> BacktestScore | None:
-        """Return the model's newest backtest of a step. Raises StoreError."""
-        found: BacktestScore | None = self._state.read(_SCORE[step_s], BacktestScore | None)
+    def score(self, of: SeriesKey) -> BacktestScore | None:
+        """Return the model's newest backtest of a series. Raises StoreError."""
+        found: BacktestScore | None = self._state.read(_score_key(of), BacktestScore | None)
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
         """Return the run that the newest one of the same zone and step is, or repeats."""
-        wanted = _made(EARLIEST, None), table.c.zone == like.zone, table.c.step_s == like.step_s
+        wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
             return None
@@ -123,7 +123,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     """Return the values of a run's row, which repeats an earlier run where it can."""
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
-    (p10, p50, p90), scale = ([b""] * 3, None) if new == 0 else pack_percentiles(*said)
+    p10, p50, p90 = map(pack_hundredths, said)
     return {
         "made_at": run.made_at,
         "tier": run.tier,
@@ -133,10 +133,8 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
         "p10": p10,
         "p50": p50,
         "p90": p90,
-        "inputs": "",
-        "packed_inputs": pack_text(json.dumps(run.inputs)) if new is None else None,
         "repeats": earlier.id if new is not None and earlier is not None else None,
-        "scale": scale,
+        "inputs": pack_text(json.dumps(run.inputs)) if new is None else None,
     }
 
 
@@ -179,11 +177,12 @@ def _row(cells: Cells) -> _Row:
     one = msgspec.convert(cells, _Fields)
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
-    percentiles = unpack_percentiles(one.p10, one.p50, one.p90, scale=one.scale)
+    percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     if one.repeats is not None:
         return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
-    text = cells if one.packed_inputs is None else {"inputs": unpack_text(one.packed_inputs, "inputs")}
-    inputs: dict[str, Any] = from_json(text, "inputs", dict[str, Any])
+    if one.inputs is None:
+        raise ValueError("it neither has inputs nor repeats another run")
+    inputs: dict[str, Any] = from_json({"inputs": unpack_text(one.inputs, "inputs")}, "inputs", dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
     return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
@@ -193,16 +192,15 @@ class _Fields(msgspec.Struct):
 
     id: int
     made_at: Instant
-    tier: str
     zone: Zone
-    step_s: Literal[900, 3600]
+    step_s: Step
+    tier: str
     start_ts: Hour
     p10: bytes
     p50: bytes
     p90: bytes
     repeats: int | None
-    scale: Literal[100] | None
-    packed_inputs: bytes | None
+    inputs: bytes | None
 
 
 def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Row]) -> dict[int, Run]:
@@ -229,6 +227,11 @@ def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Row]) -> Run 
     return _begun(run, *row.new) if row.new[1].size else run
 
 
-def _made(since_ts: int, as_of: int | None) -> ColumnElement[bool]:
-    """Select the runs of a span of time; one whose instant is no number is in none."""
-    return table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
+def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
+    """Select the runs of a series made in a span of time; one whose instant is no number is in none."""
+    made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
+    return table.c.zone == of.zone, table.c.step_s == of.step_s, made
+
+
+def _score_key(of: SeriesKey) -> str:
+    return f"{_SCORE} {of.zone} {of.step_s}"

@@ -1,12 +1,14 @@
-"""The scenarios of the newest run. Those of earlier runs are not kept: they would take 60 MB a year."""
+"""The scenarios of each zone's newest run. Those of earlier runs are not kept: they would take 60 MB a year."""
 
 import msgspec
-from sqlalchemy import Connection, delete, insert
+import numpy as np
+from sqlalchemy import Connection
 
 from tunnihind.forecast.run import SCENARIOS, Scenarios
 from tunnihind.market import Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_paths, unpack_paths
+from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.packing import HIGHEST_PRICE, pack_hundredths, unpack_hundredths
 from tunnihind.store.rows import Cells, Hour, Instant, Rows
 from tunnihind.store.schema import scenarios as table
 
@@ -18,23 +20,21 @@ class ScenarioBook:
         self._database = database
         self.rows = Rows(table, _scenarios, database.damage)
 
-    def newest(self) -> Scenarios | None:
-        """Return the scenarios that were kept last, None where there are none. Raises StoreError."""
+    def newest(self, zone: Zone) -> Scenarios | None:
+        """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
         with self._database.reading() as connection:
-            return max(self.rows.read(connection), key=lambda found: found.made_at, default=None)
+            return self.rows.first(connection, table.c.zone == zone)
 
 
 def replace_scenarios(connection: Connection, scenarios: Scenarios) -> None:
-    """Keep scenarios in place of those kept before."""
-    connection.execute(delete(table))
-    connection.execute(
-        insert(table).values(
-            made_at=scenarios.made_at,
-            zone=scenarios.zone,
-            start_ts=scenarios.start_ts,
-            paths=pack_paths(scenarios.eur_mwh),
-        )
-    )
+    """Keep scenarios in place of those of their zone that were kept before."""
+    row = {
+        "zone": scenarios.zone,
+        "made_at": scenarios.made_at,
+        "start_ts": scenarios.start_ts,
+        "paths": pack_hundredths(scenarios.eur_mwh),
+    }
+    upsert(connection, table, [row])
 
 
 class _Fields(msgspec.Struct):
@@ -49,4 +49,7 @@ class _Fields(msgspec.Struct):
 def _scenarios(cells: Cells) -> Scenarios:
     """Return what a row holds. Raises ValueError."""
     one = msgspec.convert(cells, _Fields)
-    return Scenarios(one.made_at, one.zone, one.start_ts, unpack_paths(one.paths, SCENARIOS))
+    paths = unpack_hundredths(one.paths, "paths")
+    if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
+        raise ValueError("its paths are no prices")
+    return Scenarios(one.made_at, one.zone, one.start_ts, paths.reshape(SCENARIOS, -1))

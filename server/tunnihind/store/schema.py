@@ -47,51 +47,49 @@ covariates: Final = Table(
     Column("lead_s", Integer, primary_key=True, autoincrement=False),
     Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
     Column("start_ts", BigInteger, nullable=False),
-    Column("series", LargeBinary, nullable=False),
-    Column("scale", Integer),
     Column("run_ts", BigInteger),
+    Column("scale", Integer, nullable=False),
+    Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""A series as it was issued (`known.IssuedSeries`); `scale` tells how its values are packed."""
+"""A series as it was issued (`known.IssuedSeries`); `scale` says how its values are packed (`packing.pack_series`)."""
 
 runs: Final = Table(
     "runs",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("made_at", BigInteger, nullable=False),
+    Column("zone", Text, nullable=False),
+    Column("step_s", Integer, nullable=False),
     Column("tier", Text, nullable=False),
     Column("start_ts", BigInteger, nullable=False),
     Column("p10", LargeBinary, nullable=False),
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
-    Column("inputs", Text, nullable=False),
     Column("repeats", Integer),
-    Column("zone", Text, nullable=False, server_default="ee"),
-    Column("step_s", Integer, nullable=False, server_default="3600"),
-    Column("scale", Integer),
-    Column("packed_inputs", LargeBinary),
+    Column("inputs", LargeBinary),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as issued; `scale` tells how its percentiles are packed.
+"""A forecast run exactly as issued.
 
-Its inputs are compressed; an older one has them as JSON text in `inputs`. One that `repeats` another, by its id, holds
-neither percentiles nor inputs.
+One that `repeats` another, by its id, holds no inputs, and the percentiles of its first periods only.
 """
 
 scenarios: Final = Table(
     "scenarios",
     metadata,
-    Column("made_at", BigInteger, primary_key=True, autoincrement=False),
-    Column("zone", Text, nullable=False),
+    Column("zone", Text, primary_key=True),
+    Column("made_at", BigInteger, nullable=False),
     Column("start_ts", BigInteger, nullable=False),
     Column("paths", LargeBinary, nullable=False),
 )
-"""The price paths that go with the newest run of hours; there is one row at most."""
+"""The price paths that go with a zone's newest run of hours."""
 
 backtest_forecasts: Final = Table(
     "backtest_forecasts",
     metadata,
     Column("model", Text, primary_key=True),
+    Column("zone", Text, primary_key=True),
     Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
     Column("step_s", Integer, primary_key=True, autoincrement=False),
     Column("start_ts", BigInteger, nullable=False),
@@ -104,6 +102,7 @@ backtest_forecasts: Final = Table(
 day_scores: Final = Table(
     "day_scores",
     metadata,
+    Column("zone", Text, primary_key=True),
     Column("issued_on", Date, primary_key=True),
     Column("days_ahead", Integer, primary_key=True, autoincrement=False),
     Column("made_at", BigInteger, nullable=False),

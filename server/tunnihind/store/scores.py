@@ -1,4 +1,4 @@
-"""How the served forecasts did: one row for each day of issue and number of days ahead, kept for ever."""
+"""How the served forecasts did: one row for each zone, day of issue and number of days ahead, kept for ever."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -12,8 +12,9 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, DayScores, LiveScores, Months, WindowScores
 from tunnihind.forecast.scoring.scores import Scores, skill
+from tunnihind.market import Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_figures, unpack_figures
+from tunnihind.store.packing import pack_hundredths, unpack_hundredths
 from tunnihind.store.rows import YEARS, Cells, Instant, Rows
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
@@ -37,38 +38,38 @@ class ScoreBook:
         self._state = state
         self.rows = Rows(table, _row, database.damage)
 
-    def keep(self, scores: LiveScores) -> None:
-        """Keep scores: of the days that they tell of in place of what was kept, all others stay. Raises StoreError."""
-        rows = [_cells(day) for day in scores.days]
+    def keep(self, zone: Zone, scores: LiveScores) -> None:
+        """Keep a zone's scores. They replace what was kept of their days; all others stay. Raises StoreError."""
+        rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
-            connection.execute(delete(table).where(table.c.issued_on.in_(issued_on)))
+            connection.execute(delete(table).where(table.c.zone == zone, table.c.issued_on.in_(issued_on)))
             if rows:
                 connection.execute(insert(table), rows)
-            self._state.put(connection, _WINDOWS, msgspec.to_builtins(scores.windows))
-            self._state.put(connection, _MONTHS, msgspec.to_builtins(scores.months))
+            self._state.put(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
+            self._state.put(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
             self._state.advance(connection)
 
-    def windows(self) -> tuple[WindowScores, ...]:
-        """Return how forecasts did over the last weeks; nothing where they were never scored. Raises StoreError."""
-        found: tuple[WindowScores, ...] | None = self._state.read(_WINDOWS, tuple[WindowScores, ...])
+    def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
+        """Return how a zone's forecasts did over the last weeks; nothing if they never were. Raises StoreError."""
+        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
-    def months(self) -> Months:
-        """Return how forecasts did by month. Raises StoreError."""
-        found: Months | None = self._state.read(_MONTHS, Months)
+    def months(self, zone: Zone) -> Months:
+        """Return how a zone's forecasts did by month. Raises StoreError."""
+        found: Months | None = self._state.read(f"{_MONTHS} {zone}", Months)
         return found or NO_MONTHS
 
-    def days(self, first: date, last: date) -> list[DayScores]:
-        """Return the scores of the days of issue from `first` to `last`, then by days ahead. Raises StoreError."""
+    def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
+        """Return a zone's scores of the days of issue from `first` to `last`, then by days ahead. Raises StoreError."""
         with self._database.reading() as connection:
-            wanted = table.c.issued_on.between(first, last)
-            return [*self.rows.read(connection, wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
+            wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
+            return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
-    def newest_issue(self) -> date | None:
-        """Return the newest day of issue that has been scored, None where none has been. Raises StoreError."""
+    def newest_issue(self, zone: Zone) -> date | None:
+        """Return a zone's newest day of issue that has been scored, None where none has been. Raises StoreError."""
         with self._database.reading() as connection:
-            newest = self.rows.first(connection, order_by=(table.c.issued_on.desc(),))
+            newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
 
 
@@ -88,13 +89,14 @@ def _cells(day: DayScores) -> dict[str, Any]:
         "days_ahead": day.days_ahead,
         "made_at": day.made_at,
         "tier": day.tier,
-        "figures": pack_figures(figures),
+        "figures": pack_hundredths(np.round(figures, 2)),
     }
 
 
 class _Row(msgspec.Struct):
     """A row of the table."""
 
+    zone: Zone
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
     made_at: Instant
@@ -107,7 +109,9 @@ def _row(cells: Cells) -> DayScores:
     row = msgspec.convert(cells, _Row)
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
-    figures = unpack_figures(row.figures, _FIGURES)
+    figures = unpack_hundredths(row.figures, "figures")
+    if figures.size != _FIGURES:
+        raise ValueError(f"it has {figures.size} figures")
     if not figures[0] >= 1:
         raise ValueError(f"its figures are of {figures[0]} hours")
     figures[_SHARES] /= figures[0]

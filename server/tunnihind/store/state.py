@@ -52,10 +52,6 @@ class StateBook:
             _write(connection, key, value)
             self.advance(connection)
 
-    def read_within(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
-        """Return a fact of a shape within a transaction, None where it was never written or is damaged."""
-        return self._read(connection, key, shape)
-
     def put(self, connection: Connection, key: str, value: Fact) -> None:
         """Replace a fact within a transaction."""
         _write(connection, key, value)

@@ -8,7 +8,7 @@ from tests.support.hass.api import Json
 from tests.support.hass.real_home import AT_ONCE_S, RealHome
 from tunnihind.market import HOUR_S
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 WINDOW = "binary_sensor.heating_window"
 

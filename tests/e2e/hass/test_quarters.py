@@ -8,7 +8,7 @@ from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
 from tunnihind.market import HOUR_S, QUARTER_S
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 BEGINS = "2026-10-24T20:00:00Z"
 """23:00 in Tallinn, an hour before the day on which the clocks go back."""

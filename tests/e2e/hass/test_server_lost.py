@@ -8,7 +8,7 @@ from tests.support.hass.expected_states import ExpectedStates
 from tests.support.hass.real_home import AT_ONCE_S, RealHome, next_hour
 from tunnihind.market import DAY_S, HOUR_S
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 async def test_prices_go_on_without_the_server_and_end_with_what_is_known(real_home: RealHome) -> None:

@@ -122,8 +122,10 @@ async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
     async with page.expect_response("**/api/series?days=2"), page.expect_response(re.compile("/$")):
         await page.clock.run_for(61_000)
     counted = server.metrics.exposition().decode()
-    assert 'tunnihind_requests_total{route="/",status="304"} 2.0' in counted
-    assert 'tunnihind_requests_total{route="/api/series",status="304"} 1.0' in counted
+    for route in ("/", "/api/series"):
+        # Each came whole once, however often a slow machine has let a minute pass.
+        assert f'tunnihind_requests_total{{route="{route}",status="200"}} 1.0' in counted
+        assert f'tunnihind_requests_total{{route="{route}",status="304"}}' in counted
     assert await page.evaluate("window.untouched === document.querySelector('#now')")
 
 

@@ -66,9 +66,9 @@ REASONS = st.sampled_from(
 @given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), REASONS))
 def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOut]) -> None:
     spans = left_out_spans(reasons)
-    assert {hour: span.why for span in spans for hour in range(span.start, span.end, HOUR_S)} == reasons
-    for before, after in pairwise(spans):
-        assert before.end < after.start or (before.end == after.start and before.why != after.why)
+    assert {hour: why for start, end, why in spans for hour in range(start, end, HOUR_S)} == reasons
+    for (_, end, why), (start, _, other) in pairwise(spans):
+        assert end < start or (end == start and why != other)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**5))

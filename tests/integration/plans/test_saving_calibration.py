@@ -21,7 +21,7 @@ from tunnihind.market import ESTONIA, HOUR_S, ZONES, consumer_price, day_end, da
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
 
-FIRST, LAST = date(2024, 6, 1), date(2025, 7, 10)
+FIRST, LAST = date(2024, 9, 1), date(2025, 7, 10)
 FIRST_ISSUE = date(2025, 1, 6)
 ISSUES, DAYS_BETWEEN = 26, 7
 VAT_RATE = 0.22

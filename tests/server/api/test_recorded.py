@@ -9,7 +9,7 @@ import pytest
 from tests.support.api.api_server import HOUR
 from tests.support.clocks import StillClock
 from tests.support.store.pipelines import plain_run, quarters_of
-from tests.support.store.stores import store_quotes
+from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.scoring.backtest import BacktestScore
@@ -34,8 +34,8 @@ def fill(store: Store) -> None:
         made_at = NOW - 300 - n * HOUR_S
         run = plain_run(made_at, median=round(made_at // HOUR_S % 53 * 1.7 - 9.3, 2), hours=120)
         store.runs.add(run, quarters_of(run))
-    store.runs.keep_score(BacktestScore(24.812, 51.234, 0.5157, 24))
-    store.runs.keep_score(BacktestScore(26.1, 53.4, 0.5112, 24), step_s=QUARTER_S)
+    store.runs.keep_score(HOURS, BacktestScore(24.812, 51.234, 0.5157, 24))
+    store.runs.keep_score(QUARTERS, BacktestScore(26.1, 53.4, 0.5112, 24))
     store.state.refreshed(NOW - 60)
 
 

@@ -38,7 +38,7 @@ async def test_schemathesis_finds_nothing_with_all_its_checks(
         str(description),
         f"--url=http://127.0.0.1:{server.port}",
         "--checks=all",
-        "--max-examples=60",
+        "--max-examples=30",
         "--continue-on-failure",
         "--generation-deterministic",
         "--request-timeout=5",

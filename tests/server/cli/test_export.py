@@ -12,7 +12,7 @@ import pytest
 from tests.server.cli.conftest import Price, Run, lively
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.store.pipelines import plain_run, plain_runs
-from tests.support.store.stores import utc
+from tests.support.store.stores import HOURS, QUARTERS, utc
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, delivery_day
 from tunnihind.store.store import Store
@@ -117,7 +117,7 @@ def test_a_forecast_that_is_made_by_hand_keeps_its_quarters(
     monkeypatch.setattr("time.time", lambda: utc("2024-04-20T10:00"))
     done = run("forecast", "--json")
     assert done.exit_code == 0, done.output
-    hours, quarters = store.runs.newest(), store.runs.newest(step_s=QUARTER_S)
+    hours, quarters = store.runs.newest(HOURS), store.runs.newest(QUARTERS)
     assert hours is not None
     assert quarters is not None
     assert (quarters.made_at, quarters.start_ts, quarters.end_ts) == (hours.made_at, hours.start_ts, hours.end_ts)

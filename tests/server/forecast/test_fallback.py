@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -250,7 +250,6 @@ def test_a_run_is_the_same_each_time_it_is_made(market: Market, utc: Utc) -> Non
 price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled_from([-500.0, 0.0, 4000.0]))
 
 
-@settings(deadline=None, max_examples=40)
 @given(npst.arrays(np.float64, st.integers(1, 24 * 12), elements=price), st.integers(0, 24 * 14 * HOUR_S))
 def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Floats, age_s: int) -> None:
     start = day_start(date(2024, 10, 20))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.clocks import JumpingClock, local
 from tests.support.store.pipelines import InProcessModeller, RecordingObserver, live, pipeline_of
-from tests.support.store.stores import hourly, unsettled_days
+from tests.support.store.stores import HOURS, hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
@@ -65,11 +65,11 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         ("simulated", 3, 3),
     ]
     # The forecast and the scores that follow know all of it.
-    run = store.runs.newest()
+    run = store.runs.newest(HOURS)
     assert run is not None
     assert run.inputs["errorDays"] == 90
-    assert store.runs.score() is not None
-    assert [window.days for window in store.scores.windows()] == [7, 30, 90]
+    assert store.runs.score(HOURS) is not None
+    assert [window.days for window in store.scores.windows("ee")] == [7, 30, 90]
 
 
 async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> None:
@@ -80,7 +80,7 @@ async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> Non
     )
     for _ in range(2):
         await pipeline.step()
-    first = store.runs.newest()
+    first = store.runs.newest(HOURS)
     assert first is not None
     assert first.inputs["meanDays"] == 15
     assert unsettled_days(store, date(2025, 1, 1), date(2025, 2, 10))

@@ -124,7 +124,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
             for step_s in (HOUR_S, QUARTER_S)
             if ts >= first
         ]
-        assert filled.backtests.add(model_identity(ESTONIA), made, past=filled.backtests.state_of_past())
+        assert filled.backtests.add(model_identity(ESTONIA), "ee", made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:

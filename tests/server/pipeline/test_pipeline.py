@@ -13,13 +13,13 @@ from sqlalchemy import event
 
 from tests.support.clocks import JumpingClock, local
 from tests.support.store.pipelines import InProcessModeller, StubModeller, live, pipeline_of, plain_runs
-from tests.support.store.stores import hourly, store_quotes, unsettled_days
+from tests.support.store.stores import HOURS, hourly, store_quotes, unsettled_days
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 
@@ -64,10 +64,10 @@ async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
     assert await pipeline.catch_up()
     expected = plain_runs(NOW)
     for step_s in (HOUR_S, QUARTER_S):
-        [found] = store.runs.since(0, step_s=step_s)
+        [found] = store.runs.since(SeriesKey("ee", step_s), 0)
         assert found.says_the_same(expected.by_step[step_s])
     await live(pipeline, clock, NOW + 2 * HOUR_S)
-    made = [[run.made_at for run in store.runs.since(0, step_s=step_s)] for step_s in (HOUR_S, QUARTER_S)]
+    made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
     assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
 
 
@@ -224,13 +224,13 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
     pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
     assert not await pipeline.catch_up()
     await live(pipeline, clock, NOW + 2 * HOUR_S)
-    assert (store.runs.newest(), modeller.asked_at) == (None, [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S])
+    assert (store.runs.newest(HOURS), modeller.asked_at) == (None, [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S])
     assert [said for said in warnings(caplog) if "forecast" in said] == [
         f"no forecast is made: the newest price is of {ended}, and a forecast reaches 7 delivery days past that"
     ]
     source.quotes = estonian_quotes(TODAY - timedelta(days=30), TODAY)
     await live(pipeline, clock, NOW + 3 * HOUR_S - MINUTE)
-    run = store.runs.newest()
+    run = store.runs.newest(HOURS)
     assert run is not None
     assert NOW + 2 * HOUR_S < run.made_at < NOW + 3 * HOUR_S
 
@@ -263,7 +263,7 @@ async def test_a_crash_of_the_model_is_retried_and_told_once(
     modeller.errors.extend([StoreError("the process that makes forecasts has died")] * 3)
     await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
     assert modeller.made_at == [NOW, NOW + 60, NOW + 180, NOW + 420]
-    assert store.runs.newest() is not None
+    assert store.runs.newest(HOURS) is not None
     assert warnings(caplog) == ["forecast: the process that makes forecasts has died; it will be tried again"]
 
 
@@ -274,7 +274,7 @@ async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(
     modeller = StubModeller()
     modeller.errors.append(StoreLost("the database file has been deleted"))
     await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
-    assert store.runs.newest() is not None
+    assert store.runs.newest(HOURS) is not None
     assert warnings(caplog) == []
 
 
@@ -309,7 +309,7 @@ async def test_a_full_disk_is_outlived_and_told_once(
     disk.make_room()
     await live(pipeline, clock, clock.instant + 15 * MINUTE)
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
-    assert store.runs.newest() is not None
+    assert store.runs.newest(HOURS) is not None
 
 
 async def test_a_store_that_can_not_be_read_is_told_once_and_looked_at_again(
@@ -343,7 +343,7 @@ async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
     assert 2 <= len(source.asked) - asked <= 3
     assert 2 <= len(modeller.made_at) - made <= 3
     assert (store.state.last_refresh() or 0) <= clock.instant
-    run = store.runs.newest(as_of=int(clock.instant))
+    run = store.runs.newest(HOURS, as_of=int(clock.instant))
     assert run is not None
     assert run.made_at > jumped
     assert unsettled_days(store, TODAY - timedelta(days=12), TODAY - timedelta(days=1)) == []

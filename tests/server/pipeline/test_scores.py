@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.clocks import JumpingClock, local
 from tests.support.store.pipelines import InProcessModeller, QuickModel, pipeline_of, plain_run
-from tests.support.store.stores import store_quotes
+from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries, Known
@@ -64,7 +64,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     slices = 0
     for recent in (True, False):
         while (part := score_slice(store, now, ESTONIA, recent=recent, slice_s=slice_s)).forecasts:
-            assert store.backtests.add(MODEL, part.forecasts, past=part.past)
+            assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
             slices += 1
     return slices
 
@@ -86,8 +86,8 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
         store_quotes(store, quotes, day_start(day) - 10 * HOUR_S)
     work_off(store)
     assert len(asked) == len(set(asked))
-    kept = store.backtests.kept(MODEL, step_s=QUARTER_S)
-    assert kept.keys() == store.backtests.kept(MODEL).keys()
+    kept = store.backtests.kept(MODEL, QUARTERS)
+    assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
     truth = store.prices.archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
     found = scores(store, NOW, ESTONIA)
     assert found[QUARTER_S] is not None
@@ -165,17 +165,17 @@ def test_new_weather_and_the_growth_of_previous_runs_cost_no_forecast(filled: St
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
     part = score_slice(filled, NOW, ESTONIA, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
-    assert not filled.backtests.add(MODEL, part.forecasts, past=part.past)
-    assert filled.backtests.kept(MODEL) == {}
+    assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
+    assert filled.backtests.kept(MODEL, HOURS) == {}
 
 
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    filled.backtests.note_scored(MODEL, NOW)
+    filled.backtests.note_scored(MODEL, "ee", NOW)
     other = model_identity(ESTONIA.within(Limits(-500, 5000)))
-    assert filled.backtests.kept(other) == {}
-    assert filled.backtests.scored_at(other) is None
-    assert filled.backtests.scored_at(MODEL) == NOW
+    assert filled.backtests.kept(other, HOURS) == {}
+    assert filled.backtests.scored_at(other, "ee") is None
+    assert filled.backtests.scored_at(MODEL, "ee") == NOW
 
 
 def test_a_change_of_the_models_code_is_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,8 +194,8 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     nothing = np.empty(0)
     for day in range(400):
         issued = NOW + day * DAY_S
-        store.backtests.add(MODEL, [NextDay(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
-    assert len(store.backtests.kept(MODEL)) == 121
+        store.backtests.add(MODEL, "ee", [NextDay(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
+    assert len(store.backtests.kept(MODEL, HOURS)) == 121
 
 
 class SlicingModeller(InProcessModeller):
@@ -230,7 +230,7 @@ async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked
         assert await pipeline.step()
     assert len(source.asked) == questions + 1
     assert modeller.done.count("run") == runs + 1
-    assert filled.runs.score() is None
+    assert filled.runs.score(HOURS) is None
 
 
 async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(filled: Store, asked: list[int]) -> None:
@@ -248,7 +248,7 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
     assert await started(second).catch_up()
     instants = [instant for instant in asked if instant < NOW]
     assert len(instants) == len(set(instants)) == 80
-    assert filled.runs.score() is not None
+    assert filled.runs.score(HOURS) is not None
     assert await started(third).catch_up()
     assert "slice" not in third.done
 
@@ -319,7 +319,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
-    filled.scores.keep(first)
+    filled.scores.keep("ee", first)
     later = accuracy(filled, NOW, ESTONIA)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
@@ -331,7 +331,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep(accuracy(filled, stopped, ESTONIA))
+    filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA))
     after = accuracy(filled, NOW, ESTONIA)
     # The last runs before the stop told of days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]

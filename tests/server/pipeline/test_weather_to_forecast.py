@@ -1,6 +1,5 @@
 """The live path: Open-Meteo's answers, through source, pipeline and store, make the model's forecasts better."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -10,9 +9,10 @@ from aiohttp import ClientSession
 
 from tests.support.clocks import StillClock, local
 from tests.support.store.pipelines import InProcessModeller, pipeline_of
+from tests.support.store.stores import HOURS
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import CovariateArchive, Floats, IssuedSeries
+from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_since
@@ -21,7 +21,6 @@ from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.store.covariates import OLDER_MODEL_UNTIL
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
@@ -105,7 +104,7 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
         for morning in MORNINGS:
             clock.instant = morning
             assert await pipeline.catch_up(without={Job.SCORES, Job.THIN})
-            run = store.runs.newest()
+            run = store.runs.newest(HOURS)
             assert run is not None
             assert run.tier == "weather"
             drivers = {"residual_baltic", "residual_fi", "wind_baltic", "solar_baltic"}
@@ -119,59 +118,3 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
     assert with_weather < 0.75 * without
     wins = sum(one.mean() < other.mean() for one, other in zip(seeing, blind, strict=True))
     assert wins >= len(MORNINGS) - 1
-
-
-type Series = dict[str, list[IssuedSeries]]
-
-
-def older_weather(runs: Mapping[str, Sequence[IssuedSeries]]) -> dict[str, list[IssuedSeries]]:
-    """What an older version kept: Previous Runs and live forecasts, of a model that has stronger wind at these places.
-
-    They have the errors of the runs that take their place, so that only the model differs.
-    """
-    found: dict[str, list[IssuedSeries]] = {}
-    for name, issues in runs.items():
-        factor = np.float32(1.15 if name.startswith("wind") else 1.0)
-        live = [
-            (morning, issue) for morning in MORNINGS for issue in issues if issue.issued_ts // DAY_S == morning // DAY_S
-        ]
-        found[name] = [IssuedSeries(morning, issue.start_ts, factor * issue.values) for morning, issue in live]
-        first = issues[7].start_ts
-        for lead in range(1, 8):
-            # Each day's hours as the run of `lead` days before had them.
-            parts = [issue.values[lead * 24 : (lead + 1) * 24] for issue in issues[7 - lead : -lead]]
-            rolling = factor * np.concatenate(parts)
-            found[name].append(IssuedSeries(first - lead * DAY_S, first, rolling, lead * DAY_S))
-    return found
-
-
-async def test_forecasts_get_no_worse_while_runs_replace_an_older_models_weather(
-    store: Store, clock: StillClock, session: ClientSession
-) -> None:
-    now = clock.instant = MORNINGS[-1]
-    prices = pipeline_of(store, clock, prices=[Simulated(SEED, clock=clock)], history_start=date(2024, 1, 1))
-    assert await prices.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})
-    async with FakeOpenMeteo(PlayedWeather(clock), now=clock.now) as upstream:
-        source = OpenMeteo(session, upstream.url, upstream.single_runs_url, points=WHERE, clock=clock)
-        runs = await source.archived(date(2024, 10, 1), date(2025, 1, 23))
-    store.covariates.add(older_weather(runs))
-    store.state.write(OLDER_MODEL_UNTIL, now)
-
-    def error() -> float:
-        model, found = TieredForecaster(ESTONIA), []
-        archive = store.archive(needed_since(model, MORNINGS[0]))
-        for morning in MORNINGS:
-            run = model.forecast(archive.as_of(morning))
-            assert run is not None
-            assert run.tier == "weather"
-            found.append(errors(run))
-        return float(np.concatenate(found).mean())
-
-    before = error()
-    by_days, done = {}, 0
-    for days in (20, 46, 115):
-        store.covariates.refill({name: issues[-days : len(issues) - done] for name, issues in runs.items()}, now)
-        by_days[days], done = error(), days
-    assert by_days[20] == before  # not enough to learn from: the older model's weather serves on its own
-    assert by_days[46] < 1.05 * before
-    assert by_days[115] < 1.05 * before

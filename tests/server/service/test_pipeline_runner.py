@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from tests.support.clocks import StillClock
 from tests.support.store.pipelines import pipeline_of
+from tests.support.store.stores import HOURS
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import Troubles
@@ -223,7 +224,7 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
         source = ScriptedPrices(flat_quotes(date(2025, 12, 1), date(2025, 12, 16), HOUR_S), clock=clock)
         assert not await pipeline_of(store, clock, prices=(source,)).catch_up()
         assert source.asked
-        assert (store.prices.count(), store.runs.newest(as_of=NOW + 1)) == (0, None)
+        assert (store.prices.count(), store.runs.newest(HOURS, as_of=NOW + 1)) == (0, None)
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import plain_run, quarters_of
-from tests.support.store.stores import store_quotes
+from tests.support.store.stores import HOURS, store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.known import IssuedSeries
@@ -53,7 +53,7 @@ NOW = utc("2025-11-05 10:00")
 
 def backcasts(store: Store, instant: int) -> list[Run]:
     """Return the past runs that a rehearsal has and the store has not."""
-    kept = {run.made_at for run in store.runs.since(0)}
+    kept = {run.made_at for run in store.runs.since(HOURS, 0)}
     return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs[HOUR_S] if run.made_at not in kept]
 
 

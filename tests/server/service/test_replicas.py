@@ -69,7 +69,7 @@ class Replica:
             self.clock,
             instance_id=self.store.state.instance_id(),
             read_prices=lambda start, end: self.store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
-            read_scores=self.store.scores.days,
+            read_scores=lambda first, last: self.store.scores.days("ee", first, last),
             pipeline_expected=False,
         )
         runner = Runner(app, shutdown_timeout=1)

@@ -15,7 +15,7 @@ from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
 from tests.support.store.pipelines import plain_run
 from tests.support.store.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
-from tests.support.store.stores import emptied, hourly, sources_of, store_quotes
+from tests.support.store.stores import HOURS, emptied, hourly, sources_of, store_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.lies import (
@@ -270,7 +270,7 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     outcomes = trial.until(at("14:30"), elering=right, entsoe=right)
     assert trial.shows(TODAY) == "right"
     assert outcomes[-1].wrong_since == at("14:00")
-    assert store.runs.newest() is None
+    assert store.runs.newest(HOURS) is None
     archive = store.prices.archive()
     assert [int(ts) for ts in archive.ts[archive.ts < day_end(old)]] == [day_start(old) + HOUR_S]
     assert archive.as_of(at("14:10")).of("ee").newest_day == TODAY, "as of no instant was the wrong tomorrow known"

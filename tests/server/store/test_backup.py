@@ -14,7 +14,7 @@ from sqlalchemy import make_url, select
 from tests.support import documents
 from tests.support.scripts import PROJECT
 from tests.support.store.postgresql import PostgresqlServer
-from tests.support.store.stores import DAY, run, series, whole_day
+from tests.support.store.stores import DAY, HOURS, run, series, whole_day
 from tunnihind.market import DAY_S, HOUR_S, day_start
 from tunnihind.store.schema import leases, metadata
 from tunnihind.store.store import Store
@@ -66,7 +66,7 @@ def require_whole(url: str, before: dict[str, list[Any]]) -> None:
     with Store(url) as store:
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW + 9)
         store.runs.add(run(NOW + HOUR_S))
-        newest = store.runs.newest()
+        newest = store.runs.newest(HOURS)
         assert newest is not None
         assert newest.made_at == NOW + HOUR_S
 

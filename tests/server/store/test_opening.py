@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.store.stores import DAY, HELD, run, series, whole_day
+from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
 from tunnihind.store.store import Store
 
@@ -47,7 +47,7 @@ def read_only(url: str, filled: Path) -> Iterator[Store]:
 def read_all(store: Store) -> None:
     assert len(store.archive().prices.everything().of("ee")) == 24
     assert list(store.archive().covariates.series) == ["ee_wind_mw"]
-    assert store.runs.newest() is not None
+    assert store.runs.newest(HOURS) is not None
     assert store.witnesses.held() == [HELD]
     assert store.health.all()["elering"].failures == 1
     assert store.lease().holder() is None
@@ -58,7 +58,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.prices.add(whole_day(DAY, price=float), source="a", seen_ts=SEEN),
     lambda store: store.covariates.add({"ee_wind_mw": [series(SEEN, [2.0])]}),
     lambda store: store.runs.add(run(SEEN)),
-    lambda store: store.runs.keep_score(None),
+    lambda store: store.runs.keep_score(HOURS, None),
     lambda store: store.witnesses.put(HELD),
     lambda store: store.health.succeeded("elering", SEEN),
     lambda store: store.lease().claim(),
@@ -101,7 +101,7 @@ def test_in_a_folder_that_cannot_be_written_reading_leaves_no_trace_at_all(
 def test_a_read_only_store_follows_what_another_process_writes(read_only: Store, url: str) -> None:
     with Store(url) as writer:
         writer.runs.add(run(SEEN + 3600))
-        newest = read_only.runs.newest()
+        newest = read_only.runs.newest(HOURS)
     assert newest is not None
     assert newest.made_at == SEEN + 3600
 

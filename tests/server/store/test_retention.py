@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.store.pipelines import plain_runs
-from tests.support.store.stores import DAY, HELD, emptied, run, series, utc, whole_day
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, QUARTER_S, delivery_day
+from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
 from tunnihind.store.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS
 from tunnihind.store.store import Store
 
@@ -62,14 +62,13 @@ def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], f
 
 
 def made(store: Store) -> list[int]:
-    return sorted(run.made_at for run in store.runs.since(0))
+    return sorted(run.made_at for run in store.runs.since(HOURS, 0))
 
 
 def issued(store: Store) -> dict[str, set[int]]:
     return {name: {one.issued_ts for one in issues} for name, issues in store.covariates.archive().series.items()}
 
 
-@settings(deadline=None, max_examples=40)
 @given(runs=_instants, covariates=st.dictionaries(_names, _issues.filter(bool)))
 def test_of_old_days_what_was_the_newest_when_it_mattered_is_kept_of_each(
     memory_store: Store, runs: list[int], covariates: dict[str, list[int]]
@@ -107,7 +106,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     for runs in issued_runs:
         store.runs.add_pair(runs)
     assert store.thin(NOW) > 0
-    hours, quarters = store.runs.since(0), store.runs.since(0, step_s=QUARTER_S)
+    hours, quarters = store.runs.since(HOURS, 0), store.runs.since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
@@ -138,7 +137,6 @@ def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issu
     }
 
 
-@settings(deadline=None, max_examples=40)
 @given(live=_issues, archived=_issues, days_later=st.integers(0, 3))
 def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     memory_store: Store, live: list[int], archived: list[int], days_later: int

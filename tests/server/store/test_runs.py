@@ -6,36 +6,37 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sqlalchemy import select
 
-from tests.support.store.stores import emptied, run, utc
+from tests.support.store.stores import HOURS, QUARTERS, emptied, run, utc
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.store.runs import delete_runs
 from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
 
 MADE = utc("2025-12-15T10:00")
 
-_percentiles = npst.arrays(np.float64, st.tuples(st.just(3), st.integers(0, 4)), elements=st.floats(-1e5, 1e5))
+CENTS = st.integers(-100_000_00, 100_000_00).map(lambda cents: cents / 100)
+
+_percentiles = npst.arrays(np.float64, st.tuples(st.just(3), st.integers(0, 4)), elements=CENTS)
 _inputs = st.dictionaries(st.text(), st.none() | st.integers() | st.floats(allow_nan=False) | st.lists(st.text()))
 
 
-@settings(deadline=None, max_examples=40)
 @given(percentiles=_percentiles, inputs=_inputs)
 def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floats, inputs: dict[str, object]) -> None:
     store = emptied(memory_store)
     p10, p50, p90 = np.sort(percentiles, axis=0)
     issued = Run(MADE, "tier", "ee", HOUR_S, MADE + HOUR_S, p10, p50, p90, inputs)
     store.runs.add(issued)
-    found = store.runs.newest()
+    found = store.runs.newest(HOURS)
     assert found is not None
     assert (found.made_at, found.tier, found.start_ts, found.inputs) == (MADE, "tier", MADE + HOUR_S, inputs)
     for name in ("p10", "p50", "p90"):
@@ -43,14 +44,14 @@ def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floa
 
 
 def test_without_a_run_there_is_no_newest_one(store: Store) -> None:
-    assert store.runs.newest() is None
-    assert store.runs.since(0) == []
+    assert store.runs.newest(HOURS) is None
+    assert store.runs.since(HOURS, 0) == []
 
 
 def test_the_newest_run_is_the_last_one_made_not_the_last_one_stored(store: Store) -> None:
     for made_at in (MADE, MADE + 3600, MADE - 3600):
         store.runs.add(run(made_at))
-    newest = store.runs.newest()
+    newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.made_at == MADE + 3600
 
@@ -58,26 +59,26 @@ def test_the_newest_run_is_the_last_one_made_not_the_last_one_stored(store: Stor
 def test_of_two_runs_of_one_instant_the_later_stored_is_the_newest(store: Store) -> None:
     store.runs.add(run(MADE, level=1.0))
     store.runs.add(run(MADE, level=2.0))
-    newest = store.runs.newest()
+    newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.p50[0] == 2.0
-    assert [one.p50[0] for one in store.runs.since(MADE)] == [2.0, 1.0]
+    assert [one.p50[0] for one in store.runs.since(HOURS, MADE)] == [2.0, 1.0]
 
 
 def test_a_run_from_the_future_is_not_seen_as_of_now(store: Store) -> None:
     store.runs.add(run(MADE))
     store.runs.add(run(MADE + 86_400))
-    newest = store.runs.newest(as_of=MADE)
+    newest = store.runs.newest(HOURS, as_of=MADE)
     assert newest is not None
     assert newest.made_at == MADE
-    assert [one.made_at for one in store.runs.since(MADE, as_of=MADE + 86_399)] == [MADE]
-    assert store.runs.newest(as_of=MADE - 1) is None
+    assert [one.made_at for one in store.runs.since(HOURS, MADE, as_of=MADE + 86_399)] == [MADE]
+    assert store.runs.newest(HOURS, as_of=MADE - 1) is None
 
 
 def test_runs_since_an_instant_come_newest_first(store: Store) -> None:
     for made_at in (MADE, MADE + 7200, MADE + 3600):
         store.runs.add(run(made_at))
-    assert [one.made_at for one in store.runs.since(MADE + 1)] == [MADE + 7200, MADE + 3600]
+    assert [one.made_at for one in store.runs.since(HOURS, MADE + 1)] == [MADE + 7200, MADE + 3600]
 
 
 def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
@@ -88,8 +89,8 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
     store.runs.add(hours)  # repeats the run of hours, not the newest of all
     assert kept_in_full(store) == [MADE, MADE]
     for step_s, expected in [(HOUR_S, [hours, hours]), (QUARTER_S, [quarters])]:
-        assert_the_same(store.runs.since(MADE, step_s=step_s), expected)
-        newest = store.runs.newest(step_s=step_s)
+        assert_the_same(store.runs.since(SeriesKey("ee", step_s), MADE), expected)
+        newest = store.runs.newest(SeriesKey("ee", step_s))
         assert newest is not None
         assert newest.says_the_same(expected[0])
 
@@ -102,30 +103,30 @@ def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out
         store.runs.add(one)
     with store.database.writing() as connection:
         connection.exec_driver_sql("UPDATE runs SET step_s = 3600 WHERE step_s = 900 AND repeats IS NOT NULL")
-    assert_the_same(store.runs.since(0), [hours])
-    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[:1])
-    newest = store.runs.newest()
+    assert_the_same(store.runs.since(HOURS, 0), [hours])
+    assert_the_same(store.runs.since(QUARTERS, 0), runs[:1])
+    newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.says_the_same(hours)
 
 
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
-    assert store.runs.score() is None
+    assert store.runs.score(HOURS) is None
     score = BacktestScore(mae=100 / 3, baseline_mae=40.0, skill=1 / 6, horizon_h=24)
-    store.runs.keep_score(BacktestScore(1.0, 2.0, 0.5, 24))
-    store.runs.keep_score(score)
-    assert store.runs.score() == score
-    store.runs.keep_score(None)
-    assert store.runs.score() is None
+    store.runs.keep_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24))
+    store.runs.keep_score(HOURS, score)
+    assert store.runs.score(HOURS) == score
+    store.runs.keep_score(HOURS, None)
+    assert store.runs.score(HOURS) is None
 
 
 def test_the_scores_of_hours_and_of_quarters_are_kept_apart(store: Store) -> None:
     hours, quarters = BacktestScore(1.0, 2.0, 0.5, 24), BacktestScore(3.0, 4.0, 0.25, 24)
-    store.runs.keep_score(hours)
-    assert store.runs.score(step_s=QUARTER_S) is None
-    store.runs.keep_score(quarters, step_s=QUARTER_S)
-    assert store.runs.score() == hours
-    assert store.runs.score(step_s=QUARTER_S) == quarters
+    store.runs.keep_score(HOURS, hours)
+    assert store.runs.score(QUARTERS) is None
+    store.runs.keep_score(QUARTERS, quarters)
+    assert store.runs.score(HOURS) == hours
+    assert store.runs.score(QUARTERS) == quarters
 
 
 def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> None:
@@ -133,10 +134,10 @@ def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> N
     broken = replace(hours, step_s=QUARTER_S, inputs={"not JSON": object()})
     with pytest.raises(TypeError):
         store.runs.add(hours, broken)
-    assert store.runs.newest() is None
+    assert store.runs.newest(HOURS) is None
     store.runs.add(hours, replace(hours, step_s=QUARTER_S))
-    assert store.runs.newest() is not None
-    assert store.runs.newest(step_s=QUARTER_S) is not None
+    assert store.runs.newest(HOURS) is not None
+    assert store.runs.newest(QUARTERS) is not None
 
 
 def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_full(store: Store) -> None:
@@ -147,12 +148,12 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
     with store.database.reading() as connection:
         sizes = connection.exec_driver_sql("SELECT length(p10) + length(p50) + length(p90) FROM runs").scalars()
         assert max(list(sizes)[1:]) < 100
-    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[::-1])
+    assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
     # The run that the others repeat is deleted, and one of them takes its place.
     with store.database.writing() as connection:
         delete_runs(connection, [1], store.database.damage)
     assert kept_in_full(store) == [MADE + HOUR_S]
-    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[:0:-1])
+    assert_the_same(store.runs.since(QUARTERS, 0), runs[:0:-1])
 
 
 def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
@@ -160,7 +161,7 @@ def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
     for one in runs:
         store.runs.add(one)
     assert kept_in_full(store) == [one.made_at for one in runs]
-    assert_the_same(store.runs.since(0, step_s=QUARTER_S), runs[::-1])
+    assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
 
 
 def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_them(store: Store) -> None:
@@ -169,14 +170,14 @@ def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_t
         store.runs.add(hours, replace(hours, step_s=QUARTER_S))
     store.prices.withdraw("ee", ["elering"], MADE + HOUR_S, None, MADE)
     for step_s in (HOUR_S, QUARTER_S):
-        assert [one.made_at for one in store.runs.since(0, step_s=step_s)] == [MADE]
+        assert [one.made_at for one in store.runs.since(SeriesKey("ee", step_s), 0)] == [MADE]
 
 
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
-    store.scores.keep(LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
-    [window] = store.scores.windows()
+    store.scores.keep("ee", LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
+    [window] = store.scores.windows("ee")
     assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
     assert window.by_days_ahead[2].n == 0
     assert math.isnan(window.by_days_ahead[2].mae)
@@ -223,9 +224,9 @@ def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full
     for one in runs:
         store.runs.add(one)
     assert kept_in_full(store) == [MADE]
-    assert_the_same(store.runs.since(0), runs[::-1])
-    assert_the_same(store.runs.since(MADE + 5 * 3600), runs[:4:-1])
-    newest = store.runs.newest()
+    assert_the_same(store.runs.since(HOURS, 0), runs[::-1])
+    assert_the_same(store.runs.since(HOURS, MADE + 5 * 3600), runs[:4:-1])
+    newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.says_the_same(runs[-1])
 
@@ -248,14 +249,14 @@ def test_a_run_that_says_anything_else_is_kept_in_full(store: Store, change: Cal
     for one in (first, changed, third):
         store.runs.add(one)
     assert MADE + 3600 in kept_in_full(store)
-    assert_the_same(store.runs.since(0), [third, changed, first])
+    assert_the_same(store.runs.since(HOURS, 0), [third, changed, first])
 
 
 def test_a_run_made_before_the_newest_one_is_kept_as_it_was_issued(store: Store) -> None:
     first, second, third = hourly_runs(3)
     for one in (third, first, second):
         store.runs.add(one)
-    assert_the_same(store.runs.since(0), [third, second, first])
+    assert_the_same(store.runs.since(HOURS, 0), [third, second, first])
 
 
 @given(removed=st.sets(st.integers(0, 9)))
@@ -268,5 +269,5 @@ def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store:
         ids = [numbers[MADE + hour * 3600] for hour in removed]
         assert delete_runs(connection, ids, store.database.damage) == len(ids)
     left = [one for hour, one in enumerate(runs) if hour not in removed]
-    assert_the_same(store.runs.since(0), left[::-1])
+    assert_the_same(store.runs.since(HOURS, 0), left[::-1])
     assert len(kept_in_full(store)) == min(1, len(left))

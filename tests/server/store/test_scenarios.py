@@ -4,20 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from sqlalchemy import text
 
 from tests.support.store.pipelines import plain_runs
+from tests.support.store.stores import HOURS
 from tunnihind.api.served_data import read_served_data
-from tunnihind.forecast.known import Floats
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
-from tunnihind.store.packing import pack_paths, unpack_paths
+from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.store import Store
 
 MADE = 1_765_792_800
-CENTS = st.integers(-50_000, 400_000).map(lambda cents: cents / 100)
 
 
 def rows(store: Store) -> int:
@@ -28,7 +24,7 @@ def rows(store: Store) -> int:
 def test_the_paths_of_a_run_come_back_to_the_last_bit(store: Store) -> None:
     runs = plain_runs(MADE)
     store.runs.add_pair(runs)
-    kept = store.scenarios.newest()
+    kept = store.scenarios.newest("ee")
     assert kept is not None
     assert runs.scenarios is not None
     assert kept.says_the_same(runs.scenarios)
@@ -38,7 +34,7 @@ def test_only_the_newest_runs_paths_are_kept(store: Store) -> None:
     for hour in range(3):
         store.runs.add_pair(plain_runs(MADE + hour * HOUR_S))
     assert rows(store) == 1
-    kept = store.scenarios.newest()
+    kept = store.scenarios.newest("ee")
     assert kept is not None
     assert kept.made_at == MADE + 2 * HOUR_S
 
@@ -54,11 +50,11 @@ def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
     first, second = plain_runs(MADE), plain_runs(MADE + HOUR_S)
     store.runs.add_pair(first)
     assert second.scenarios is not None
-    broken = replace(second.scenarios, eur_mwh=np.full((20, 2), np.nan))
+    broken = replace(second.scenarios, eur_mwh=np.full((20, 2), 1 / 3))
     with pytest.raises(ValueError, match="more than two decimals"):
         store.runs.add(second.hours, second.by_step[QUARTER_S], scenarios=broken)
-    assert [run.made_at for run in store.runs.since(0)] == [MADE]
-    kept = store.scenarios.newest()
+    assert [run.made_at for run in store.runs.since(HOURS, 0)] == [MADE]
+    kept = store.scenarios.newest("ee")
     assert kept is not None
     assert kept.made_at == MADE
 
@@ -75,25 +71,7 @@ def test_only_paths_that_agree_with_the_served_run_are_served(store: Store) -> N
         with store.database.writing() as connection:
             connection.execute(
                 text("UPDATE scenarios SET made_at = :made_at, start_ts = :start_ts, paths = :paths"),
-                {"made_at": other.made_at, "start_ts": other.start_ts, "paths": pack_paths(other.eur_mwh)},
+                {"made_at": other.made_at, "start_ts": other.start_ts, "paths": pack_hundredths(other.eur_mwh)},
             )
-        assert store.scenarios.newest() is not None
+        assert store.scenarios.newest("ee") is not None
         assert read_served_data(store, ESTONIA, MADE).scenarios is None
-
-
-def test_after_an_upgrade_there_are_none_until_the_next_run(store: Store) -> None:
-    store.runs.add(plain_runs(MADE).hours)
-    data = read_served_data(store, ESTONIA, MADE)
-    assert data.hours.run is not None
-    assert data.scenarios is None
-
-
-@given(npst.arrays(np.float64, st.tuples(st.just(20), st.integers(1, 30)), elements=CENTS))
-def test_packed_paths_come_back_to_the_last_bit(paths: Floats) -> None:
-    assert unpack_paths(pack_paths(paths), 20).tobytes() == paths.tobytes()
-
-
-@pytest.mark.parametrize("packed", [b"", b"x", pack_paths(np.ones((19, 7)))])
-def test_damaged_paths_are_refused(packed: bytes) -> None:
-    with pytest.raises(ValueError, match="paths"):
-        unpack_paths(packed, 20)

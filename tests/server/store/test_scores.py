@@ -36,8 +36,8 @@ def scored(issued_on: date, days_ahead: int = 1) -> DayScores:
 def test_a_days_scores_come_back_with_what_is_unknown(store: Store) -> None:
     whole = replace(scored(DAY, 7), week=Savings(60.0, 40.0, 50.0, 75.0))
     with_hole = replace(scored(DAY), plans={}, seven_day_mean_mae=math.nan)
-    store.scores.keep(LiveScores(days=(whole, with_hole)))
-    found_hole, found = store.scores.days(DAY, DAY)
+    store.scores.keep("ee", LiveScores(days=(whole, with_hole)))
+    found_hole, found = store.scores.days("ee", DAY, DAY)
     assert found.scores.n == HOURS
     assert found.scores.coverage80 == SCORES.coverage80
     assert found.scores.skill == pytest.approx(SCORES.skill)
@@ -48,10 +48,10 @@ def test_a_days_scores_come_back_with_what_is_unknown(store: Store) -> None:
 
 def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
     before = [scored(DAY - timedelta(days=back), lead) for back in range(3) for lead in (1, 2)]
-    store.scores.keep(LiveScores(days=tuple(before)))
+    store.scores.keep("ee", LiveScores(days=tuple(before)))
     again = replace(scored(DAY - timedelta(days=1)), tier="prices")
-    store.scores.keep(LiveScores(days=(again,)))
-    kept = store.scores.days(date(2000, 1, 1), date(2050, 1, 1))
+    store.scores.keep("ee", LiveScores(days=(again,)))
+    kept = store.scores.days("ee", date(2000, 1, 1), date(2050, 1, 1))
     found = [(day.issued_on, day.days_ahead, day.tier) for day in kept]
     assert found == [
         (DAY - timedelta(days=2), 1, "weather"),
@@ -60,40 +60,32 @@ def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
         (DAY, 1, "weather"),
         (DAY, 2, "weather"),
     ]
-    assert store.scores.newest_issue() == DAY
+    assert store.scores.newest_issue("ee") == DAY
 
 
 def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Store) -> None:
     decisions = Decisions({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
     window = WindowScores(7, {1: SCORES}, SCORES, {1: 41.07}, decisions)
     version = store.state.version()
-    store.scores.keep(LiveScores(windows=(window,), months=Months(issued=(MonthScores("2025-11", window),))))
+    store.scores.keep("ee", LiveScores(windows=(window,), months=Months(issued=(MonthScores("2025-11", window),))))
     assert store.state.version() > version
-    [found] = store.scores.windows()
+    [found] = store.scores.windows("ee")
     assert found.decisions.by_days_ahead == decisions.by_days_ahead
     assert math.isnan(found.decisions.week.share)
-    assert [month.month for month in store.scores.months().issued] == ["2025-11"]
-
-
-def test_windows_of_a_version_that_knew_no_decisions_are_still_served(store: Store) -> None:
-    figures = {name: getattr(SCORES, name) for name in Scores.__slots__}
-    store.state.write("live scores", [{"days": 7, "by_days_ahead": {"1": figures}, "overall": figures}])
-    [window] = store.scores.windows()
-    assert window.overall == SCORES
-    assert window.decisions.by_days_ahead == {}
+    assert [month.month for month in store.scores.months("ee").issued] == ["2025-11"]
 
 
 def test_an_empty_store_has_none(store: Store) -> None:
-    assert store.scores.newest_issue() is None
-    assert store.scores.days(date(2000, 1, 1), date(2050, 1, 1)) == []
-    assert (store.scores.windows(), store.scores.months()) == ((), Months())
+    assert store.scores.newest_issue("ee") is None
+    assert store.scores.days("ee", date(2000, 1, 1), date(2050, 1, 1)) == []
+    assert (store.scores.windows("ee"), store.scores.months("ee")) == ((), Months())
 
 
 def test_a_year_of_scores_takes_less_than_half_a_megabyte(path: Path, store: Store) -> None:
     days = [scored(DAY - timedelta(days=back), lead) for back in range(365, 0, -1) for lead in range(1, 8)]
     with store.database.reading() as connection:
         before = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-    store.scores.keep(LiveScores(days=tuple(days)))
+    store.scores.keep("ee", LiveScores(days=tuple(days)))
     with store.database.reading() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() - before
         assert pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one() < 500_000

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.store.stores import DAY, HELD, run, series, utc, whole_day
+from tests.support.store.stores import DAY, HELD, HOURS, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.state import Fact, StateBook
@@ -24,7 +24,7 @@ SERVED: dict[str, Callable[[Store], object]] = {
     "a run": lambda store: store.runs.add(run(NOW)),
     "a held day": lambda store: store.witnesses.put(HELD),
     "a source that is asked": lambda store: store.state.has_price_sources(["elering"]),
-    "a score": lambda store: store.runs.keep_score(BacktestScore(1.0, 2.0, 0.5, 24)),
+    "a score": lambda store: store.runs.keep_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24)),
 }
 
 NOT_SERVED: dict[str, Callable[[Store], object]] = {
@@ -38,7 +38,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.refreshed(NOW),
     "thinning": lambda store: store.thin(NOW),
-    "reading": lambda store: (store.archive(), store.runs.newest(), store.witnesses.held()),
+    "reading": lambda store: (store.archive(), store.runs.newest(HOURS), store.witnesses.held()),
 }
 
 

@@ -12,7 +12,7 @@ from tests.support.markets.runs import run_with
 from tests.support.upstreams.elering import Quotes
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, ZONES, Zone, day_end, day_start, hours_of
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, SeriesKey, Zone, day_end, day_start, hours_of
 from tunnihind.sources.base import days
 from tunnihind.store.prices import Added, Price
 from tunnihind.store.schema import metadata
@@ -20,6 +20,9 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
 DAY = date(2025, 12, 15)
+
+HOURS = SeriesKey("ee", HOUR_S)
+QUARTERS = SeriesKey("ee", QUARTER_S)
 
 HELD = Witness(
     source="elering",

@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create prices, witnesses, covariates, runs, source_health, leases and state."""
+    """Create all tables."""
     op.create_table(
         "prices",
         sa.Column("zone", sa.Text, nullable=False),
@@ -39,6 +39,8 @@ def upgrade() -> None:
         sa.Column("lead_s", sa.Integer, nullable=False),
         sa.Column("issued_ts", sa.BigInteger, nullable=False),
         sa.Column("start_ts", sa.BigInteger, nullable=False),
+        sa.Column("run_ts", sa.BigInteger),
+        sa.Column("scale", sa.Integer, nullable=False),
         sa.Column("series", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("name", "lead_s", "issued_ts", name="pk_covariates"),
     )
@@ -47,15 +49,49 @@ def upgrade() -> None:
         "runs",
         sa.Column("id", sa.Integer, nullable=False),
         sa.Column("made_at", sa.BigInteger, nullable=False),
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("step_s", sa.Integer, nullable=False),
         sa.Column("tier", sa.Text, nullable=False),
         sa.Column("start_ts", sa.BigInteger, nullable=False),
         sa.Column("p10", sa.LargeBinary, nullable=False),
         sa.Column("p50", sa.LargeBinary, nullable=False),
         sa.Column("p90", sa.LargeBinary, nullable=False),
-        sa.Column("inputs", sa.Text, nullable=False),
+        sa.Column("repeats", sa.Integer),
+        sa.Column("inputs", sa.LargeBinary),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
     )
     op.create_index("ix_runs_made_at", "runs", ["made_at"])
+    op.create_table(
+        "scenarios",
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("made_at", sa.BigInteger, nullable=False),
+        sa.Column("start_ts", sa.BigInteger, nullable=False),
+        sa.Column("paths", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("zone", name="pk_scenarios"),
+    )
+    op.create_table(
+        "backtest_forecasts",
+        sa.Column("model", sa.Text, nullable=False),
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("issued_ts", sa.BigInteger, nullable=False),
+        sa.Column("step_s", sa.Integer, nullable=False),
+        sa.Column("start_ts", sa.BigInteger, nullable=False),
+        sa.Column("p10", sa.LargeBinary, nullable=False),
+        sa.Column("p50", sa.LargeBinary, nullable=False),
+        sa.Column("p90", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("model", "zone", "issued_ts", "step_s", name="pk_backtest_forecasts"),
+    )
+    op.create_table(
+        "day_scores",
+        sa.Column("zone", sa.Text, nullable=False),
+        sa.Column("issued_on", sa.Date, nullable=False),
+        sa.Column("days_ahead", sa.Integer, nullable=False),
+        sa.Column("made_at", sa.BigInteger, nullable=False),
+        sa.Column("tier", sa.Text, nullable=False),
+        sa.Column("figures", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("zone", "issued_on", "days_ahead", name="pk_day_scores"),
+        sqlite_with_rowid=False,
+    )
     op.create_table(
         "source_health",
         sa.Column("source", sa.Text, nullable=False),
@@ -63,6 +99,8 @@ def upgrade() -> None:
         sa.Column("ok_ts", sa.BigInteger),
         sa.Column("failures", sa.Integer, nullable=False),
         sa.Column("error", sa.Text, nullable=False),
+        sa.Column("fault", sa.Text),
+        sa.Column("status", sa.Integer),
         sa.PrimaryKeyConstraint("source", name="pk_source_health"),
     )
     op.create_table(
