@@ -24,7 +24,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import AccuracyPage, DashboardPage, ReferencePage, dashboard_handler, page_handler
+from tunnihind.web.pages import AccuracyPage, DashboardPage, dashboard_handler, page_handler, reference_page
 from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
@@ -105,7 +105,7 @@ def _documents(settings: Settings, instance_id: str | None, mode: Mode) -> Mappi
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
-        "/docs": page_handler(ReferencePage(settings, document, mode)),
+        "/docs": page_handler(reference_page(settings, document, mode)),
     }
 
 

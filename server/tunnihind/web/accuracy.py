@@ -78,7 +78,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Month:
+class ScoredMonth:
     """A month's figures and its first day."""
 
     first: date
@@ -125,7 +125,7 @@ class AccuracySummary:
 
     ahead: int
     is_backtest: bool
-    months: tuple[Month, ...]
+    months: tuple[ScoredMonth, ...]
     window: Figures | None
     week: Trio | None
     charts: tuple[BarChart, ...]
@@ -159,8 +159,8 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
     )
 
 
-def _month(month: MonthScores, ahead: int) -> Month:
-    return Month(date.fromisoformat(f"{month.month}-01"), Figures.of(month.scores, ahead))
+def _month(month: MonthScores, ahead: int) -> ScoredMonth:
+    return ScoredMonth(date.fromisoformat(f"{month.month}-01"), Figures.of(month.scores, ahead))
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
@@ -173,7 +173,7 @@ def _shares(plans: PlanScores) -> Trio:
     return Trio(plans.share, plans.seven_day_mean_share, plans.baseline_share)
 
 
-def _charts(months: Sequence[Month], texts: Texts) -> Iterator[BarChart]:
+def _charts(months: Sequence[ScoredMonth], texts: Texts) -> Iterator[BarChart]:
     def euros(error: float) -> str:
         return texts.number(error, 0)
 

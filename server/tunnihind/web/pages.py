@@ -129,33 +129,23 @@ def _render(template: str, settings: Settings, options: PageOptions, mode: Mode,
     return page.render(t=texts_in(options.lang), options=options, settings=settings, mode=mode, **data).encode()
 
 
-class ReferencePage:
-    """The API reference, made from the OpenAPI document once for each set of options."""
+def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> Page:
+    """Return the API reference, made from the OpenAPI document once for each set of options."""
 
-    def __init__(self, settings: Settings, document: dict[str, Any], mode: Mode) -> None:
-        self._settings = settings
-        self._mode = mode
-        self._document = document
-        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
-
-    def __call__(self, options: PageOptions, coding: Coding) -> Representation:
-        """Return the page in a coding."""
-        options = PageOptions(lang=options.lang, theme=options.theme)
-        if (options, coding) not in self._ready:
-            html = self._html(options)
-            self._ready[options, coding] = _represent(html, coding, _FIVE_MINUTES)
-        return self._ready[options, coding]
-
-    def _html(self, options: PageOptions) -> bytes:
-        return _render(
+    @cache
+    def made(options: PageOptions, coding: Coding) -> Representation:
+        html = _render(
             "reference.html",
-            self._settings,
+            settings,
             options,
-            self._mode,
-            api=Reference.of(self._document, self._settings, options.lang),
-            recipes=recipes(self._settings, options.lang),
-            vat=vat_text(self._settings.vat_rate),
+            mode,
+            api=Reference.of(document, settings, options.lang),
+            recipes=recipes(settings, options.lang),
+            vat=vat_text(settings.vat_rate),
         )
+        return _represent(html, coding, _FIVE_MINUTES)
+
+    return lambda options, coding: made(PageOptions(lang=options.lang, theme=options.theme), coding)
 
 
 class DashboardPage:

@@ -71,7 +71,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """One answer of a resource."""
 
     status: str
@@ -92,7 +92,7 @@ class Operation:
     summary: str
     description: tuple[Markup, ...]
     parameters: tuple[Parameter, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[Response, ...]
     problems: tuple[str, ...]
     example: str
 
@@ -108,7 +108,7 @@ class Reference:
     rules: tuple[tuple[str, Markup], ...]
     operations: tuple[Operation, ...]
     schemas: tuple[Schema, ...]
-    problems: tuple[Answer, ...]
+    problems: tuple[Response, ...]
     headers: tuple[tuple[str, Markup], ...]
 
     @classmethod
@@ -128,7 +128,7 @@ class Reference:
             ),
             schemas=tuple(_schema(name, schema, say) for name, schema in components["schemas"].items()),
             problems=tuple(
-                Answer(status, inline(say(answer["description"])), None)
+                Response(status, inline(say(answer["description"])), None)
                 for status, answer in components["responses"].items()
                 if "content" in answer
             ),
@@ -199,14 +199,14 @@ def _parameter(parameter: Node, say: Translate) -> Parameter:
     )
 
 
-def _answers(responses: Node, shared: Node, say: Translate) -> Iterator[Answer]:
+def _answers(responses: Node, shared: Node, say: Translate) -> Iterator[Response]:
     for status, given in responses.items():
         if _is_shared_problem(status, given):
             continue
         answer = shared[_name(given["$ref"])] if "$ref" in given else given
         schemas = [media["schema"].get("items", media["schema"]) for media in answer.get("content", {}).values()]
         refers_to = next((_name(schema["$ref"]) for schema in schemas if "$ref" in schema), None)
-        yield Answer(status, inline(say(answer["description"])), refers_to)
+        yield Response(status, inline(say(answer["description"])), refers_to)
 
 
 def _is_shared_problem(status: str, answer: Node) -> bool:
