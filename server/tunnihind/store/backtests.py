@@ -7,14 +7,13 @@ same transaction deletes these forecasts, and they are made again.
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_percentiles
-from tunnihind.store.rows import Cells, Hour, Instant, Rows, Step
+from tunnihind.store.rows import Hour, Instant, Plain, Rows, Shape, Step, singly
 from tunnihind.store.schema import backtest_forecasts as table
 from tunnihind.store.state import StateBook
 
@@ -29,7 +28,7 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _forecast, database.damage)
+        self.rows = Rows(table, _Row, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
         """Return a model's forecasts of a series by their instant. Raises StoreError."""
@@ -85,10 +84,10 @@ class BacktestBook:
         self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
 
 
-class _Row(msgspec.Struct):
+class _Row(Shape):
     """A row of the table."""
 
-    model: str
+    model: Plain
     zone: Zone
     issued_ts: Instant
     step_s: Step
@@ -98,9 +97,8 @@ class _Row(msgspec.Struct):
     p90: bytes
 
 
-def _forecast(cells: Cells) -> NextDay:
+def _forecast(row: _Row) -> NextDay:
     """Return the forecast that a row holds. Raises ValueError."""
-    row = msgspec.convert(cells, _Row)
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Final
 
 import msgspec
@@ -21,7 +20,7 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
-from tunnihind.store.rows import Instant, Rows
+from tunnihind.store.rows import Instant, Plain, Rows, Shape
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
@@ -53,11 +52,12 @@ class Holder:
     beat_ts: int
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _Row(Shape):
     """A row of the table; a process's number is never 0 or less, which would address a group."""
 
-    token: str
-    host: str
+    name: Plain
+    token: Plain
+    host: Plain
     pid: Annotated[int, msgspec.Meta(ge=1, le=_HIGHEST_PID)]
     beat_ts: Instant
 
@@ -74,7 +74,7 @@ class Lease:
         self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
-        self._rows = Rows(table, partial(msgspec.convert, type=_Row), database.damage)
+        self._rows = Rows(table, _Row, list, database.damage)
         self._is_ours = table.c.name == name, table.c.token == self._token
         self._watched: _Row | None = None
         self._watched_since = 0.0

@@ -1,6 +1,5 @@
 """The scenarios of each zone's newest run. Those of earlier runs are not kept: they would take 60 MB a year."""
 
-import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
@@ -9,7 +8,7 @@ from tunnihind.market import Zone
 from tunnihind.store.database import Database
 from tunnihind.store.engines.upsert import upsert
 from tunnihind.store.packing import HIGHEST_PRICE, pack_hundredths, unpack_hundredths
-from tunnihind.store.rows import Cells, Hour, Instant, Rows
+from tunnihind.store.rows import Hour, Instant, Rows, Shape, singly
 from tunnihind.store.schema import scenarios as table
 
 
@@ -18,7 +17,7 @@ class ScenarioBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = Rows(table, _scenarios, database.damage)
+        self.rows = Rows(table, _Fields, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
@@ -37,19 +36,18 @@ def replace_scenarios(connection: Connection, scenarios: Scenarios) -> None:
     upsert(connection, table, [row])
 
 
-class _Fields(msgspec.Struct):
-    """A row's columns."""
+class _Fields(Shape):
+    """A row of the table."""
 
-    made_at: Instant
     zone: Zone
+    made_at: Instant
     start_ts: Hour
     paths: bytes
 
 
-def _scenarios(cells: Cells) -> Scenarios:
+def _scenarios(row: _Fields) -> Scenarios:
     """Return what a row holds. Raises ValueError."""
-    one = msgspec.convert(cells, _Fields)
-    paths = unpack_hundredths(one.paths, "paths")
+    paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are no prices")
-    return Scenarios(one.made_at, one.zone, one.start_ts, paths.reshape(SCENARIOS, -1))
+    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))

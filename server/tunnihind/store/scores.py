@@ -15,7 +15,7 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths
-from tunnihind.store.rows import YEARS, Cells, Instant, Rows
+from tunnihind.store.rows import YEARS, Instant, Plain, Rows, Shape, singly
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
 
@@ -36,7 +36,7 @@ class ScoreBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _row, database.damage)
+        self.rows = Rows(table, _Row, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Keep a zone's scores. They replace what was kept of their days; all others stay. Raises StoreError."""
@@ -93,20 +93,19 @@ def _cells(day: DayScores) -> dict[str, Any]:
     }
 
 
-class _Row(msgspec.Struct):
+class _Row(Shape):
     """A row of the table."""
 
     zone: Zone
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
     made_at: Instant
-    tier: str
+    tier: Plain
     figures: bytes
 
 
-def _row(cells: Cells) -> DayScores:
+def _row(row: _Row) -> DayScores:
     """Return the scores that a row holds. Raises ValueError."""
-    row = msgspec.convert(cells, _Row)
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")

@@ -22,6 +22,7 @@ from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
 from tunnihind.sources.weather_points import POINTS
+from tunnihind.store.covariates import Superfluous
 from tunnihind.store.store import Store
 
 NOW = local("2025-02-10 20:10")
@@ -251,11 +252,11 @@ async def test_a_full_disk_loses_no_run(
 ) -> None:
     refill, failures = store.covariates.refill, [True, True]
 
-    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], now: int) -> int:
+    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
         if failures:
             failures.pop()
             raise StoreError("database or disk is full")
-        return refill(series, now)
+        return refill(series, superfluous)
 
     monkeypatch.setattr(store.covariates, "refill", sometimes_full)
     clock.nap_s = 30
