@@ -17,11 +17,10 @@ from sqlalchemy import Connection, Date, Table, func, insert, inspect, select
 from tunnihind.errors import StoreError
 from tunnihind.store.address import parsed
 from tunnihind.store.database import Database
-from tunnihind.store.revision import current
+from tunnihind.store.revision import current, upgrade
 from tunnihind.store.rows import Rows
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
-from tunnihind.store.upgrade import upgrade
 
 _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60

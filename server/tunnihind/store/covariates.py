@@ -15,12 +15,12 @@ from sqlalchemy.types import NullType
 
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_series, unpack_series
 from tunnihind.store.rows import DAMAGE, EARLIEST, LATEST, Cells, Hour, Instant, Plain, Rows, Shape
 from tunnihind.store.schema import covariates as table
+from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]

@@ -10,7 +10,7 @@ from sqlalchemy import delete
 
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import Instant, Number, Plain, Rows, Shape, singly
 from tunnihind.store.schema import source_health as table
 

@@ -14,12 +14,12 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from tunnihind.forecast.known import PriceArchive
 from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
-from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
 from tunnihind.store.packing import HIGHEST_PRICE
 from tunnihind.store.rows import DAMAGE, EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Rows, Shape, Step
 from tunnihind.store.schema import prices as table
 from tunnihind.store.schema import runs
+from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 AGREED: Final = "agreed"

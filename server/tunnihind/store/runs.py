@@ -1,4 +1,4 @@
-"""The archive of forecast runs, each exactly as it was issued."""
+"""The archive of forecast runs, each exactly as it was issued, and the scenarios of each zone's newest run."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,14 +10,22 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import Run, RunPair, Scenarios
+from tunnihind.forecast.run import SCENARIOS, Run, RunPair, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_hundredths, pack_text, unpack_percentiles, unpack_text
+from tunnihind.store.engines.base import upsert
+from tunnihind.store.packing import (
+    HIGHEST_PRICE,
+    pack_hundredths,
+    pack_text,
+    unpack_hundredths,
+    unpack_percentiles,
+    unpack_text,
+)
 from tunnihind.store.rows import EARLIEST, LATEST, Hour, Instant, Number, Plain, Rows, Shape, Step, from_json, singly
-from tunnihind.store.scenarios import replace_scenarios
 from tunnihind.store.schema import runs as table
+from tunnihind.store.schema import scenarios as scenarios_table
 from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
@@ -240,3 +248,44 @@ def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElemen
 
 def _score_key(of: SeriesKey) -> str:
     return f"{_SCORE} {of.zone} {of.step_s}"
+
+
+class ScenarioBook:
+    """Reads the scenarios of a store. `RunArchive.add` writes them with their run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.rows = Rows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
+
+    def newest(self, zone: Zone) -> Scenarios | None:
+        """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
+        with self._database.reading() as connection:
+            return self.rows.first(connection, scenarios_table.c.zone == zone)
+
+
+def replace_scenarios(connection: Connection, scenarios: Scenarios) -> None:
+    """Keep scenarios in place of those of their zone that were kept before."""
+    row = {
+        "zone": scenarios.zone,
+        "made_at": scenarios.made_at,
+        "start_ts": scenarios.start_ts,
+        "paths": pack_hundredths(scenarios.eur_mwh),
+    }
+    upsert(connection, scenarios_table, [row])
+
+
+class _ScenariosRow(Shape):
+    """A row of scenarios."""
+
+    zone: Zone
+    made_at: Instant
+    start_ts: Hour
+    paths: bytes
+
+
+def _scenarios(row: _ScenariosRow) -> Scenarios:
+    """Return what a row holds. Raises ValueError."""
+    paths = unpack_hundredths(row.paths, "paths")
+    if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
+        raise ValueError("its paths are no prices")
+    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))

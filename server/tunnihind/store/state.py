@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import Instant, Plain, Rows, Shape, from_json, singly
 from tunnihind.store.schema import state as table
 

@@ -10,18 +10,16 @@ from sqlalchemy import Connection
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.forecast.known import Archive
 from tunnihind.market import Zone
-from tunnihind.store.backtests import BacktestBook
 from tunnihind.store.covariates import CovariateBook, Passing
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgraded
+from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
 from tunnihind.store.rows import END_HOUR, DamageLog, Rows
-from tunnihind.store.runs import RunArchive
-from tunnihind.store.scenarios import ScenarioBook
+from tunnihind.store.runs import RunArchive, ScenarioBook
 from tunnihind.store.schema import metadata
-from tunnihind.store.scores import ScoreBook
+from tunnihind.store.scores import BacktestBook, ScoreBook
 from tunnihind.store.state import StateBook
 from tunnihind.store.witnesses import WitnessBook
 
@@ -103,13 +101,14 @@ class Store:
         return [book.rows for book in books]
 
     def name_damaged(self) -> None:
-        """Look through all tables, so that the log names what is damaged.
+        """Look through the tables that `remove_damaged` doesn't, so that the log names what is damaged.
 
         Raises StoreError.
         """
         with self.database.reading() as connection:
             for rows in self.tables():
-                rows.damaged(connection)
+                if rows not in {self.prices.rows, self.covariates.rows}:
+                    rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return whose prices of [first_ts, end_ts) a second source may still contradict, by zone and delivery day.
@@ -136,8 +135,6 @@ class Store:
             if is_replica and self.state.lacks_instance_id():
                 raise empty(self.database)
         elif not is_current(self.database):
-            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
-
             upgrade(self.database)
         if not self.database.read_only:
             self.database.require_rights(metadata.tables)

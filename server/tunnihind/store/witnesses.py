@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, delete
 
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Rows, Shape, from_json, singly
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook

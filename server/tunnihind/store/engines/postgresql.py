@@ -22,8 +22,7 @@ from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost
 from tunnihind.foreign_text import one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
-from tunnihind.store.engines.postgresql_changes import CHANNEL, changes
-from tunnihind.store.engines.postgresql_connection import WaitingConnection
+from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, changes
 
 _LOG: Final = logging.getLogger(__name__)
 
