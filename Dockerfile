@@ -7,6 +7,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY web web
 COPY server server
+COPY custom_components/tunnihind/prices/rates.json custom_components/tunnihind/prices/
 # The versions the project is tested with are constraints in pyproject.toml, which uv minds.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \
  && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode ".[postgresql]"

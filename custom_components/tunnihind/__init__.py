@@ -8,15 +8,12 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
 from . import issues
-from .card import command as card_command
+from .card import feed as card_feed
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import async_follow_server, async_register_server, async_rename_plans
-from .entities.saved_sensor import async_remove_unfitting_sums
-from .entity import async_remove_selling_entities
-from .number import async_remove_unfitting_numbers
-from .prices.selling import selling_from
+from .devices import async_follow_server, async_rename_plans
+from .entity import async_remove_unfitting
 from .services import async_setup_services
 from .storage import Storage
 
@@ -30,7 +27,7 @@ PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions, which say in plain words when no server is loaded, and serve the card."""
     async_setup_services(hass)
-    card_command.async_register(hass)
+    card_feed.async_register(hass)
     await card_module.async_serve(hass)
     return True
 
@@ -42,12 +39,10 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
     entry.runtime_data = coordinator
-    coordinator.server_device_id = async_register_server(hass, entry)
-    if coordinator.selling is None:
-        async_remove_selling_entities(hass, entry)
+    async_follow_server(hass, entry)
+    async_remove_unfitting(hass, entry)
     await hass.config_entries.async_forward_entry_setups(entry, _READ_BY_AUTOMATIONS)
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
-    async_follow_server(hass, entry)
     issues.async_watch(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
@@ -76,8 +71,5 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
     async_rename_plans(hass, entry)
-    async_remove_unfitting_numbers(hass, entry)
-    async_remove_unfitting_sums(hass, entry)
-    if selling_from(entry.options) is None:
-        async_remove_selling_entities(hass, entry)
+    async_remove_unfitting(hass, entry)
     coordinator.async_apply_options()

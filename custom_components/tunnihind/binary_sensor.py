@@ -1,8 +1,8 @@
 """What automations trigger on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, override
+from typing import Final, override
 
 # Exported, but since 2026.10 not to type checkers; where it lies now older versions don't have it.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
@@ -10,7 +10,6 @@ from homeassistant.components.binary_sensor import (  # type: ignore[attr-define
     BinarySensorEntity,
     BinarySensorEntityDescription,
 )
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -18,11 +17,13 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .coordinator import TunnihindConfigEntry
 from .entity import (
     NEGATIVE_SELLING_PRICE,
+    WINDOW,
+    Attributes,
     DataEntity,
     PlanEntity,
     PriceEntity,
     SellingEntity,
-    on_every_plan,
+    add_to_plans,
     while_selling,
 )
 from .household.prices_now import PricesNow
@@ -38,17 +39,16 @@ class PriceBinaryDescription(BinarySensorEntityDescription):
     """A binary sensor that shows an answer about the prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
-    attributes_fn: Callable[[PricesNow], Mapping[str, Any]] | None = None
+    attributes_fn: Callable[[PricesNow], Attributes] | None = None
 
 
-def _end(instant: int | None) -> Mapping[str, Any]:
+def _end(instant: int | None) -> Attributes:
     return {} if instant is None else {"end": local(instant).isoformat()}
 
 
 def _negative(key: str) -> PriceBinaryDescription:
     return PriceBinaryDescription(
         key=key,
-        translation_key=key,
         is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
         attributes_fn=lambda prices: _end(prices.negative_until),
     )
@@ -57,26 +57,22 @@ def _negative(key: str) -> PriceBinaryDescription:
 PRICE_BINARY_SENSORS: Final = (
     PriceBinaryDescription(
         key="cheap_hour",
-        translation_key="cheap_hour",
         is_on_fn=lambda prices: prices.is_cheap,
     ),
     _negative("negative_price"),
     PriceBinaryDescription(
         key="tomorrow_known",
-        translation_key="tomorrow_known",
         is_on_fn=lambda prices: prices.tomorrow_prices is not None,
     ),
 )
 NEGATIVE_SALE: Final = _negative(NEGATIVE_SELLING_PRICE)
 DATA_PROBLEM: Final = BinarySensorEntityDescription(
     key="data_problem",
-    translation_key="data_problem",
     device_class=BinarySensorDeviceClass.PROBLEM,
     entity_category=EntityCategory.DIAGNOSTIC,
 )
-WINDOW: Final = BinarySensorEntityDescription(
-    key="window",
-    translation_key="window",
+RUNNING: Final = BinarySensorEntityDescription(
+    key=WINDOW,
     device_class=BinarySensorDeviceClass.RUNNING,
 )
 
@@ -88,14 +84,10 @@ async def async_setup_entry(
 ) -> None:
     """Add the server's binary sensors, and each plan's to the plan's device."""
     coordinator = entry.runtime_data
-
-    def add_plan(plan: ConfigSubentry) -> None:
-        async_add_entities([WindowSensor(coordinator, plan, WINDOW)], config_subentry_id=plan.subentry_id)
-
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
     while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SALE)]))
-    on_every_plan(entry, add_plan)
+    add_to_plans(entry, async_add_entities, WindowSensor, [RUNNING])
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
@@ -110,7 +102,7 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
     @property
     @override
-    def extra_state_attributes(self) -> Mapping[str, Any] | None:
+    def extra_state_attributes(self) -> Attributes | None:
         attributes_fn = self.entity_description.attributes_fn
         return attributes_fn(self.prices) if attributes_fn else None
 
@@ -129,7 +121,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
     @property
     @override
-    def extra_state_attributes(self) -> Mapping[str, Any]:
+    def extra_state_attributes(self) -> Attributes:
         return {"problems": self._problems}
 
     @property
@@ -147,7 +139,7 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
 
     @property
     @override
-    def extra_state_attributes(self) -> Mapping[str, Any]:
+    def extra_state_attributes(self) -> Attributes:
         if self.decision is None:
             return _why_no_window(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
@@ -157,6 +149,6 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
         }
 
 
-def _why_no_window(outcome: NoWindow) -> Mapping[str, Any]:
+def _why_no_window(outcome: NoWindow) -> Attributes:
     run = outcome.last_run
     return {"reason": outcome.reason, "last_ended": local(run.end).isoformat() if run else None}

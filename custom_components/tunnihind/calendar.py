@@ -15,7 +15,7 @@ from .plans.outcome import Decision
 from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
-PLANS: Final = CalendarEntityDescription(key="plans", translation_key="plans")
+PLANS: Final = CalendarEntityDescription(key="plans")
 
 
 async def async_setup_entry(
@@ -28,7 +28,10 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans: the one that runs or comes next, and those of the last two weeks."""
+    """The windows of all plans: those of the last two weeks, and the one that runs or comes next.
+
+    Of plans by their price limit it has all that are known ahead.
+    """
 
     @property
     @override

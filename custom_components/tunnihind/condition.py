@@ -6,7 +6,7 @@ from homeassistant.helpers.condition import Condition
 from .const import KNOWS_TRIGGERS
 
 if KNOWS_TRIGGERS:
-    from .entities.entity_conditions import CONDITIONS
+    from .entities.automations import CONDITIONS
 
 
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:

@@ -24,15 +24,13 @@ from yarl import URL
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
 from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
-from .forms.billing_form import BILLING_QUESTION
-from .forms.breakdown import CurrentPeriod
-from .forms.options_flow import TunnihindOptionsFlow
+from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
 from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
-from .forms.tariff_step import TariffStep
+from .forms.tariff_step import CurrentPeriod, TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package
-from .prices.vat import SPECIFICATION_VAT_RATE
+from .prices.tariff import SPECIFICATION_VAT_RATE
 from .server.client import server_url, without_password
 from .server.clock import home_now
 from .server.server import Server, ask, with_quarters

@@ -4,7 +4,7 @@ The two are separate. What is shown is worked out afresh every quarter of an hou
 server is gone, and a poll without news changes nothing. The time comes from the entry's clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -29,24 +29,19 @@ from .const import (
 )
 from .errors import TunnihindError
 from .household.planner import Planner
-from .household.prices_now import PricesNow
+from .household.prices_now import PricesNow, Timelines
 from .household.problems import problems
-from .household.timelines import Timelines
 from .ledger.completion import Completion
 from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPrices
 from .plans.steering import SteeredPlan
-from .prices.billing import Resolution, billing_from
-from .prices.selling import selling_from
-from .prices.tariff import Tariff, tariff_from
+from .prices.billing import Resolution, billing_from, selling_from
+from .prices.tariff import SPECIFICATION_VAT_RATE, Tariff, tariff_from
 from .prices.timeline import QUARTER_S
-from .prices.vat import SPECIFICATION_VAT_RATE
-from .server.answers import About, ForecastAnswer, Mode, Saving
+from .server.answers import About, ForecastAnswer, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
-from .server.contact import Contact, Problem
-from .server.mode_names import marked_credit
-from .server.polling import Beginning, Polling
+from .server.polling import Beginning, Contact, Polling, Problem
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
@@ -79,9 +74,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
         self.ledger = Ledger()
-        self._client = Client(async_get_clientsession(hass), self.url)
+        self.client = Client(async_get_clientsession(hass), self.url)
         self._polling: Final = Polling(
-            self._client, self.clock, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
+            self.client, self.clock, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
@@ -121,12 +116,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def paid_prices(self) -> PaidPrices:
         """What the household paid for past hours."""
         step_s = self.billing.billed_by.step_s
-        settled_in = partial(self._client.settled_in, step_s=step_s)
+        settled_in = partial(self.client.settled_in, step_s=step_s)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
-
-    async def async_saving(self) -> Saving | None:
-        """Ask what plans by the server's forecasts would have saved. Raises TunnihindError."""
-        return await self._client.saving()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
         """Return the settled prices of the last `days` (2 to 14), as far as the server sends or sent them."""
@@ -146,7 +137,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         kept = (await self._storage.load()).for_server(self._server)
         self.clock.server_ahead_s = kept.server_ahead_s
         self._polling.restore(kept.about, kept.answer)
-        self.planner.restore(self.config_entry.subentries.values(), kept.outcomes, kept.ran, kept.steered)
+        self.planner.restore(self.config_entry.subentries.values(), kept)
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
             self.data = kept.answer
@@ -154,6 +145,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             await self.async_refresh()
         else:
             await self.async_config_entry_first_refresh()
+
+    @callback
+    def async_follow(self, look: Callable[[], None]) -> None:
+        """Call `look` now, and at each change for as long as the entry is loaded."""
+        look()
+        self.config_entry.async_on_unload(self.async_add_listener(look))
 
     async def async_save(self) -> None:
         """Store what is known, at once."""
@@ -260,9 +257,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             server=self._server,
             about=self.about,
             answer=self.data,
-            outcomes=self.planner.outcomes_to_store(),
-            ran=self.planner.past_windows_to_store(),
-            steered=self.planner.steered_to_store(),
+            outcomes=self.planner.outcomes,
+            ran=self.planner.ran,
+            steered=self.planner.steered,
             ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

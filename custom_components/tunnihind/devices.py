@@ -7,8 +7,8 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .server.answers import name_of
 from .server.client import without_password
-from .server.mode_names import name_of
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -46,21 +46,16 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 
 
 @callback
-def async_register_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> str:
-    """Create the server's device before the plans' refer to it, or bring it up to date; return its id."""
-    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(entry.runtime_data))
-    return device.id
-
-
-@callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Keep the server's device up to date: the server may be updated, or answer for the first time."""
+    """Create the server's device, to which the plans' refer, and keep it up to date: servers are updated."""
+    coordinator = entry.runtime_data
 
     @callback
     def look() -> None:
-        async_register_server(hass, entry)
+        device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(coordinator))
+        coordinator.server_device_id = device.id
 
-    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+    coordinator.async_follow(look)
 
 
 @callback

@@ -31,7 +31,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "answer": asdict(prices.answer),
             "household": [asdict(period) for period in prices.timeline.periods],
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
-            "steered": coordinator.planner.steered_to_store(),
+            "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.steered.items()},
             "ledger": coordinator.ledger.as_dict()["plans"],
             "plans": {plan: _outcome(outcome) for plan, outcome in prices.outcomes.items()},
         },
@@ -40,4 +40,4 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {"kind": type(outcome).__name__, **outcome.as_dict()}
+    return {"kind": type(outcome).__name__, **asdict(outcome)}

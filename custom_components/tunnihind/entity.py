@@ -1,29 +1,36 @@
-"""What all entities have in common."""
+"""What all entities have in common, and how they come and go with plans and contracts."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, override
 
-import voluptuous as vol
-from homeassistant.components.sensor import SensorEntity, SensorStateClass
+from homeassistant.components.sensor import SensorEntity, SensorEntityDescription, SensorStateClass
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, Platform
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
-from homeassistant.helpers.config_validation import ensure_list
-from homeassistant.helpers.entity import EntityDescription
+from homeassistant.helpers.entity import Entity, EntityDescription
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.helpers.typing import StateType
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from .const import DOMAIN, SUBENTRY_PLAN
+from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
+from .errors import Refusal
 from .household.prices_now import PricesNow
-from .plan_changes import async_change_plans
 from .plans.outcome import Decision, Outcome
-from .plans.settings import looks_for_high_prices
+from .plans.settings import (
+    LONGEST_DURATION_MIN,
+    QUARTER_MIN,
+    Kind,
+    PlanError,
+    goes_by_energy,
+    goes_by_limit,
+    looks_for_high_prices,
+)
 from .plans.steering import Change, SteeredPlan
-from .server.clock import EntryClock
+from .prices.billing import selling_from
 
 # The entities of those who sell electricity.
 SELLING_PRICE: Final = "selling_price"
@@ -33,8 +40,41 @@ SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE
 # The entity of a plan that automations go by.
 WINDOW: Final = "window"
 # Before the translation key of those entities of a plan for high prices that have a name of their own.
-_DEAR: Final = "dear_"
+DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
+
+type Attributes = Mapping[str, Any]
+type Form = Mapping[str, Any]
+"""The data of a plan."""
+
+
+def _looks_for_cheapest(form: Form) -> bool:
+    return bool(form.get("kind", Kind.CHEAPEST) == Kind.CHEAPEST)
+
+
+def _saves(form: Form) -> bool:
+    """Tell whether a device runs in the plan's windows. One that stays out of them uses nothing there to save on."""
+    return not looks_for_high_prices(form)
+
+
+def _tells_energy(form: Form) -> bool:
+    """Tell whether it is known what the device uses: by a meter, or by its power."""
+    return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
+
+
+# Which forms of plans have an entity of that key; all have the others.
+_FITS: Final[Mapping[str, Callable[[Form], bool]]] = {
+    "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
+    **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
+    **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
+    "last_saving": _saves,
+    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _tells_energy),
+}
+
+
+def has_entity(form: Form, key: str) -> bool:
+    """Tell whether a plan of that form has the entity of that key."""
+    return key not in _FITS or _FITS[key](form)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -54,6 +94,7 @@ class ServerEntity(_Entity):
     def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
         super().__init__(coordinator)
         self.entity_description = description
+        self._attr_translation_key = description.translation_key or description.key
         self._attr_unique_id = f"{coordinator.config_entry.entry_id}_{description.key}"
         self._attr_device_info = server_device(coordinator)
 
@@ -90,17 +131,6 @@ class DataEntity(ServerEntity):
         return True
 
 
-class StatisticsSensor(SensorEntity):
-    """A sensor with long-term statistics, except in a rehearsal, which must not leave history."""
-
-    coordinator: TunnihindCoordinator
-
-    @property
-    @override
-    def state_class(self) -> SensorStateClass | None:
-        return None if self.coordinator.clock.is_rehearsal else super().state_class
-
-
 class PlanEntity(_Entity):
     """An entity of a plan."""
 
@@ -109,8 +139,8 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        if looks_for_high_prices(plan.data) and description.key in _NAMED_DEAR:
-            self._attr_translation_key = _DEAR + description.key
+        is_named_dear = looks_for_high_prices(plan.data) and description.key in _NAMED_DEAR
+        self._attr_translation_key = DEAR + description.key if is_named_dear else description.key
         self._attr_device_info = plan_device(plan, coordinator)
 
     @property
@@ -144,8 +174,47 @@ class SteeringEntity(PlanEntity):
         return self.plan is not None
 
     async def async_change(self, change: Change) -> None:
-        """Change the plan. Raises ServiceValidationError."""
+        """Change the plan. Raises Refusal."""
         await async_change_plans([(self.coordinator, self.plan_id)], change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueDescription[Subject](SensorEntityDescription):
+    """What a sensor shows as its state and as its attributes, worked out from its subject."""
+
+    value_fn: Callable[[Subject], StateType | datetime]
+    attributes_fn: Callable[[Subject], Attributes] | None = None
+
+
+class ValueSensor[Subject](SensorEntity):
+    """A sensor of a subject, unknown while there is none.
+
+    A rehearsal must not leave history: there it has no long-term statistics.
+    """
+
+    coordinator: TunnihindCoordinator
+    entity_description: ValueDescription[Subject]
+
+    @property
+    def subject(self) -> Subject | None:
+        """What it is worked out from."""
+        raise NotImplementedError
+
+    @property
+    @override
+    def native_value(self) -> StateType | datetime:
+        return None if self.subject is None else self.entity_description.value_fn(self.subject)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        attributes_fn = self.entity_description.attributes_fn
+        return None if attributes_fn is None or self.subject is None else attributes_fn(self.subject)
+
+    @property
+    @override
+    def state_class(self) -> SensorStateClass | None:
+        return None if self.coordinator.clock.is_rehearsal else super().state_class
 
 
 def moment(seconds: int | None) -> datetime | None:
@@ -153,44 +222,27 @@ def moment(seconds: int | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def on_every_plan(
+def add_to_plans[Description: EntityDescription](
     entry: TunnihindConfigEntry,
-    add: Callable[[ConfigSubentry], None],
-    fits: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+    kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
+    descriptions: Collection[Description],
 ) -> None:
-    """Call `add` for each plan whose form `fits`, and for one that comes or begins to fit while the entry is loaded."""
-    added: set[str] = set()
+    """Add an entity of each description to every plan that has it, also to those that come or change later."""
+    added: set[tuple[str, str]] = set()
 
     def look() -> None:
-        fitting = {
-            plan.subentry_id: plan
-            for plan in entry.subentries.values()
-            if plan.subentry_type == SUBENTRY_PLAN and fits(plan.data)
-        }
-        new = fitting.keys() - added
-        added.clear()
-        added.update(fitting)
-        for plan_id in sorted(new):
-            add(fitting[plan_id])
+        nonlocal added
+        plans = [plan for plan in entry.subentries.values() if plan.subentry_type == SUBENTRY_PLAN]
+        had, added = added, set()
+        for plan in sorted(plans, key=lambda plan: plan.subentry_id):
+            fitting = {(plan.subentry_id, one.key): one for one in descriptions if has_entity(plan.data, one.key)}
+            new = [kind(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
+            if new:
+                async_add_entities(new, config_subentry_id=plan.subentry_id)
+            added |= fitting.keys()
 
-    look()
-    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
-
-
-@callback
-def async_remove_unfitting(
-    hass: HomeAssistant,
-    entry: TunnihindConfigEntry,
-    platform: Platform,
-    key: str,
-    fits: Callable[[Mapping[str, Any]], bool],
-) -> None:
-    """Remove the entity of a key from plans whose forms no longer fit it."""
-    registry = er.async_get(hass)
-    for plan in entry.subentries.values():
-        entity_id = registry.async_get_entity_id(platform, DOMAIN, f"{plan.subentry_id}_{key}")
-        if entity_id and not fits(plan.data):
-            registry.async_remove(entity_id)
+    entry.runtime_data.async_follow(look)
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
@@ -204,56 +256,50 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
             add()
         sold = sells
 
-    look()
-    entry.async_on_unload(entry.runtime_data.async_add_listener(look))
+    entry.runtime_data.async_follow(look)
 
 
 @callback
-def async_remove_selling_entities(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove the entities of a household that sells nothing, or no longer."""
+def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Remove entities that plans of their form don't have, or no longer, and those of sales where nothing is sold."""
+    unfitting = {
+        f"{plan.subentry_id}_{key}"
+        for plan in entry.subentries.values()
+        for key in _FITS
+        if not has_entity(plan.data, key)
+    }
+    if selling_from(entry.options) is None:
+        unfitting |= {f"{entry.entry_id}_{key}" for key in SELLING_KEYS}
     registry = er.async_get(hass)
-    unique_ids = {f"{entry.entry_id}_{key}" for key in SELLING_KEYS}
     for registered in er.async_entries_for_config_entry(registry, entry.entry_id):
-        if registered.unique_id in unique_ids:
+        if registered.unique_id in unfitting:
             registry.async_remove(registered.entity_id)
 
 
-def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return those of `entity_ids` that are this integration's, of the kind that `translation_key` names."""
-    registry = er.async_get(hass)
-    return {
-        entity_id
-        for entity_id in entity_ids
-        if (entry := registry.async_get(entity_id))
-        and entry.platform == DOMAIN
-        and (entry.translation_key or "").removeprefix(_DEAR) == translation_key
-    }
+async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
+    """Change plans, each given by its coordinator and its subentry, all or none.
 
-
-def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid where a device or an entity of ours is named that is of none of these kinds: it never counts.
-
-    Areas, floors and labels may hold anything.
+    It is stored before returning, so that no restart loses it. Raises Refusal, before any is changed,
+    that names the plan, the field and what it may be.
     """
-    registry, devices = er.async_get(hass), dr.async_get(hass)
-    named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
-    for device_id in ensure_list(target.get(ATTR_DEVICE_ID)):
-        device = devices.async_get(device_id)
-        entries = er.async_entries_for_device(registry, device_id, include_disabled_entities=True)
-        name = (device and (device.name_by_user or device.name)) or device_id
-        named.append((name, {entry.entity_id for entry in entries}))
-    for name, entity_ids in named:
-        ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
-        if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
-            wanted = "a plan" if WINDOW in kinds else "the server"
-            raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
+    changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
+    for coordinator, plan_id in plans:
+        changed.setdefault(coordinator, {})[plan_id] = _changed(coordinator, plan_id, change)
+    for coordinator, of_server in changed.items():
+        coordinator.async_take_plans(of_server, replan=change.replan)
+    for coordinator in changed:
+        await coordinator.async_save()
 
 
-def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock that the integration's entity goes by; None while its entry is not loaded."""
-    registered = er.async_get(hass).async_get(entity_id)
-    entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
-    for entry in entries:
-        if registered and entry.entry_id == registered.config_entry_id:
-            return entry.runtime_data.clock
-    return None
+def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) -> SteeredPlan:
+    plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
+    if plan is None:
+        raise Refusal("plan_unusable", plan=title)
+    for field in ("duration", "min_piece"):
+        minutes = change.values.get(field, QUARTER_MIN)
+        if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
+            raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
+    try:
+        return plan.changed(change)
+    except PlanError as error:
+        raise Refusal(error.key, plan=title, **error.placeholders) from error

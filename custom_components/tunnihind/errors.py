@@ -1,81 +1,114 @@
-"""What can go wrong with a server, in words that Home Assistant translates."""
+"""What can go wrong with a server or an action, in words that Home Assistant translates."""
 
-from homeassistant.exceptions import HomeAssistantError
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from .const import DOMAIN
 
 
+class Refusal(ServiceValidationError):
+    """An action that can't do what it is asked for."""
+
+    def __init__(self, key: str, **placeholders: str) -> None:
+        super().__init__(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
+
+
 class TunnihindError(HomeAssistantError):
-    """Anything that this integration reports."""
+    """A server that doesn't answer as it should.
+
+    Its text has the `url`, without a password. What no text of ours says is the `reason`, in whatever words it came.
+    `retry_after` is after how many seconds the server asks to be asked again, if it does.
+    """
 
     key: str
 
-    def __init__(self, **placeholders: str) -> None:
-        super().__init__(translation_domain=DOMAIN, translation_key=self.key, translation_placeholders=placeholders)
-
-
-class CannotConnect(TunnihindError):
-    """The server can't be reached, or answers that it can't serve now. Placeholders: `url`, `reason`."""
-
-    key = "cannot_connect"
-
-    def __init__(self, *, url: str, reason: str, retry_after: float | None = None) -> None:
-        super().__init__(url=url, reason=reason)
+    def __init__(self, url: str, reason: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(
+            translation_domain=DOMAIN,
+            translation_key=self.key,
+            translation_placeholders={"url": url, "reason": reason},
+        )
         self.retry_after = retry_after
 
 
+class CannotConnect(TunnihindError):
+    """The server can't be reached, or answers that it can't serve now."""
+
+    key = "cannot_connect"
+
+
+class NoAnswer(CannotConnect):
+    """The server takes too long."""
+
+    key = "no_answer"
+
+
+class ConnectionRefused(CannotConnect):
+    """The computer is there, but no server answers at the port."""
+
+    key = "connection_refused"
+
+
+class UnknownHost(CannotConnect):
+    """No computer has that name."""
+
+    key = "unknown_host"
+
+
+class BrokenAnswer(CannotConnect):
+    """The answer breaks off, can't be unpacked or is no proper HTTP."""
+
+    key = "broken_answer"
+
+
 class RateLimited(CannotConnect):
-    """The server asks to be asked less often. Placeholders: `url`, `reason`."""
+    """The server asks to be asked less often."""
 
     key = "rate_limited"
 
 
 class RedirectLoop(CannotConnect):
-    """The address leads in a circle. Placeholders: `url`, `reason`."""
+    """The address leads in a circle."""
 
     key = "redirect_loop"
 
 
 class NotTunnihind(TunnihindError):
-    """Something answers at the address, but it isn't this API. Placeholders: `url`, `reason`."""
+    """Something answers at the address, but it isn't this API."""
 
     key = "not_tunnihind"
 
-    def __init__(self, *, url: str, reason: str) -> None:
-        super().__init__(url=url, reason=reason)
+
+class ForeignAnswer(NotTunnihind):
+    """The answer has no prices: it is a page, or a document of something else."""
+
+    key = "foreign_answer"
 
 
 class NoPastPrices(TunnihindError):
-    """The server doesn't give out past prices: the specification has none. Placeholder: `url`."""
+    """The server doesn't give out past prices: the specification has none."""
 
     key = "no_past_prices"
 
-    def __init__(self, *, url: str) -> None:
-        super().__init__(url=url)
-
 
 class ServerIsRehearsal(TunnihindError):
-    """A live server has become a rehearsal of a past day. Placeholder: `url`."""
+    """A live server has become a rehearsal of a past day."""
 
     key = "server_is_rehearsal"
 
-    def __init__(self, *, url: str) -> None:
-        super().__init__(url=url)
-
 
 class RehearsalOver(TunnihindError):
-    """A server that rehearsed a past day no longer does. Placeholder: `url`."""
+    """A server that rehearsed a past day no longer does."""
 
     key = "rehearsal_over"
 
-    def __init__(self, *, url: str) -> None:
-        super().__init__(url=url)
-
 
 class InvalidResponse(TunnihindError):
-    """The answer isn't what the API's specification says. Placeholders: `url`, `reason`."""
+    """The answer isn't what the API's specification says."""
 
     key = "invalid_response"
 
-    def __init__(self, *, url: str, reason: str) -> None:
-        super().__init__(url=url, reason=reason)
+
+class LongAnswer(InvalidResponse):
+    """The answer is longer than any of the API."""
+
+    key = "long_answer"

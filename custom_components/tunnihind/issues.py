@@ -10,12 +10,12 @@ from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .forms.breakdown import PART_NAMES
+from .forms.tariff_step import PART_NAMES
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .prices.days import local
 from .prices.rates import Part
 from .server.client import without_password
-from .server.contact import Problem
+from .server.polling import Problem
 
 SERVER_TOO_OLD: Final = "server_too_old"
 RATES_OUTDATED: Final = "rates_outdated"
@@ -44,8 +44,7 @@ def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
             else:
                 ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
 
-    entry.async_on_unload(coordinator.async_add_listener(look))
-    look()
+    coordinator.async_follow(look)
 
 
 @callback

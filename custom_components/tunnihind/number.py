@@ -1,20 +1,17 @@
 """What plans ask for in figures: how long, how much energy, and up to which price."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, override
+from typing import Final, override
 
 from homeassistant.components.number import NumberDeviceClass, NumberEntity, NumberEntityDescription, NumberMode
-from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import EntityCategory, Platform, UnitOfEnergy, UnitOfTime
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.const import EntityCategory, UnitOfEnergy, UnitOfTime
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, async_remove_unfitting, on_every_plan
+from .entity import SteeringEntity, add_to_plans, has_entity
 from .forms.plan_form import MOST_CENTS
-from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN, goes_by_energy, goes_by_limit
+from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN
 from .plans.steering import Change
 from .prices.units import Unit, unit_of
 
@@ -22,20 +19,8 @@ PARALLEL_UPDATES = 0
 _FINEST_CENTS: Final = 0.01
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanNumberDescription(NumberEntityDescription):
-    """A number, and the forms (the data of plans) that have it."""
-
-    fits: Callable[[Mapping[str, Any]], bool]
-
-
-def _goes_by_time(form: Mapping[str, Any]) -> bool:
-    return not goes_by_energy(form) and not goes_by_limit(form)
-
-
-DURATION: Final = PlanNumberDescription(
+DURATION: Final = NumberEntityDescription(
     key="duration",
-    translation_key="duration",
     entity_category=EntityCategory.CONFIG,
     entity_registry_enabled_default=False,
     device_class=NumberDeviceClass.DURATION,
@@ -44,29 +29,23 @@ DURATION: Final = PlanNumberDescription(
     native_max_value=LONGEST_DURATION_MIN,
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
-    fits=_goes_by_time,
 )
 # What an automation tells the plan each time, from the car's state of charge, and no setting.
-ENERGY: Final = PlanNumberDescription(
+ENERGY: Final = NumberEntityDescription(
     key="energy",
-    translation_key="energy",
     device_class=NumberDeviceClass.ENERGY,
     native_unit_of_measurement=UnitOfEnergy.KILO_WATT_HOUR,
     native_min_value=0,
     native_max_value=MOST_ENERGY_KWH,
     native_step=0.1,
     mode=NumberMode.BOX,
-    fits=goes_by_energy,
 )
-PRICE_CAP: Final = PlanNumberDescription(
+PRICE_CAP: Final = NumberEntityDescription(
     key="price_cap",
-    translation_key="price_cap",
     entity_category=EntityCategory.CONFIG,
     entity_registry_enabled_default=False,
     mode=NumberMode.BOX,
-    fits=lambda _: True,
 )
-NUMBERS: Final = (DURATION, ENERGY, PRICE_CAP)
 
 
 async def async_setup_entry(
@@ -75,37 +54,18 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add each plan's numbers."""
-    coordinator = entry.runtime_data
-
-    def follow(kind: type[PlanNumber], description: PlanNumberDescription) -> None:
-        def add_plan(plan: ConfigSubentry) -> None:
-            async_add_entities([kind(coordinator, plan, description)], config_subentry_id=plan.subentry_id)
-
-        on_every_plan(entry, add_plan, description.fits)
-
-    async_remove_unfitting_numbers(hass, entry)
-    follow(PlanNumber, DURATION)
-    follow(PlanNumber, ENERGY)
-    follow(PriceLimitNumber, PRICE_CAP)
-
-
-@callback
-def async_remove_unfitting_numbers(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove the numbers of plans whose forms no longer have them."""
-    for description in NUMBERS:
-        async_remove_unfitting(hass, entry, Platform.NUMBER, description.key, description.fits)
+    add_to_plans(entry, async_add_entities, PlanNumber, [DURATION, ENERGY])
+    add_to_plans(entry, async_add_entities, PriceLimitNumber, [PRICE_CAP])
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
     """A figure of a plan, in the unit in which its form keeps it."""
 
-    entity_description: PlanNumberDescription
-
     @property
     @override
     def available(self) -> bool:
         """A plan that an automation has made to go by energy has no duration of its own, and the other way round."""
-        return self.plan is not None and self.entity_description.fits(self.plan.holding)
+        return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
     @override

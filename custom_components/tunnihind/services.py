@@ -4,7 +4,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, SupportsResponse, callback
 
-from .actions import find_cheapest_hours, get_prices, import_costs, import_prices, update_plan
+from .actions import find_cheapest_hours, get_prices, import_past, update_plan
 from .const import DOMAIN
 
 _QUESTIONS: Final = {
@@ -13,8 +13,8 @@ _QUESTIONS: Final = {
 }
 # These do something too, so an automation need not take their answer.
 _CHANGES: Final = {
-    "import_prices": (import_prices.SCHEMA, import_prices.import_prices),
-    "import_costs": (import_costs.SCHEMA, import_costs.import_costs),
+    "import_prices": (import_past.PRICES_SCHEMA, import_past.import_prices),
+    "import_costs": (import_past.COSTS_SCHEMA, import_past.import_costs),
     "update_plan": (update_plan.SCHEMA, update_plan.update_plan),
 }
 

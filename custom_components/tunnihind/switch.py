@@ -3,20 +3,17 @@
 from typing import Any, Final, override
 
 from homeassistant.components.switch import SwitchEntity, SwitchEntityDescription
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, on_every_plan
+from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
 # A setting, so that "turn off everything here" does not turn plans off for good.
-ENABLED: Final = SwitchEntityDescription(
-    key="enabled", translation_key="enabled", entity_category=EntityCategory.CONFIG
-)
+ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 
 async def async_setup_entry(
@@ -25,12 +22,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add each plan's switch."""
-    coordinator = entry.runtime_data
-
-    def add_plan(plan: ConfigSubentry) -> None:
-        async_add_entities([PlanSwitch(coordinator, plan, ENABLED)], config_subentry_id=plan.subentry_id)
-
-    on_every_plan(entry, add_plan)
+    add_to_plans(entry, async_add_entities, PlanSwitch, [ENABLED])
 
 
 class PlanSwitch(SteeringEntity, SwitchEntity):

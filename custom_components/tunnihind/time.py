@@ -4,20 +4,17 @@ from datetime import time
 from typing import Final, override
 
 from homeassistant.components.time import TimeEntity, TimeEntityDescription
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, on_every_plan
+from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
 TIMES: Final = tuple(
-    TimeEntityDescription(
-        key=key, translation_key=key, entity_category=EntityCategory.CONFIG, entity_registry_enabled_default=False
-    )
+    TimeEntityDescription(key=key, entity_category=EntityCategory.CONFIG, entity_registry_enabled_default=False)
     for key in ("earliest", "deadline")
 )
 
@@ -28,13 +25,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add each plan's times."""
-    coordinator = entry.runtime_data
-
-    def add_plan(plan: ConfigSubentry) -> None:
-        times = [PlanTime(coordinator, plan, description) for description in TIMES]
-        async_add_entities(times, config_subentry_id=plan.subentry_id)
-
-    on_every_plan(entry, add_plan)
+    add_to_plans(entry, async_add_entities, PlanTime, TIMES)
 
 
 class PlanTime(SteeringEntity, TimeEntity):

@@ -6,7 +6,7 @@ from homeassistant.helpers.trigger import Trigger
 from .const import KNOWS_TRIGGERS
 
 if KNOWS_TRIGGERS:
-    from .entities.entity_triggers import TRIGGERS
+    from .entities.automations import TRIGGERS
 
 
 async def async_get_triggers(hass: HomeAssistant) -> dict[str, type[Trigger]]:

@@ -5,13 +5,16 @@ All instants are integer unix seconds UTC. A delivery day is a calendar day of C
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
 
 type Zone = Literal["ee", "lv", "lt", "fi"]
+
+ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
+"""All zones whose prices can be kept."""
 
 type VatRates = tuple[tuple[int, float], ...]
 """VAT rates as fractions, each with the instant from which it applies, oldest first; the first one's is 0."""
@@ -20,6 +23,9 @@ QUARTER_S: Final = 900
 HOUR_S: Final = 3600
 DAY_S: Final = 86_400
 WEEK_S: Final = 7 * DAY_S
+
+STEPS: Final = (HOUR_S, QUARTER_S)
+"""The steps in which prices are known and served, the longest first."""
 
 
 class SeriesKey(NamedTuple):
@@ -37,16 +43,21 @@ class Limits:
     cap: float
 
 
+HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
+"""Those of the coupling, the same in all zones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Market:
     """A bidding zone with what is particular to it.
 
-    `code` is how the API names it.
-    `neighbours` are the zones it is coupled to whose prices are kept. `clock` is its civil time; between the two times
-    of `publication_watch` on that clock the next day's prices appear on a normal day, later they count as late.
+    `code` is how the API names it. `neighbours` are the zones it is coupled to whose prices are kept: first the one
+    whose prices are most like its own, last the one whose distance in price says how tight the cables between the two
+    are. `clock` is its civil time; between the two times of `publication_watch` on that clock the next day's prices
+    appear on a normal day, later they count as late.
     `country` and `neighbour_countries` (ISO 3166) are those whose public holidays count. `latitude` and `longitude`
     are its middle, degrees north and east. `vat_rates` are the law's rates as fractions, each with its first day,
-    oldest first. `limits` are the harmonised limits of the coupling.
+    oldest first. `limits` are those of the coupling, unless an operator sets others.
     """
 
     zone: Zone
@@ -71,8 +82,40 @@ class Market:
     def vat_by_law(self) -> VatRates:
         """The law's VAT rates, each from the midnight of its first day on; the first one for all that was before."""
         (_, oldest), *later = self.vat_rates
-        midnights = (int(datetime.combine(day, time(), self.clock).timestamp()) for day, _ in later)
+        midnights = (self.midnight(day) for day, _ in later)
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
+
+    def within(self, limits: Limits) -> Market:
+        """Return this market with other price limits, as an operator may set them."""
+        return replace(self, limits=limits)
+
+    def local(self, ts: float) -> datetime:
+        """Return what its clock shows at an instant."""
+        return datetime.fromtimestamp(ts, self.clock)
+
+    def instant(self, day: date, at: time) -> int:
+        """Return when its clock shows a time of a calendar day."""
+        return int(datetime.combine(day, at, self.clock).timestamp())
+
+    def midnight(self, day: date) -> int:
+        """Return when a calendar day begins by its clock."""
+        return self.instant(day, time())
+
+    def late_from(self, day: date) -> int:
+        """Return from when on a delivery day's prices count as late where they are not there yet."""
+        return self.instant(day - timedelta(days=1), self.publication_watch[1])
+
+    def is_publication_watch(self, now: float) -> bool:
+        """Return whether it is the time of day at which the next day's prices appear."""
+        first, last = self.publication_watch
+        return first <= self.local(now).time() < last
+
+    def expected_through(self, now: float) -> date:
+        """Return the delivery day up to which prices should be settled by now."""
+        local, today = self.local(now), delivery_day(now)
+        # In the first hour after its midnight the current delivery day may still be yesterday's, and the next is out.
+        is_out = local.time() >= self.publication_watch[0] or local.date() > today
+        return today + timedelta(days=1) if is_out else today
 
 
 ESTONIA: Final = Market(
@@ -87,11 +130,9 @@ ESTONIA: Final = Market(
     longitude=25.5,
     currency="EUR",
     vat_rates=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
-    limits=Limits(floor=-500.0, cap=4000.0),
+    limits=HARMONISED_LIMITS,
 )
 """The market that is served."""
-
-ZONES: Final = ESTONIA.zones
 
 DEFAULT_VAT_RATE: Final = 0.22
 """The specification's rate. The law's is another since 2025-07-01 (`vat_rates`), which is why it is a setting."""
@@ -121,11 +162,6 @@ def floor_hour(ts: float) -> int:
 def utc_midnight(day: date) -> int:
     """Return the instant at which a UTC day begins."""
     return int(datetime.combine(day, time(), UTC).timestamp())
-
-
-def clock_midnight(day: date) -> int:
-    """Return when a calendar day begins by the Estonian clock."""
-    return int(datetime.combine(day, time(), ESTONIA.clock).timestamp())
 
 
 def delivery_day(ts: float) -> date:
@@ -158,11 +194,6 @@ def market_time_unit(day: date) -> int:
 def publication_time(day: date) -> int:
     """Return when a delivery day's prices are published by rule: 12:55 Brussels time of the day before."""
     return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
-
-
-def late_from(day: date) -> int:
-    """Return from when on a delivery day's prices count as late where they are not there yet."""
-    return int(datetime.combine(day - timedelta(days=1), ESTONIA.publication_watch[1], ESTONIA.clock).timestamp())
 
 
 @lru_cache(maxsize=8192)

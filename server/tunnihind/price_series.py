@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.market import HOUR_S, Zone, delivery_day
+from tunnihind.market import HOUR_S, SeriesKey, Zone, delivery_day
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +36,11 @@ class PriceSeries(Mapping[int, float]):
         for ts, price in prices.items():
             values[(ts - start) // step_s] = price
         return cls(zone, step_s, start, values)
+
+    @property
+    def key(self) -> SeriesKey:
+        """Which series it is."""
+        return SeriesKey(self.zone, self.step_s)
 
     @property
     def end_ts(self) -> int:

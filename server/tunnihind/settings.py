@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, Limits
+from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, Limits, Market
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -80,6 +80,11 @@ class Settings:
     def limits(self) -> Limits:
         """The lowest and the highest price that can be."""
         return Limits(self.price_floor, self.price_cap)
+
+    @property
+    def market(self) -> Market:
+        """The market that is served, with the operator's price limits."""
+        return ESTONIA.within(self.limits)
 
     @property
     def store_url(self) -> str:

@@ -23,13 +23,13 @@ import numpy as np
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 type Series = Mapping[str, Sequence[IssuedSeries]]
 
@@ -100,7 +100,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
     with Store(url, read_only=True) as store:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
-        forecaster = TieredForecaster()
+        forecaster = TieredForecaster(ESTONIA)
         history, lines = History(forecaster), []
         for what, as_of in (
             ("from nothing", morning),

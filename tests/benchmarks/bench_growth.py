@@ -25,10 +25,10 @@ from tunnihind.pipeline.retention import superfluous_issues, thin
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.entsoe_forecasts import deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 FIRST: Final = date(2026, 1, 1)
 RUN_HOURS: Final = 8 * 24 + 12

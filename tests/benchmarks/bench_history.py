@@ -102,8 +102,8 @@ async def latencies(session: ClientSession, seconds: float) -> str:
 async def serve_and_measure(store: Store, rounds: int) -> None:
     """Serve the store, as a live server does, and measure."""
     settings, clock = Settings(), RehearsalClock(NOW)
-    snapshot = Snapshot(settings, clock)
-    snapshot.show(read_served_data(store, NOW))
+    snapshot = Snapshot(ESTONIA, settings, clock)
+    snapshot.show(read_served_data(store, ESTONIA, NOW))
     app = create_app(
         settings,
         snapshot,

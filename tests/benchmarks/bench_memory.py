@@ -181,7 +181,7 @@ def main(hours: int, at: str, *, with_scores: bool) -> None:
         clock.set(f"{LAST - timedelta(days=1)}T{at}:00+00:00")
         if not with_scores:
             with Store(f"sqlite:///{database}") as store:
-                store.backtests.note_scored(model_identity(ESTONIA.limits), "ee", int(clock.now()))
+                store.backtests.note_scored(model_identity(ESTONIA), "ee", int(clock.now()))
         click.echo(f"{'':<44}{'CPU s':>8}{'peak MB':>9}{'then MB':>9}{'seconds':>9}{f'CPU s, {SLOWER}x slower':>20}")
         for what, spent in measured(database, clock, hours, Path(folder) / "log"):
             numbers = f"{spent.processor_s:8.2f}{spent.peak_mb:9.0f}{spent.steady_mb:9.0f}{spent.seconds:9.1f}"

@@ -20,18 +20,16 @@ from typing import Final
 import click
 import numpy as np
 
+from tests.support.api.api_server import hours_view
 from tunnihind.api.periods import served_periods
-from tunnihind.api.served_data import HISTORY_S, ServedData
+from tunnihind.api.served_data import HISTORY_S
 from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
-from tunnihind.web.display import Display
+from tunnihind.web.display import Display, PricedPeriod, by_day, priced_periods, vat_shown
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import Span, outlook
-from tunnihind.web.outlook_words import sentences
-from tunnihind.web.periods import PricedPeriod, by_day, priced_periods
-from tunnihind.web.vat import vat_shown
+from tunnihind.web.outlook import Span, outlook, sentences
 
 NEAR_ZERO_EUR_MWH: Final = 10.0
 STANDS_OUT_EUR_MWH: Final = 10.0
@@ -76,7 +74,7 @@ def view_of(run: Run, prices: Prices, lang: str) -> View | None:
     if len(known) < HISTORY_S // HOUR_S:
         return None
     now = run.made_at
-    data = ServedData("", settled=PriceSeries.of(ESTONIA.zone, HOUR_S, known), run=run)
+    data = hours_view("", PriceSeries.of(ESTONIA.zone, HOUR_S, known), run=run)
     served = served_periods(data, now, Settings(), step_s=HOUR_S, since=now - 2 * WEEK_S)
     options = PageOptions.read({"lang": lang, "vat": "law"})
     display = Display(options, vat_shown(options, Settings().vat_rate, now))

@@ -26,6 +26,7 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, chromium
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.market import ESTONIA
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
 
@@ -140,7 +141,7 @@ def tell(path: str, label: str, loads: list[Load]) -> None:
 async def served() -> AsyncIterator[str]:
     """Serve the made-up fortnight."""
     clock, settings = StillClock(NOW), Settings()
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(ESTONIA, settings, clock)
     snapshot.show(sample_views.ordinary())
     runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark", read_prices=no_prices))
     await runner.setup()

@@ -30,15 +30,15 @@ from tests.benchmarks.scale.load import Load, read_report
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.feeds import READERS, Feed
-from tunnihind.api.http.negotiation import CODINGS, Coding
+from tunnihind.api.http.headers import CODINGS, Coding
 from tunnihind.api.http.representation import Representation
-from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import create_app
 from tunnihind.settings import Settings
@@ -60,18 +60,19 @@ def largest_view() -> ServedData:
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
     quarters = PriceSeries("ee", QUARTER_S, past.start, -1234.56 + np.arange(4 * (len(past) + 34)) * 37 % 401 / 7)
     run = _run(HOUR_S)
+    issued = {ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past}
+    issued_quarters = {
+        ts: Percentiles(-1234.56, -1200.11 + ts // QUARTER_S % 97 / 8, -1111.78)
+        for ts in range(past.start, past.stop, QUARTER_S)
+    }
     return ServedData(
-        version="benchmark",
-        settled=quarters.hourly(),
-        quarters=quarters,
-        issued={ts: Percentiles(-1234.56, -1200.11, -1188.78) for ts in past},
-        issued_quarters={
-            ts: Percentiles(-1234.56, -1200.11 + ts // QUARTER_S % 97 / 8, -1111.78)
-            for ts in range(past.start, past.stop, QUARTER_S)
+        "benchmark",
+        ESTONIA,
+        {
+            HOUR_S: ServedSeries(quarters.hourly(), issued=issued, run=run),
+            QUARTER_S: ServedSeries(quarters, issued=issued_quarters, run=_run(QUARTER_S)),
         },
-        run=run,
         scenarios=scenarios_with(run),
-        quarter_run=_run(QUARTER_S),
         last_refresh=HOUR - 700,
     )
 
@@ -92,10 +93,10 @@ async def serve_ours() -> None:
     """Serve our application."""
     settings = Settings()
     clock = RehearsalClock(HOUR + 10)
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(ESTONIA, settings, clock)
     snapshot.show(largest_view())
     app = create_app(
-        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {}, {})
+        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {})
     )
     await _serve(Runner(app, access_log=None), OURS_PORT)
 
@@ -206,7 +207,7 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
 
 
 def _snapshot() -> Snapshot:
-    snapshot = Snapshot(Settings(), RehearsalClock(HOUR + 10))
+    snapshot = Snapshot(ESTONIA, Settings(), RehearsalClock(HOUR + 10))
     snapshot.show(largest_view())
     return snapshot
 

@@ -29,7 +29,7 @@ from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks
-from tunnihind.market import consumer_price, day_end, delivery_day
+from tunnihind.market import ESTONIA, consumer_price, day_end, delivery_day
 from tunnihind.store.store import Store
 
 VAT_RATE = 0.22
@@ -39,7 +39,7 @@ LONGEST = 7 * 24 - 1
 
 def issues(archive: Archive, first: date, last: date) -> Iterator[tuple[Run, Scenarios]]:
     """Yield the runs of mornings with their paths."""
-    make = TieredForecaster()
+    make = TieredForecaster(ESTONIA)
     for day in days_between(first, last):
         known = archive.as_of(int(datetime.combine(day, time(9), UTC).timestamp()))
         run = make.forecast(known)

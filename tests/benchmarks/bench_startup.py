@@ -21,7 +21,7 @@ from typing import Final
 import click
 
 from tunnihind.clock import SystemClock
-from tunnihind.market import DAY_S, Limits, delivery_day, iso_utc
+from tunnihind.market import DAY_S, ESTONIA, delivery_day, iso_utc
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
@@ -39,9 +39,9 @@ def fill(url: str) -> None:
     clock = SystemClock()
     today = delivery_day(clock.now())
     with Store(url) as store:
-        ingest = PriceIngest(store, [Simulated(clock=clock)], Limits(-500, 4000), clock, Observer())
+        ingest = PriceIngest(store, ESTONIA, [Simulated(clock=clock)], clock, Observer())
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
-        runs = make_runs(store, int(clock.now()))
+        runs = make_runs(store, int(clock.now()), ESTONIA)
         if runs is not None:
             store.runs.add_pair(runs)
 

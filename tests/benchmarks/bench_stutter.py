@@ -24,6 +24,7 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import SystemClock
+from tunnihind.market import ESTONIA
 from tunnihind.pipeline.modelling import process_modeller
 from tunnihind.service.site import open_site
 from tunnihind.settings import Settings
@@ -38,9 +39,9 @@ async def serve(url: str) -> None:
     """Serve; score again and again while standard input's last line says so."""
     clock = SystemClock()
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(ESTONIA, settings, clock)
     with Store(url) as store:
-        snapshot.show(read_served_data(store, int(clock.now())))
+        snapshot.show(read_served_data(store, ESTONIA, int(clock.now())))
     site = open_site(
         settings,
         snapshot,
@@ -50,7 +51,7 @@ async def serve(url: str) -> None:
         metrics=Metrics(),
         pipeline_expected=False,
     )
-    async with site, process_modeller(url) as modeller:
+    async with site, process_modeller(url, ESTONIA) as modeller:
         click.echo("ready")
         while await asyncio.to_thread(sys.stdin.readline):
             started = time.perf_counter()

@@ -4,15 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser
 
-from tests.support.api.api_server import RunningServer, Serve
 from tests.support.machine.processes import Done, Launch, Server, Tunnihind, free_port, run, server_environment
 from tests.support.machine.shifted_clock import ShiftedClock, library
-from tests.support.pages import sample_views
-from tests.support.pages.browser import WatchedPage, address_of, chromium, open_page
-from tunnihind.settings import Settings
-from tunnihind.web.assets import CHART_LIBRARY, page_assets
 
 
 @pytest.fixture
@@ -69,27 +63,3 @@ def clock(tmp_path: Path) -> ShiftedClock:
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
     return ShiftedClock(found, tmp_path / "clock")
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """Return a running browser."""
-    if CHART_LIBRARY not in page_assets():
-        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
-    async with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def server(serve: Serve) -> RunningServer:
-    """Return a server of an ordinary day; its API has the law's VAT, so its prices are those of a first visit."""
-    return await serve(sample_views.ordinary(), settings=Settings(vat_rate=sample_views.LAWFUL_VAT_RATE))
-
-
-@pytest.fixture
-async def watched_page(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
-    """Return a page that must log no error and ask nobody but the server."""
-    async with open_page(browser, address_of(server)) as seen:
-        yield seen
-        assert seen.console_errors == []
-        assert seen.foreign_requests == []

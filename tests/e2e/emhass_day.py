@@ -20,7 +20,7 @@ from homeassistant.helpers.template import Template
 
 from tests.support.machine.processes import Launch, Server
 from tunnihind.market import HOUR_S
-from tunnihind.web.recipes import recipe
+from tunnihind.web.reference import recipe
 
 EMHASS: Final = os.environ["TUNNIHIND_EMHASS"]
 

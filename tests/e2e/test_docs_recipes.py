@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import sys
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,14 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
-from tests.support.api.api_server import HOUR, RunningServer, Serve
+from tests.support.api.api_server import HOUR, RunningServer, Serve, with_series
 from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tests.support.machine.node import run_module
 from tests.support.pages import sample_views
-from tunnihind.api.served_data import in_quarters, served_quarters
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, clock_midnight, consumer_price, iso_utc
+from tunnihind.api.served_data import within_hours
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
-from tunnihind.web.recipes import RECIPES, recipe
+from tunnihind.web.reference import RECIPES, recipe
 
 type Document = dict[str, Any]
 
@@ -113,14 +112,12 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
 async def server_of_quarters(serve: Serve) -> RunningServer:
     """Return a server of an ordinary day whose quarters are known too."""
     view = sample_views.ordinary()
-    known = {hour + n * QUARTER_S: price + 3 * n - 4.5 for hour, price in view.settled.items() for n in range(4)}
-    quarters = served_quarters(view.settled, PriceSeries.of("ee", QUARTER_S, known))
-    assert view.run
-    issued = {hour + n * QUARTER_S: said for hour, said in view.issued.items() for n in range(4)}
-    [quarter_run] = in_quarters([view.run], [])
-    return await serve(
-        replace(view, quarters=quarters.prices, issued_quarters=issued, quarter_run=quarter_run), now=HOUR + 612
-    )
+    known = {hour + n * QUARTER_S: price + 3 * n - 4.5 for hour, price in view.hours.settled.items() for n in range(4)}
+    quarters = within_hours(view.hours.settled, PriceSeries.of("ee", QUARTER_S, known))
+    assert view.hours.run
+    issued = {hour + n * QUARTER_S: said for hour, said in view.hours.issued.items() for n in range(4)}
+    run = view.hours.run.flat(QUARTER_S)
+    return await serve(with_series(view, QUARTER_S, settled=quarters.prices, issued=issued, run=run), now=HOUR + 612)
 
 
 async def market_by_quarter(server: RunningServer) -> dict[int, float]:
@@ -176,7 +173,7 @@ async def test_emhass_gets_what_is_paid_and_what_is_got_for_a_day_of_quarters(
 
 async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: RunningServer) -> None:
     settings = yaml.safe_load(code_of("predbat.yaml", server_of_quarters))["pred_bat"]
-    midnight = clock_midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
+    midnight = ESTONIA.midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
     paid = PredbatRates.read([await feed(server_of_quarters, settings["rates_import_octopus_url"])], midnight)
     got = PredbatRates.read([await feed(server_of_quarters, settings["rates_export_octopus_url"])], midnight)
     for ts, price in (await market_by_quarter(server_of_quarters)).items():

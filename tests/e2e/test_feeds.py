@@ -14,16 +14,7 @@ from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import (
-    HOUR_S,
-    QUARTER_S,
-    clock_midnight,
-    consumer_price,
-    day_end,
-    floor_hour,
-    iso_utc,
-    market_price,
-)
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, floor_hour, iso_utc, market_price
 
 CHANGE: Final = date(2025, 10, 26)
 """When clocks go back: the Estonian day has 100 quarters."""
@@ -46,25 +37,18 @@ async def best_known(server: Server) -> dict[int, float]:
 
 
 @pytest.mark.parametrize(
-    ("day", "quarters", "source"),
-    [(CHANGE, 100, "made up"), (CHANGE, 100, "real"), (date(2026, 3, 29), 92, "made up")],
-    ids=["100 made up", "100 real", "92 made up"],
+    ("day", "quarters"), [(CHANGE, 100), (date(2026, 3, 29), 92)], ids=["100 quarters", "92 quarters"]
 )
 async def test_readers_have_every_quarter_of_a_day_on_which_clocks_change(
     day: date,
     quarters: int,
-    source: str,
     launch: Launch,
     tunnihind: Tunnihind,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if source == "real":
-        file = request.getfixturevalue("shared") / "data" / "prices_15min.csv"
-    else:
-        file = write_prices(tmp_path / "prices.csv", made_up_quotes(day - timedelta(days=60), day + timedelta(days=1)))
+    file = write_prices(tmp_path / "prices.csv", made_up_quotes(day - timedelta(days=60), day + timedelta(days=1)))
     quotes = csv_quotes(file)["ee"]
-    midnight, next_midnight = clock_midnight(day), clock_midnight(day + timedelta(days=1))
+    midnight, next_midnight = ESTONIA.midnight(day), ESTONIA.midnight(day + timedelta(days=1))
     server = await served_as_of(launch, tunnihind, [file], midnight + 12 * HOUR_S)
 
     known = await best_known(server)
@@ -96,11 +80,11 @@ async def test_the_real_last_quarter_of_2025_is_its_history_by_quarters_and_by_h
 ) -> None:
     files = [shared / "data" / "prices_hourly.csv", shared / "data" / "prices_15min.csv"]
     quarters, hours = csv_quotes(files[1])["ee"], csv_quotes(files[0])["ee"]
-    server = await served_as_of(launch, tunnihind, files, clock_midnight(date(2025, 12, 31)))
+    server = await served_as_of(launch, tunnihind, files, ESTONIA.midnight(date(2025, 12, 31)))
     for month in (10, 11, 12):
         first, after = date(2025, month, 1), date(2025, month + 1, 1) if month < 12 else date(2026, 1, 1)
         by_quarter = (await server.get(f"/api/v1/history?month=2025-{month}")).json()["prices"]
-        starts = range(clock_midnight(first), clock_midnight(after), QUARTER_S)
+        starts = range(ESTONIA.midnight(first), ESTONIA.midnight(after), QUARTER_S)
         assert [price["ts"] for price in by_quarter] == [*starts]
         # The first hour of October is of September's last delivery day, which was traded by the hour.
         by_hour_only = [price["ts"] for price in by_quarter if price["hourly"]]
@@ -140,7 +124,7 @@ async def test_before_the_publication_the_forecast_follows_and_then_gives_way_to
         tomorrow = day_end(TODAY)
         reply = await server.until("/api/feeds/evcc?price=market", lambda reply: follows(reply, tomorrow + HOUR_S))
         before = EvccTariff.read(reply.body.decode())
-        assert min(before.rates) == clock_midnight(TODAY)
+        assert min(before.rates) == ESTONIA.midnight(TODAY)
         assert max(before.rates) + QUARTER_S == tomorrow + 48 * HOUR_S
         assert all(rate["end"] == following["start"] for rate, following in pairwise(reply.json()))
         settled = quotes["ee"]
@@ -167,7 +151,7 @@ async def test_a_lost_database_ends_the_history_and_nothing_else(
         await server.until_ready()
         path = "/api/v1/history?month=2025-11&resolution=60m"
         whole = await server.until(path, lambda reply: len(reply.json()["prices"]) == 30 * 24 - 1)
-        expected = {ts: price for ts, price in hourly(quotes).items() if ts < clock_midnight(date(2025, 12, 1))}
+        expected = {ts: price for ts, price in hourly(quotes).items() if ts < ESTONIA.midnight(date(2025, 12, 1))}
         assert {one["ts"]: one["eurMwh"] for one in whole.json()["prices"]} == {
             ts: pytest.approx(price, abs=0.0051) for ts, price in expected.items()
         }

@@ -14,6 +14,7 @@ from tunnihind import __version__
 
 PROJECT: Final = Path(__file__).parents[2]
 PACKAGE: Final = PROJECT / "server/tunnihind"
+RATES: Final = "custom_components/tunnihind/prices/rates.json"
 CHART: Final = "tunnihind/web/static/vendor"
 
 
@@ -50,7 +51,8 @@ def files_in(folder: Path) -> set[str]:
 
 
 def test_the_wheel_holds_the_package_whole_and_nothing_else(installed: Path) -> None:
-    assert files_in(installed / "tunnihind") == files_in(PACKAGE)
+    assert files_in(installed / "tunnihind") == files_in(PACKAGE) | {"web/rates.json"}
+    assert (installed / "tunnihind/web/rates.json").read_bytes() == (PROJECT / RATES).read_bytes()
     assert {path.name for path in installed.iterdir()} == {"tunnihind", f"tunnihind-{__version__}.dist-info"}
 
 
@@ -68,11 +70,13 @@ def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(built: Pa
         "LICENSE",
         "PKG-INFO",
         "README.md",
+        "custom_components",
         "pyproject.toml",
         "server",
         "web",
     }
     assert {f"server/{CHART}/uPlot.iife.min.js", "web/package-lock.json"} <= names
+    assert [name for name in names if name.startswith("custom_components")] == [RATES]
 
 
 async def test_the_wheel_serves_its_pages_with_all_that_is_on_them(
@@ -80,7 +84,7 @@ async def test_the_wheel_serves_its_pages_with_all_that_is_on_them(
 ) -> None:
     assert (await tunnihind("--version")).output == f"tunnihind {__version__}\n"
     server = launch("--no-pipeline")
-    page = (await server.until("/", lambda reply: reply.status == 200)).body.decode()
+    page = (await server.until("/?package=vork_5", lambda reply: reply.status == 200)).body.decode()
     chart = page[: page.index("uPlot.iife.min.js")].rpartition('"')[2]
     reply = await server.get(f"/{chart}uPlot.iife.min.js")
     assert reply.body == (installed / CHART / "uPlot.iife.min.js").read_bytes()

@@ -191,7 +191,8 @@ async def test_a_month_is_kept_for_good_only_while_no_second_source_can_contradi
     clock.set("2025-12-15T09:20:00Z")
     quotes = made_up_quotes(date(2025, 10, 31), date(2025, 12, 15))
     async with FakeElering(quotes, now=clock.now) as elering, FakeEntsoe({}) as entsoe:
-        entsoe.fail(times=1000)
+        # A refusal is not asked again within a call, so nobody waits for it.
+        entsoe.fail(times=1000, status=403)
         token = ("--entsoe-url", f"{entsoe.url}/api", "--entsoe-token", TOKEN) if second else ()
         server = launch("--elering-url", elering.url, *token, "--history-start", "2025", clock=clock)
         await server.until_ready()

@@ -6,7 +6,7 @@ from tests.support.machine.processes import Launch, Tunnihind
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering, FakeOpenMeteo
-from tunnihind.sources.weather_points import POINTS, VARIABLES
+from tunnihind.weather_points import POINTS, VARIABLES
 
 
 async def test_weather_of_all_points_is_kept_and_its_history_filled_in(

@@ -13,8 +13,8 @@ from homeassistant.setup import async_setup_component
 from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.household.price_readers import emhass_steps
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import QUARTER_S
-from tunnihind.web.recipes import recipe
+from tunnihind.market import ESTONIA, QUARTER_S
+from tunnihind.web.reference import recipe
 
 PRICES = {HOUR + n * QUARTER_S: -20.5 + 7.3 * n for n in range(12)}
 
@@ -68,5 +68,5 @@ async def test_emhass_is_left_alone_while_the_server_has_no_prices(
     hass: HomeAssistant, serve: Serve, emhass: tuple[str, Sent]
 ) -> None:
     address, sent = emhass
-    await run_script(hass, await serve(ServedData("empty")), address)
+    await run_script(hass, await serve(ServedData("empty", ESTONIA)), address)
     assert sent == []

@@ -16,17 +16,16 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
-from custom_components.tunnihind.actions.past_hours import hours_answer
+from custom_components.tunnihind.actions.import_past import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
-from custom_components.tunnihind.past.hours import LeftOut
-from custom_components.tunnihind.past.hours import Reason as LeftOutReason
+from custom_components.tunnihind.past.paid_prices import LeftOut, LeftOutReason
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.plan import Status
 from custom_components.tunnihind.plans.settings import Horizon, Kind, Prefer
-from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
-from custom_components.tunnihind.server.contact import Problem
+from custom_components.tunnihind.prices.timeline import Level
+from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
 from tests.support.household.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts

@@ -12,7 +12,7 @@ from homeassistant.setup import async_setup_component
 
 from tests.support.api.api_server import HOUR, Serve, make_run, make_view
 from tunnihind.market import HOUR_S
-from tunnihind.web.recipes import recipe
+from tunnihind.web.reference import recipe
 
 
 @pytest.fixture

@@ -21,18 +21,18 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, get_sy
 from custom_components.tunnihind import config_flow, issues
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.errors import TunnihindError
-from custom_components.tunnihind.forms import billing_form, breakdown, options_flow, plan_form, selling_form
+from custom_components.tunnihind.errors import Refusal, TunnihindError
+from custom_components.tunnihind.forms import options_flow, plan_form, tariff_step
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
 from custom_components.tunnihind.forms.tariff_form import RowForm
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
-from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.rates import Package
+from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.prices.units import Unit
-from custom_components.tunnihind.server.contact import Problem
+from custom_components.tunnihind.server.polling import Problem
 from tests.support.api.api_server import Serve
 from tests.support.household.home import plan
 from tests.support.household.translations import (
@@ -133,12 +133,8 @@ def raised() -> dict[str, set[str]]:
                 if ast.unparse(node.exc.func) == PlanError.__name__:
                     _, named = node.exc.args
                     found[ast.literal_eval(named)] = {"plan", "field", *(f"{one.arg}" for one in node.exc.keywords)}
-                given = {keyword.arg: keyword.value for keyword in node.exc.keywords}
-                key = given.get("translation_key")
-                if isinstance(key, ast.Constant):
-                    filled = given.get("translation_placeholders")
-                    names = filled.keys if isinstance(filled, ast.Dict) else []
-                    found[str(key.value)] = {str(name.value) for name in names if isinstance(name, ast.Constant)}
+                if ast.unparse(node.exc.func) == Refusal.__name__ and isinstance(node.exc.args[0], ast.Constant):
+                    found[str(node.exc.args[0].value)] = {f"{one.arg}" for one in node.exc.keywords}
     return found
 
 
@@ -174,9 +170,9 @@ def selectors() -> dict[str, Texts]:
     """Return what the fields of all forms ask to be translated."""
     found: dict[str, Texts] = {}
     for selector in _selectors_of(
-        options_flow._CHEAP.schema,
-        billing_form.BILLING_FORM.schema,
-        selling_form.selling_form(Unit.CENTS).schema,
+        options_flow.CHEAP_FORM.schema,
+        options_flow.BILLING_FORM.schema,
+        options_flow.selling_form(Unit.CENTS).schema,
         config_flow._ADDRESS.schema,
         options_flow.UNIT_FORM.schema,
         plan_form.KIND_FORM.schema,
@@ -197,7 +193,7 @@ def selectors() -> dict[str, Texts]:
     return {
         **found,
         options_flow.ROW: {"options": {"beginning"}},
-        "part": {"options": set(breakdown.LINES)},
+        "part": {"options": set(tariff_step.LINES)},
         "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
     }

@@ -10,7 +10,7 @@ from aiohttp import ClientSession
 
 from tests.support.store.pipelines import QuickModel
 from tunnihind.forecast.replay.learnt import LearntKeeper
-from tunnihind.market import Limits
+from tunnihind.market import Market
 from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
@@ -49,8 +49,8 @@ async def session() -> AsyncIterator[ClientSession]:
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
 
-    def quick(limits: Limits, keeper: LearntKeeper | None = None) -> QuickModel:
-        return QuickModel(limits=limits)
+    def quick(market: Market, keeper: LearntKeeper | None = None) -> QuickModel:
+        return QuickModel(market)
 
     for name in ("pipeline.modelling.forecaster", "service.rehearsal.forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick)

@@ -186,7 +186,7 @@ def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() ->
 @both_languages
 def test_every_address_of_the_server_is_in_the_table_of_the_api(language: str) -> None:
     settings, clock = Settings(), StillClock(NOW)
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(ESTONIA, settings, clock)
     router = create_app(settings, snapshot, clock, instance_id="test", read_prices=no_prices).router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
     [table] = documents.tables(documents.section("The API", language))

@@ -17,7 +17,6 @@ from tunnihind.market import (
     ESTONIA,
     HOUR_S,
     QUARTER_S,
-    clock_midnight,
     consumer_price,
     day_end,
     day_start,
@@ -28,7 +27,6 @@ from tunnihind.market import (
     hourly_prices,
     hours_of,
     iso_utc,
-    late_from,
     market_price,
     market_time_unit,
     publication_time,
@@ -95,7 +93,7 @@ def test_bidding_ends_and_prices_come_by_the_clock_of_brussels_on_the_day_before
     ],
 )
 def test_prices_are_late_from_half_past_three_by_the_estonian_clock(day: date, late: str) -> None:
-    assert late_from(day) == utc(late)
+    assert ESTONIA.late_from(day) == utc(late)
 
 
 def test_quarters_are_traded_since_october_2025() -> None:
@@ -193,4 +191,4 @@ def test_a_day_of_24_hours_is_no_calendar_day() -> None:
 
 @pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
 def test_the_vat_rate_is_the_law_s_of_the_day(day: str, rate: float) -> None:
-    assert vat_rate_at(ESTONIA.vat_by_law, clock_midnight(date.fromisoformat(day))) == rate
+    assert vat_rate_at(ESTONIA.vat_by_law, ESTONIA.midnight(date.fromisoformat(day))) == rate

@@ -10,12 +10,22 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
-from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served, served_quarters
+from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.known import KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour, hourly_prices
+from tunnihind.market import (
+    DAY_S,
+    ESTONIA,
+    HOUR_S,
+    QUARTER_S,
+    QUARTERS_SINCE,
+    STEPS,
+    day_start,
+    floor_hour,
+    hourly_prices,
+)
 from tunnihind.store.store import Store
 
 HOUR = 1_765_792_800
@@ -56,8 +66,9 @@ def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_di
 
 
 def test_an_empty_store_has_an_empty_view(store: Store) -> None:
-    view = read_served_data(store, NOW)
-    assert view == ServedData(version=view.version)
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view == ServedData(view.version, ESTONIA, {step_s: view.of(step_s) for step_s in STEPS})
+    assert not any(view.of(step_s).settled for step_s in STEPS)
     assert view.newest_settled is None
 
 
@@ -71,17 +82,17 @@ def test_what_is_stored_while_the_store_is_read_has_a_version_of_its_own(
         return since(*args, **named)
 
     monkeypatch.setattr(store.runs, "since", interrupted)
-    before = read_served_data(store, NOW)
+    before = read_served_data(store, ESTONIA, NOW)
     monkeypatch.undo()
-    after = read_served_data(store, NOW)
-    assert before.settled != after.settled
+    after = read_served_data(store, ESTONIA, NOW)
+    assert before.hours.settled != after.hours.settled
     assert before.version != after.version
 
 
 def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=20), TODAY + timedelta(days=1), QUARTER_S)
     store_quotes(store, quotes, NOW)
-    settled = read_served_data(store, NOW).settled
+    settled = read_served_data(store, ESTONIA, NOW).hours.settled
     assert settled == pytest.approx({ts: p for ts, p in hourly_prices(quotes["ee"]).items() if ts in settled})
     assert min(settled) <= HOUR - 14 * DAY_S
     assert max(settled) == day_start(TODAY + timedelta(days=2)) - HOUR_S
@@ -92,23 +103,23 @@ def test_settled_hours_reach_from_two_weeks_back_to_the_newest_known(store: Stor
 def test_days_of_a_clock_change_have_all_their_hours(store: Store, changed: date) -> None:
     now = day_start(changed + timedelta(days=3)) + 60
     store_quotes(store, estonian_quotes(changed - timedelta(days=15), changed + timedelta(days=3)), now)
-    settled = read_served_data(store, now).settled
+    settled = read_served_data(store, ESTONIA, now).hours.settled
     assert all(ts in settled for ts in range(floor_hour(now) - 14 * DAY_S, floor_hour(now) + HOUR_S, HOUR_S))
 
 
 def test_only_estonian_hours_are_shown_and_only_whole_ones(store: Store) -> None:
     store_quotes(store, {"fi": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
     store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
-    assert read_served_data(store, NOW).settled == {HOUR: 15.0}
+    assert read_served_data(store, ESTONIA, NOW).hours.settled == {HOUR: 15.0}
 
 
 def test_each_settled_hour_has_its_four_quarters(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=3), TODAY + timedelta(days=1), QUARTER_S)["ee"]
     store_quotes(store, {"ee": quotes}, NOW)
-    view = read_served_data(store, NOW)
-    assert view.quarters == quotes
-    assert view.known_by_hour == frozenset()
-    assert view.quarters.hourly() == view.settled
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.of(QUARTER_S).settled == quotes
+    assert view.of(QUARTER_S).known_by_hour == frozenset()
+    assert view.of(QUARTER_S).settled.hourly() == view.hours.settled
 
 
 def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> None:
@@ -117,28 +128,30 @@ def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> Non
     quotes = {step_s: estonian_quotes(day, day, step_s) for step_s, day in zip((HOUR_S, QUARTER_S), days, strict=True)}
     for one in quotes.values():
         store_quotes(store, one, midnight)
-    view = read_served_data(store, midnight + 60)
+    view = read_served_data(store, ESTONIA, midnight + 60)
     hours = quotes[HOUR_S]["ee"]
-    assert view.known_by_hour == {ts + n * QUARTER_S for ts in hours for n in range(4)}
-    assert {ts: view.quarters[ts] for ts in view.known_by_hour} == {
-        ts: hours[floor_hour(ts)] for ts in view.known_by_hour
+    assert view.of(QUARTER_S).known_by_hour == {ts + n * QUARTER_S for ts in hours for n in range(4)}
+    assert {ts: view.of(QUARTER_S).settled[ts] for ts in view.of(QUARTER_S).known_by_hour} == {
+        ts: hours[floor_hour(ts)] for ts in view.of(QUARTER_S).known_by_hour
     }
-    assert {ts: price for ts, price in view.quarters.items() if ts >= midnight} == quotes[QUARTER_S]["ee"]
+    assert {ts: price for ts, price in view.of(QUARTER_S).settled.items() if ts >= midnight} == quotes[QUARTER_S]["ee"]
 
 
 def test_quarters_of_an_hour_that_is_not_settled_are_held_back_with_it(store: Store) -> None:
     store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
-    assert read_served_data(store, NOW).quarters == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)}
+    assert read_served_data(store, ESTONIA, NOW).of(QUARTER_S).settled == {
+        HOUR + n * QUARTER_S: 10.0 * n for n in range(4)
+    }
 
 
 def test_an_hour_is_never_made_up_of_its_own_price_and_of_quarters(store: Store) -> None:
     store_quotes(store, {"ee": {HOUR: 90.0, HOUR + HOUR_S: 70.0}}, NOW)
     store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
-    view = read_served_data(store, NOW)
-    assert view.settled == {HOUR: 15.0, HOUR + HOUR_S: 70.0}
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.hours.settled == {HOUR: 15.0, HOUR + HOUR_S: 70.0}
     later = {HOUR + n * QUARTER_S: 70.0 for n in range(4, 8)}
-    assert view.quarters == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)} | later
-    assert view.known_by_hour == later.keys()
+    assert view.of(QUARTER_S).settled == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)} | later
+    assert view.of(QUARTER_S).known_by_hour == later.keys()
 
 
 HOURS_AND_QUARTERS = st.tuples(
@@ -157,9 +170,8 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
         ]
     )
     prices = archive.everything()
-    settled = served(prices.of("ee"), NOW)
-    found = served_quarters(settled, prices.of("ee", QUARTER_S))
-    assert found.prices.hourly() == pytest.approx(settled)
+    settled, found = (served(prices, "ee", step_s, NOW) for step_s in STEPS)
+    assert found.prices.hourly() == pytest.approx(settled.prices)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
     assert found.known_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
 
@@ -168,41 +180,42 @@ def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(stor
     quotes = estonian_quotes(TODAY - timedelta(days=42), TODAY - timedelta(days=40), QUARTER_S)["ee"]
     last = max(quotes)
     store_quotes(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
-    view = read_served_data(store, NOW)
-    assert list(view.settled) == [floor_hour(last)]
+    view = read_served_data(store, ESTONIA, NOW)
+    assert list(view.hours.settled) == [floor_hour(last)]
     assert view.newest_settled == floor_hour(last)
 
 
 def test_a_correction_is_shown_though_the_clock_was_set_back_since(store: Store) -> None:
     store_quotes(store, {"ee": {HOUR: 1.0, HOUR + HOUR_S: 2.0}}, NOW)
     store_quotes(store, {"ee": {HOUR: 5.0, HOUR + HOUR_S: 2.0}}, NOW - DAY_S)
-    assert read_served_data(store, NOW - DAY_S + 60).settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
+    assert read_served_data(store, ESTONIA, NOW - DAY_S + 60).hours.settled == {HOUR: 5.0, HOUR + HOUR_S: 2.0}
 
 
 def test_two_weeks_of_hours_have_the_forecast_that_was_made_before_them(store: Store) -> None:
     for n in range(16, -1, -1):
         store.runs.add(plain_run(NOW - n * DAY_S, median=float(n), hours=48))
-    view = read_served_data(store, NOW)
-    assert view.run is not None
-    assert view.run.made_at == NOW
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.hours.run is not None
+    assert view.hours.run.made_at == NOW
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
-    assert {ts: view.issued[ts].p50 for ts in past} == {ts: float((HOUR - ts) // DAY_S + 1) for ts in past}
+    assert {ts: view.hours.issued[ts].p50 for ts in past} == {ts: float((HOUR - ts) // DAY_S + 1) for ts in past}
 
 
 def test_what_was_issued_comes_back_to_the_last_bit(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S, median=0.1 + 0.2, hours=1))
-    assert read_served_data(store, NOW).issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
+    assert read_served_data(store, ESTONIA, NOW).hours.issued == {HOUR: Percentiles(-9.7, 0.3, 10.3)}
 
 
 def test_each_quarter_has_what_the_newest_run_before_it_said(store: Store) -> None:
     older, newer = plain_run(NOW - HOUR_S, median=1.0), plain_run(NOW, median=2.0)
     for run in (older, newer):
         store.runs.add(run, quarters_of(run))
-    view = read_served_data(store, NOW)
-    assert [view.issued_quarters[HOUR + n * QUARTER_S].p50 for n in range(8)] == [-2, 0, 2, 4, -1, 1, 3, 5]
-    assert view.quarter_run is not None
-    assert (view.quarter_run.made_at, view.quarter_run.step_s) == (NOW, QUARTER_S)
-    assert view.quarter_run.p50.tolist()[:4] == [-1, 1, 3, 5]
+    view = read_served_data(store, ESTONIA, NOW)
+    assert [view.of(QUARTER_S).issued[HOUR + n * QUARTER_S].p50 for n in range(8)] == [-2, 0, 2, 4, -1, 1, 3, 5]
+    newest = view.of(QUARTER_S).run
+    assert newest is not None
+    assert (newest.made_at, newest.step_s) == (NOW, QUARTER_S)
+    assert newest.p50.tolist()[:4] == [-1, 1, 3, 5]
 
 
 def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> None:
@@ -210,10 +223,23 @@ def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> N
     for n, median in enumerate((1.0, 2.0, 3.0)):
         run = plain_run(NOW - (2 - n) * HOUR_S, median=median)
         store.runs.add(*([run] if median == 2.0 else [run, quarters_of(run)]))
-    view = read_served_data(store, NOW)
+    view = read_served_data(store, ESTONIA, NOW)
     first = HOUR - HOUR_S
-    assert [view.issued_quarters[first + n * QUARTER_S].p50 for n in range(12)] == [-2, 0, 2, 4, 2, 2, 2, 2, 0, 2, 4, 6]
-    earlier = read_served_data(store, NOW - HOUR_S).quarter_run
+    assert [view.of(QUARTER_S).issued[first + n * QUARTER_S].p50 for n in range(12)] == [
+        -2,
+        0,
+        2,
+        4,
+        2,
+        2,
+        2,
+        2,
+        0,
+        2,
+        4,
+        6,
+    ]
+    earlier = read_served_data(store, ESTONIA, NOW - HOUR_S).of(QUARTER_S).run
     assert earlier is not None
     assert earlier.p50.tolist() == [2.0] * 96
 
@@ -221,34 +247,35 @@ def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> N
 def test_runs_of_hours_alone_are_shown_as_ever_beside_runs_of_quarters(store: Store) -> None:
     run = plain_run(NOW - 30 * DAY_S)
     store.runs.add(run, quarters_of(run))
-    view = read_served_data(store, NOW)
-    assert view.run is not None
-    assert view.run.step_s == HOUR_S
-    assert view.quarter_run is not None
-    assert view.quarter_run.p50.tolist()[:4] == [47.0, 49.0, 51.0, 53.0]
-    assert view.issued_quarters == {}
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.hours.run is not None
+    assert view.hours.run.step_s == HOUR_S
+    quarters = view.of(QUARTER_S).run
+    assert quarters is not None
+    assert quarters.p50.tolist()[:4] == [47.0, 49.0, 51.0, 53.0]
+    assert view.of(QUARTER_S).issued == {}
 
 
 def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S, median=1.0, hours=1))
     store.runs.add(plain_run(NOW + DAY_S, median=9.0))
-    view = read_served_data(store, NOW)
-    assert view.run is not None
-    assert view.run.made_at == NOW - HOUR_S
-    assert view.issued == {HOUR: Percentiles(-9.0, 1.0, 11.0)}
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.hours.run is not None
+    assert view.hours.run.made_at == NOW - HOUR_S
+    assert view.hours.issued == {HOUR: Percentiles(-9.0, 1.0, 11.0)}
 
 
 def test_a_run_of_last_month_is_still_the_newest_there_is(store: Store) -> None:
     store.runs.add(plain_run(NOW - 30 * DAY_S))
-    view = read_served_data(store, NOW)
-    assert view.run is not None
-    assert view.run.made_at == NOW - 30 * DAY_S
-    assert view.issued == {}
+    view = read_served_data(store, ESTONIA, NOW)
+    assert view.hours.run is not None
+    assert view.hours.run.made_at == NOW - 30 * DAY_S
+    assert view.hours.issued == {}
 
 
 def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(store: Store) -> None:
     def version() -> str:
-        return read_served_data(store, NOW).version
+        return read_served_data(store, ESTONIA, NOW).version
 
     # Each of the three changes it.
     versions = [version()]
@@ -264,12 +291,12 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     store.state.refreshed(NOW)
     store.health.failed("first", NOW, SourceUnreachable("first", "down"))
     assert version() == versions[-1]
-    assert read_served_data(store, NOW).last_refresh == NOW
-    assert read_served_data(store, NOW).backtest == BacktestScore(20.0, 40.0, 0.5, 24)
+    assert read_served_data(store, ESTONIA, NOW).last_refresh == NOW
+    assert read_served_data(store, ESTONIA, NOW).hours.backtest == BacktestScore(20.0, 40.0, 0.5, 24)
 
 
 def test_a_store_opened_for_reading_gives_the_same_view(store: Store) -> None:
     for day in day_range(TODAY - timedelta(days=3), 4):
         store_quotes(store, estonian_quotes(day, day), NOW)
     with Store(str(store.database), read_only=True) as reader:
-        assert read_served_data(reader, NOW) == read_served_data(store, NOW)
+        assert read_served_data(reader, ESTONIA, NOW) == read_served_data(store, ESTONIA, NOW)

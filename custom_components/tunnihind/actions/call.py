@@ -1,4 +1,4 @@
-"""What all actions read from a call: the server that is meant, and times."""
+"""What all actions read from a call and how they answer: the server that is meant, times and windows."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, ServiceCall
-from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers import service
 from homeassistant.helpers.selector import ConfigEntrySelector
@@ -16,7 +15,10 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..errors import Refusal
 from ..household.prices_now import PricesNow
+from ..plans.outcome import NoWindow, Outcome
+from ..plans.saving import Cost, Saving
 from ..prices.days import iso_bounds
 
 ATTR_CONFIG_ENTRY: Final = "config_entry"
@@ -43,12 +45,12 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server that is meant. Raises ServiceValidationError."""
+    """Return the coordinator of the server that is meant. Raises Refusal."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises ServiceValidationError where it is not loaded.
+    """Return the coordinator of an entry. Raises Refusal where it is not loaded.
 
     A start or a reload that is under way is waited for: its first states already set off automations, which call.
     """
@@ -62,12 +64,12 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
     """Return what the household pays, or gets where the call says so.
 
-    Raises ServiceValidationError where it sells nothing.
+    Raises Refusal where it sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
     if coordinator.selling is None:
-        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="not_selling")
+        raise Refusal("not_selling")
     return coordinator.selling_prices
 
 
@@ -79,17 +81,13 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the instants asked for, by default from now to the end of all that is known.
 
-    Raises ServiceValidationError.
+    Raises Refusal.
     """
     known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
     start = instant(data[first]) if first in data else prices.now
     end = instant(data[last]) if last in data else max(known_until, start + 1)
     if end <= start:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="invalid_time_range",
-            translation_placeholders={"start": first, "end": last},
-        )
+        raise Refusal("invalid_time_range", start=first, end=last)
     return start, end
 
 
@@ -108,11 +106,34 @@ def _only_server(hass: HomeAssistant) -> str:
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
-        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_server")
+        raise Refusal("no_server")
     if len(entries) > 1:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="several_servers",
-            translation_placeholders={"field": ATTR_CONFIG_ENTRY},
-        )
+        raise Refusal("several_servers", field=ATTR_CONFIG_ENTRY)
     return entries[0].entry_id
+
+
+def window_answer(outcome: Outcome) -> JsonObjectType:
+    """Return a window with what it costs and saves, or why there is none."""
+    if isinstance(outcome, NoWindow):
+        return {"found": False, "reason": outcome.reason}
+    return {
+        "found": True,
+        **times(outcome.start, outcome.end),
+        "pieces": [times(start, end) for start, end in outcome.pieces],
+        "average": outcome.average,
+        "forecast_share": outcome.forecast_share,
+        "shortened": outcome.shortened,
+        **(_saving(outcome.saving) if outcome.saving else {}),
+        **(_cost(outcome.cost) if outcome.cost else {}),
+    }
+
+
+def _saving(saving: Saving) -> JsonObjectType:
+    return {
+        "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
+        "chance": saving.chance,
+    }
+
+
+def _cost(cost: Cost) -> JsonObjectType:
+    return {"cost": {"expected": cost.expected, "p10": cost.low, "p90": cost.high, "energy": cost.energy}}

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse
-from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
-from ..const import DOMAIN
+from ..errors import Refusal
 from ..plans.plan import window_in
 from ..plans.settings import (
     LONGEST_DURATION_MIN,
@@ -22,19 +21,17 @@ from ..plans.settings import (
     Prefer,
 )
 from ..plans.spans import Span
-from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, length, prices_asked, range_asked, rehearsal_mark
-from .window import window_answer
+from .call import (
+    DIRECTION_FIELD,
+    SERVER_FIELD,
+    coordinator_of,
+    length,
+    prices_asked,
+    range_asked,
+    rehearsal_mark,
+    window_answer,
+)
 
-ATTR_DURATION: Final = "duration"
-ATTR_SPLIT: Final = "split"
-ATTR_MIN_PIECE: Final = "min_piece"
-ATTR_EARLIEST: Final = "earliest"
-ATTR_DEADLINE: Final = "deadline"
-ATTR_HORIZON: Final = "horizon"
-ATTR_PRICE_CAP: Final = "price_cap"
-ATTR_KIND: Final = "kind"
-ATTR_TOLERANCE: Final = "tolerance"
-ATTR_PREFER: Final = "prefer"
 _KINDS: Final = (Kind.CHEAPEST, Kind.DEAREST)
 
 
@@ -48,18 +45,16 @@ SCHEMA: Final = vol.Schema(
     {
         **SERVER_FIELD,
         **DIRECTION_FIELD,
-        vol.Required(ATTR_DURATION): length,
-        vol.Optional(ATTR_SPLIT, default=False): cv.boolean,
-        vol.Optional(ATTR_MIN_PIECE): length,
-        vol.Optional(ATTR_EARLIEST): cv.datetime,
-        vol.Optional(ATTR_DEADLINE): cv.datetime,
-        vol.Optional(ATTR_HORIZON, default=Horizon.PUBLISHED): vol.In(list(Horizon)),
-        vol.Optional(ATTR_PRICE_CAP): vol.All(vol.Coerce(float), _finite),
-        vol.Optional(ATTR_KIND, default=Kind.CHEAPEST): vol.In(_KINDS),
-        vol.Optional(ATTR_TOLERANCE, default=0.0): vol.All(
-            vol.Coerce(float), _finite, vol.Range(0, MOST_TOLERANCE_CENTS)
-        ),
-        vol.Optional(ATTR_PREFER, default=Prefer.EARLIEST): vol.In(list(Prefer)),
+        vol.Required("duration"): length,
+        vol.Optional("split", default=False): cv.boolean,
+        vol.Optional("min_piece"): length,
+        vol.Optional("earliest"): cv.datetime,
+        vol.Optional("deadline"): cv.datetime,
+        vol.Optional("horizon", default=Horizon.PUBLISHED): vol.In(list(Horizon)),
+        vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite),
+        vol.Optional("kind", default=Kind.CHEAPEST): vol.In(_KINDS),
+        vol.Optional("tolerance", default=0.0): vol.All(vol.Coerce(float), _finite, vol.Range(0, MOST_TOLERANCE_CENTS)),
+        vol.Optional("prefer", default=Prefer.EARLIEST): vol.In(list(Prefer)),
     }
 )
 
@@ -68,34 +63,23 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest or dearest time for a job, or why there is none."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
-    span = Span(*range_asked(call.data, ATTR_EARLIEST, ATTR_DEADLINE, prices))
+    span = Span(*range_asked(call.data, "earliest", "deadline", prices))
     window = window_answer(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}
 
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
     """Read the job as a plan for once."""
-    duration = _minutes(data, ATTR_DURATION, LONGEST_DURATION_MIN)
-    wanted: dict[str, Any] = {
-        ATTR_DURATION: duration,
-        ATTR_SPLIT: data[ATTR_SPLIT],
-        ATTR_HORIZON: data[ATTR_HORIZON],
-        ATTR_PRICE_CAP: data.get(ATTR_PRICE_CAP),
-        ATTR_KIND: data[ATTR_KIND],
-        ATTR_TOLERANCE: data[ATTR_TOLERANCE],
-        ATTR_PREFER: data[ATTR_PREFER],
-    }
-    if ATTR_MIN_PIECE in data:
-        wanted[ATTR_MIN_PIECE] = _minutes(data, ATTR_MIN_PIECE, duration)
+    fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
+    duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
+    wanted = {"duration": duration, **{field: data.get(field) for field in fields}}
+    if "min_piece" in data:
+        wanted["min_piece"] = _minutes(data, "min_piece", duration)
     return PlanSettings.from_mapping(wanted)
 
 
 def _minutes(data: Mapping[str, Any], field: str, most: float) -> float:
     minutes: float = data[field] / timedelta(minutes=1)
     if minutes % QUARTER_MIN or not QUARTER_MIN <= minutes <= most:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="invalid_length",
-            translation_placeholders={"field": field, "given": f"{minutes:g}", "most": f"{most:g}"},
-        )
+        raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{most:g}")
     return minutes

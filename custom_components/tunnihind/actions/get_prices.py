@@ -8,7 +8,7 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..prices.shapes import mapping, rates
+from ..household.prices_now import mapping, rates
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse
-from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
@@ -16,11 +15,11 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..coordinator import TunnihindCoordinator
-from ..plan_changes import async_change_plans
+from ..entity import async_change_plans
+from ..errors import Refusal
 from ..plans.settings import Horizon
 from ..plans.steering import Change
-from .call import coordinator_of_entry, length, rehearsal_mark
-from .window import window_answer
+from .call import coordinator_of_entry, length, rehearsal_mark, window_answer
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -97,7 +96,7 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry and the subentry of each plan that the call means, once. Raises ServiceValidationError.
+    """Return the entry and the subentry of each plan that the call means, once. Raises Refusal.
 
     An entity or a device that is named has to be a plan's. Of an area, a floor or a label, its plans are meant.
     """
@@ -114,14 +113,10 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     named = {entity_id: device_of(entity_id) for entity_id in found.referenced}
     for name, device_id in sorted((named | {device: device for device in target.device_ids}).items()):
         if device_id not in plans:
-            raise ServiceValidationError(
-                translation_domain=DOMAIN,
-                translation_key="not_a_plan",
-                translation_placeholders={"target": _name_of(call.hass, name)},
-            )
+            raise Refusal("not_a_plan", target=_name_of(call.hass, name))
         meant.add(device_id)
     if not meant:
-        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_plan_meant")
+        raise Refusal("no_plan_meant")
     return [plans[device_id] for device_id in sorted(meant)]
 
 

@@ -5,14 +5,12 @@ seconds; None stands where nothing is known.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from statistics import fmean
 from typing import Final, TypedDict
 
 from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
-from ..prices.levels import Level, levels
 from ..prices.tariff import Charges, Tariff
-from ..prices.timeline import Period, Timeline, rounded
+from ..prices.timeline import Level, Period, Timeline, levels
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
@@ -49,23 +47,6 @@ class PriceColumns(Columns):
     market: list[float | None]
     charged: list[int | None]
     charges: list[dict[str, float]]
-
-
-class CardDay(TypedDict):
-    """A Tallinn day, [start, end): 23, 24 or 25 hours. `date` is its date in ISO form.
-
-    `settled` tells whether all of its prices are published. `average` (EUR/kWh), `lowest` and `highest` are None unless
-    all of its prices are known, published or predicted; the latter two are when the cheapest and the dearest period of
-    the day start, the first of equals.
-    """
-
-    date: str
-    start: int
-    end: int
-    settled: bool
-    average: float | None
-    lowest: int | None
-    highest: int | None
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
@@ -107,12 +88,6 @@ def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
     )
 
 
-def days(timeline: Timeline, start: int, end: int) -> list[CardDay]:
-    """Return the days from that of `start` to the last one of which a price is known before `end` (UTC seconds)."""
-    periods = timeline.between(start, end)
-    return [_card_day(day, timeline.between(day.start, day.end)) for day in _days(periods)]
-
-
 def _days(periods: Sequence[Period]) -> Iterator[Day]:
     until = 0
     for period in periods:
@@ -120,19 +95,6 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
             day = day_at(period.start)
             until = day.end
             yield day
-
-
-def _card_day(day: Day, periods: Sequence[Period]) -> CardDay:
-    is_whole = _is_whole(day, periods)
-    return CardDay(
-        date=day.date.isoformat(),
-        start=day.start,
-        end=day.end,
-        settled=is_whole and all(period.settled for period in periods),
-        average=rounded(fmean(period.price for period in periods)) if is_whole else None,
-        lowest=min(periods, key=lambda period: period.price).start if is_whole else None,
-        highest=max(periods, key=lambda period: period.price).start if is_whole else None,
-    )
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:

@@ -15,19 +15,15 @@ from homeassistant.helpers import entity_registry as er
 
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..entity import WINDOW
 from ..household.prices_now import MOST_LISTED_S, PricesNow
 from ..household.problems import FORECAST_LIFE_S, problems
-from ..plans.outcome import Decision
-from ..plans.plan import Status
-from ..prices.days import TALLINN
-from ..prices.levels import Level
-from ..prices.timeline import Period, Timeline
+from ..plans.solver import Piece
+from ..prices.timeline import Timeline
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
-from ..server.contact import Problem
-from .columns import CardDay, Columns, PriceColumns, columns_of, days, price_columns
-
-WINDOW: Final = "window"
+from ..server.polling import Problem
+from .columns import Columns, PriceColumns, columns_of, price_columns
 
 
 class State(StrEnum):
@@ -46,100 +42,61 @@ class State(StrEnum):
 
 
 class CardNow(TypedDict):
-    """The current period, [start, end): an hour, or a quarter where the household is billed by it.
-
-    `settled` is false where the price is the median of the forecast. `level` is the same as the sensor's; with levels
-    by the hour it is the hour's. `cheap` tells whether it is among the day's cheap ones. Both are None while a price of
-    the day is not known. `next` is the price of the period after, `selling` what the household gets now; None where
-    they are not known.
-    """
+    """The current period, [start, end): an hour, or a quarter where the household is billed by it."""
 
     start: int
     end: int
-    price: float
-    settled: bool
-    level: Level | None
-    cheap: bool | None
-    next: float | None
-    selling: float | None
-
-
-class CardWindow(TypedDict):
-    """A plan's time: `pieces` are [start, end) in the order of time, of which one is usual.
-
-    `average` is what a kilowatt-hour costs in it. `forecast_share` (0 to 1) is the part of its time that rests on
-    predicted prices.
-    """
-
-    pieces: list[tuple[int, int]]
-    average: float
-    forecast_share: float
 
 
 class CardPlan(TypedDict):
-    """A plan with its windows: those that ran in the last two weeks, and the one that runs or comes.
+    """A plan with its windows, each of one or more pieces, [start, end) in the order of time.
 
-    `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where it was deleted. `name` is
-    what people called the plan. `status` is that of the plan's sensor.
+    There are those that ran in the last two weeks, the one that runs or comes and, where the price limit decides, all
+    that are known ahead. `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where it
+    was deleted. `name` is what people called the plan.
     """
 
     id: str
     entity_id: str | None
     name: str
-    status: Status | None
-    windows: list[CardWindow]
-
-
-class CardContents(TypedDict):
-    """All that a card shows. An event has those fields that changed, the first one after a subscription has all.
-
-    While `state` is neither `ready` nor `no_price`, events have no field but `entry_id`, `state` and `title`;
-    what came before stays as it was.
-
-    - `entry_id`, `title`: the config entry and its name.
-    - `mode`: whether prices are live, made up or of a past day.
-    - `clock_ahead_s`: add it to Home Assistant's time for the entry's. It is 0 except in a rehearsal.
-    - `problems`: what is wrong, as the attribute of the sensor "Data problem" says it.
-    - `lost_since`: since when nothing has come from the server; None unless `problems` has `server_unreachable`.
-    - `stale_since`: since when the forecast is too old; None unless `problems` has `forecast_stale`.
-    - `forecast_made_at`: when the forecast was made, by the server's clock; None without a forecast.
-    - `unit`: in which unit people read prices: `cents` or `euros` per kWh. `currency` is that of all prices.
-    - `time_zone`: the clock by which days, levels and network rates go: Tallinn's, in any home.
-    - `days`: the Tallinn days from today on, see `CardDay`.
-    - `prices`: what the household pays, period by period, see `PriceColumns`. None where nothing is known.
-    - `selling`: what it gets for what it sells, without VAT, by the hour or quarter as it is paid; below zero it pays.
-      None where it sells nothing, or nothing is known.
-    - `now`: the current period. None where its price is not known.
-    - `plans`: those with their windows. Whoever may not read a plan's sensor doesn't get the plan.
-    - `credit`: the credit that the server asks for, to be shown with the prices.
-    """
-
-    entry_id: str
-    title: str
-    state: State
-    mode: Mode
-    clock_ahead_s: int
-    problems: list[Problem]
-    lost_since: int | None
-    stale_since: int | None
-    forecast_made_at: int | None
-    unit: Unit
-    currency: str
-    time_zone: str
-    days: list[CardDay]
-    prices: PriceColumns | None
-    selling: Columns | None
-    now: CardNow | None
-    plans: list[CardPlan]
-    credit: str
+    windows: list[tuple[Piece, ...]]
 
 
 class CardBeginning(TypedDict):
     """What goes to the card while the integration has nothing to show."""
 
-    entry_id: str
-    title: str
     state: State
+
+
+class CardContents(CardBeginning):
+    """All that a card shows. An event has those fields that changed, the first one after a subscription has all.
+
+    While `state` is neither `ready` nor `no_price`, events have no other field; what came before stays as it was.
+
+    - `mode`: whether prices are live, made up or of a past day.
+    - `clock_ahead_s`: add it to Home Assistant's time for the entry's. It is 0 except in a rehearsal.
+    - `problems`: what is wrong, as the attribute of the sensor "Data problem" says it.
+    - `lost_since`: since when nothing has come from the server; None unless `problems` has `server_unreachable`.
+    - `stale_since`: since when the forecast is too old; None unless `problems` has `forecast_stale`.
+    - `unit`: in which unit people read prices: `cents` or `euros` per kWh. `currency` is that of all prices.
+    - `prices`: what the household pays from today on, see `PriceColumns`. None where nothing is known.
+    - `selling`: what it gets for what it sells, without VAT, by the hour or quarter as it is paid; below zero it pays.
+      None where it sells nothing, or nothing is known.
+    - `now`: the current period. None where its price is not known.
+    - `plans`: those with their windows. Whoever may not read a plan's sensor doesn't get the plan.
+    """
+
+    mode: Mode
+    clock_ahead_s: int
+    problems: list[Problem]
+    lost_since: int | None
+    stale_since: int | None
+    unit: Unit
+    currency: str
+    prices: PriceColumns | None
+    selling: Columns | None
+    now: CardNow | None
+    plans: list[CardPlan]
 
 
 _STATES: Final[Mapping[ConfigEntryState, State]] = {
@@ -151,14 +108,11 @@ _STATES: Final[Mapping[ConfigEntryState, State]] = {
 
 def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBeginning:
     """Return what a card shows of an entry that is not loaded."""
-    state = State.REMOVED if removed else _state_of(entry)
-    return CardBeginning(entry_id=entry.entry_id, title=entry.title, state=state)
-
-
-def _state_of(entry: TunnihindConfigEntry) -> State:
+    if removed:
+        return CardBeginning(state=State.REMOVED)
     if entry.state is ConfigEntryState.NOT_LOADED and entry.disabled_by is None:
-        return State.STARTING
-    return _STATES.get(entry.state, State.STOPPED)
+        return CardBeginning(state=State.STARTING)
+    return CardBeginning(state=_STATES.get(entry.state, State.STOPPED))
 
 
 class Contents:
@@ -167,90 +121,49 @@ class Contents:
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
         self._made_from: tuple[Timeline, Timeline, Timeline, int] | None = None
-        self._days: list[CardDay] = []
         self._prices: PriceColumns | None = None
         self._selling: Columns | None = None
 
     def as_of_now(self) -> CardContents:
         """Return all of it."""
         coordinator = self._coordinator
-        prices = coordinator.prices
+        prices, contact = coordinator.prices, coordinator.contact
         self._make_columns(prices)
-        contact = coordinator.contact
         found = problems(prices, contact)
-        made_at = prices.answer.made_at
+        made_at, current = prices.answer.made_at, prices.current
         return CardContents(
-            entry_id=coordinator.config_entry.entry_id,
-            title=coordinator.config_entry.title,
-            state=State.READY if prices.current else State.NO_PRICE,
+            state=State.READY if current else State.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
             lost_since=prices.now - contact.silence_s(prices.now) if Problem.SERVER_UNREACHABLE in found else None,
             stale_since=made_at + FORECAST_LIFE_S if made_at and Problem.FORECAST_STALE in found else None,
-            forecast_made_at=made_at,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,
-            time_zone=TALLINN.key,
-            days=self._days,
             prices=self._prices,
             selling=self._selling,
-            now=_now(prices, coordinator.selling_prices),
-            plans=_plans(coordinator, prices),
-            credit=coordinator.attribution,
+            now=CardNow(start=current.start, end=current.end) if current else None,
+            plans=_plans(coordinator),
         )
 
     def _make_columns(self, prices: PricesNow) -> None:
-        coordinator = self._coordinator
-        made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, prices.today.start
-        if made_from == self._made_from:
-            return
-        self._made_from = made_from
-        start, end = prices.today.start, prices.today.start + MOST_LISTED_S
-        self._prices = price_columns(prices, coordinator.tariff, start, end)
-        self._days = days(prices.timeline, start, end)
-        self._selling = None
-        if coordinator.selling:
-            self._selling = columns_of(coordinator.selling_prices.timeline, start, end)
+        coordinator, start = self._coordinator, prices.today.start
+        made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, start
+        if made_from != self._made_from:
+            self._made_from = made_from
+            self._prices = price_columns(prices, coordinator.tariff, start, start + MOST_LISTED_S)
+            self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MOST_LISTED_S)
 
 
-def _now(paid: PricesNow, sold: PricesNow) -> CardNow | None:
-    if paid.current is None:
-        return None
-    return CardNow(
-        start=paid.current.start,
-        end=paid.current.end,
-        price=paid.current.price,
-        settled=paid.current.settled,
-        level=paid.level,
-        cheap=paid.is_cheap,
-        next=_price(paid.next),
-        selling=_price(sold.current),
-    )
-
-
-def _price(period: Period | None) -> float | None:
-    return period.price if period else None
-
-
-def _plans(coordinator: TunnihindCoordinator, prices: PricesNow) -> list[CardPlan]:
-    registry = er.async_get(coordinator.hass)
+def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:
+    registry, plans = er.async_get(coordinator.hass), coordinator.config_entry.subentries
     return [
         CardPlan(
             id=plan_id,
             entity_id=registry.async_get_entity_id(Platform.BINARY_SENSOR, DOMAIN, f"{plan_id}_{WINDOW}"),
-            name=plan.title,
-            status=coordinator.planner.status(plan_id, prices.now),
-            windows=[_window(window) for window in coordinator.planner.windows(plan_id)],
+            name=plans[plan_id].title,
+            windows=[window.pieces for window in coordinator.planner.windows(plan_id)],
         )
-        for plan_id in prices.outcomes
-        if (plan := coordinator.config_entry.subentries.get(plan_id))
+        for plan_id in coordinator.prices.outcomes
+        if plan_id in plans
     ]
-
-
-def _window(window: Decision) -> CardWindow:
-    return CardWindow(
-        pieces=list(window.pieces),
-        average=window.average,
-        forecast_share=window.forecast_share,
-    )

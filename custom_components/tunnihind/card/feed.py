@@ -1,21 +1,33 @@
-"""Sends to the open cards of an entry what they show, whenever it changes and for as long as one is open."""
+"""Sends to the open cards of an entry what they show, whenever it changes and for as long as one is open.
 
-from typing import Any, Final
+Cards ask by the websocket commands `tunnihind/card/…`, also for the days before today.
+"""
 
+from dataclasses import replace
+from typing import Any, Final, TypedDict
+
+import voluptuous as vol
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_READ
+from homeassistant.components.websocket_api import async_register_command
 from homeassistant.components.websocket_api.connection import ActiveConnection
+from homeassistant.components.websocket_api.const import ERR_NOT_FOUND
+from homeassistant.components.websocket_api.decorators import async_response, websocket_command
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigEntryState
 from homeassistant.const import Platform
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.exceptions import Unauthorized
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
-from ..coordinator import TunnihindConfigEntry
-from ..entity import SELLING_PRICE
-from .contents import WINDOW, CardBeginning, CardContents, Contents, beginning
+from ..const import CONF_REHEARSAL, DOMAIN
+from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..entity import SELLING_PRICE, WINDOW
+from ..household.prices_now import Timelines
+from ..prices.days import day_at
+from .columns import Columns, PriceColumns, columns_of, price_columns
+from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
@@ -31,7 +43,7 @@ def async_subscribe(
     feeds = hass.data.setdefault(FEEDS, {})
     if entry.entry_id not in feeds:
         feeds[entry.entry_id] = _Feed(hass, entry)
-    feed, card = feeds[entry.entry_id], _Card(hass, connection, message)
+    feed, card = feeds[entry.entry_id], _Card(hass, entry.entry_id, connection, message)
 
     @callback
     def unsubscribe() -> None:
@@ -101,8 +113,9 @@ class _Feed:
 class _Card:
     """An open card, what it shows, and who looks at it."""
 
-    def __init__(self, hass: HomeAssistant, connection: ActiveConnection, message: int) -> None:
+    def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
         self._hass = hass
+        self._entry_id = entry_id
         self._connection = connection
         self._message = message
         self._shown: dict[str, Any] = {}
@@ -121,12 +134,10 @@ class _Card:
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
-        entry_id = contents["entry_id"]
-        if not self._may_read(Platform.SENSOR, entry_id, CURRENT_PRICE):
+        if not self._may_read(Platform.SENSOR, self._entry_id, CURRENT_PRICE):
             return {}
-        if not self._may_read(Platform.SENSOR, entry_id, SELLING_PRICE):
+        if not self._may_read(Platform.SENSOR, self._entry_id, SELLING_PRICE):
             readable["selling"] = None
-            readable["now"] = readable["now"] and {**readable["now"], "selling": None}
         readable["plans"] = [
             plan for plan in readable["plans"] if self._may_read(Platform.BINARY_SENSOR, plan["id"], WINDOW)
         ]
@@ -145,3 +156,109 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
 
 
 FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
+
+
+# As far back as the server's history goes.
+_DAYS: Final = 14
+
+
+class CardPast(TypedDict):
+    """Settled prices of the days before today, as far as they are known: at most two weeks.
+
+    The two fields are those of `CardContents`. What the household pays is by the rates of each date.
+    """
+
+    prices: PriceColumns | None
+    selling: Columns | None
+
+
+async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
+    """Ask the server for the past days, and price them as the household is billed and paid now."""
+    answer = await coordinator.async_past_market_prices(_DAYS)
+    lines = Timelines()
+    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
+    prices = replace(coordinator.prices, answer=answer, timeline=lines.paid, levels=lines.levels)
+    start, end = day_at(prices.now, days_later=1 - _DAYS).start, prices.today.start
+    return CardPast(
+        prices=price_columns(prices, coordinator.tariff, start, end),
+        selling=columns_of(lines.sold, start, end),
+    )
+
+
+_ENTRY: Final = "entry_id"
+_ENTITY: Final = "entity_id"
+_WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
+
+
+@callback
+def async_register(hass: HomeAssistant) -> None:
+    """Register the commands."""
+    async_register_command(hass, _subscribe)
+    async_register_command(hass, _past)
+
+
+@websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_WHICH})
+@callback
+def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+    """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
+
+    Where none is named, it is the entry that was added first, one with today's prices before a rehearsal. The result is
+    null, then events follow: one at once, with everything, and one on each change, with the fields that changed. The
+    subscription goes on while the entry is loaded again. Errors: `not_found` where there is no such entry, and
+    `unauthorized` where the user may not read its current price.
+    """
+    entry = _readable_entry(hass, connection, msg)
+    if entry:
+        connection.send_result(msg["id"])
+        connection.subscriptions[msg["id"]] = async_subscribe(hass, entry, connection, msg["id"])
+
+
+@websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_WHICH})
+@async_response
+async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+    """Send the days before today of an entry, named as for `_subscribe`: see `past.CardPast`.
+
+    Its errors are the same; an entry that is not loaded is `not_found` too.
+    """
+    entry = _readable_entry(hass, connection, msg)
+    if entry is None:
+        return
+    if entry.state is not ConfigEntryState.LOADED:
+        connection.send_error(msg["id"], ERR_NOT_FOUND, f"{entry.title} is not loaded")
+        return
+    past = await async_past(entry.runtime_data)
+    if not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{SELLING_PRICE}"):
+        past["selling"] = None
+    connection.send_result(msg["id"], past)
+
+
+def _readable_entry(
+    hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
+) -> TunnihindConfigEntry | None:
+    """Return the entry that is meant; None where that is refused. Raises Unauthorized."""
+    entry = _entry(hass, msg)
+    if entry is None:
+        connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))
+    elif not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{CURRENT_PRICE}"):
+        raise Unauthorized(permission=POLICY_READ, config_entry_id=entry.entry_id)
+    return entry
+
+
+def _entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
+    if _ENTRY in msg:
+        entry = hass.config_entries.async_get_entry(msg[_ENTRY])
+    elif _ENTITY in msg:
+        entity = er.async_get(hass).async_get(msg[_ENTITY])
+        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
+    else:
+        entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+        return min(entries, key=lambda entry: entry.data.get(CONF_REHEARSAL, False), default=None)
+    return entry if entry and entry.domain == DOMAIN else None
+
+
+def _not_found(msg: dict[str, Any]) -> str:
+    if _ENTRY in msg:
+        return f"entry_id: {msg[_ENTRY]} is no entry of Tunnihind"
+    if _ENTITY in msg:
+        return f"entity_id: {msg[_ENTITY]} is no entity of Tunnihind"
+    return "Tunnihind has no server yet: add it under Settings → Devices & services"

@@ -1,80 +1,128 @@
 """How old and how good the data is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Final, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.const import PERCENTAGE, EntityCategory
 
-from ..const import EUR_PER_MWH
-from ..entity import DataEntity, moment
+from ..const import EUR_PER_MWH, LOGGER
+from ..coordinator import TunnihindCoordinator
+from ..entity import Attributes, DataEntity, ValueDescription, ValueSensor, moment
+from ..errors import TunnihindError
 from ..household.prices_now import PricesNow
-from ..server.answers import Backtest
-from .server_sensor import ServerSensor, ServerSensorDescription
-
-_PERCENT: Final = 100
+from ..server.answers import Backtest, PlanScore
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AgeDescription(ServerSensorDescription):
-    device_class: SensorDeviceClass | None = SensorDeviceClass.TIMESTAMP
-    entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
-
-
-@dataclass(frozen=True, kw_only=True)
-class _QualityDescription(ServerSensorDescription):
-    state_class: SensorStateClass | None = SensorStateClass.MEASUREMENT
-    entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
-    entity_registry_enabled_default: bool = False
-
-
-class DataSensor(DataEntity, ServerSensor):
+class DataSensor(DataEntity, ValueSensor[PricesNow]):
     """An age or a quality of the data."""
+
+    @property
+    @override
+    def subject(self) -> PricesNow:
+        return self.prices
+
+
+def _age(key: str, instant: Callable[[PricesNow], datetime | None], *, on: bool = False) -> ValueDescription[PricesNow]:
+    return ValueDescription(
+        key=key,
+        device_class=SensorDeviceClass.TIMESTAMP,
+        entity_category=EntityCategory.DIAGNOSTIC,
+        entity_registry_enabled_default=on,
+        value_fn=instant,
+    )
+
+
+def _quality[Subject](
+    key: str,
+    unit: str,
+    value_fn: Callable[[Subject], float | None],
+    attributes_fn: Callable[[Subject], Attributes] | None = None,
+    *,
+    decimals: int = 0,
+) -> ValueDescription[Subject]:
+    return ValueDescription(
+        key=key,
+        native_unit_of_measurement=unit,
+        suggested_display_precision=decimals,
+        state_class=SensorStateClass.MEASUREMENT,
+        entity_category=EntityCategory.DIAGNOSTIC,
+        entity_registry_enabled_default=False,
+        value_fn=value_fn,
+        attributes_fn=attributes_fn,
+    )
 
 
 def _of_backtest(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
     return lambda prices: figure(prices.answer.backtest) if prices.answer.backtest else None
 
 
-DATA_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
-    _AgeDescription(
-        key="settled_until",
-        translation_key="settled_until",
-        value_fn=lambda prices: moment(prices.timeline.settled_until),
+def _percent(share: float) -> float:
+    return round(share * 100, 1)
+
+
+DATA_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
+    _age("settled_until", lambda prices: moment(prices.timeline.settled_until), on=True),
+    _age("forecast_made_at", lambda prices: moment(prices.answer.made_at)),
+    _age("data_refreshed", lambda prices: moment(prices.answer.last_refresh)),
+    _quality(
+        "forecast_error",
+        EUR_PER_MWH,
+        _of_backtest(lambda backtest: backtest.mae),
+        lambda prices: {"horizon_hours": _of_backtest(lambda backtest: backtest.horizon_h)(prices)},
+        decimals=1,
     ),
-    _AgeDescription(
-        key="forecast_made_at",
-        translation_key="forecast_made_at",
-        entity_registry_enabled_default=False,
-        value_fn=lambda prices: moment(prices.answer.made_at),
-    ),
-    _AgeDescription(
-        key="data_refreshed",
-        translation_key="data_refreshed",
-        entity_registry_enabled_default=False,
-        value_fn=lambda prices: moment(prices.answer.last_refresh),
-    ),
-    _QualityDescription(
-        key="forecast_error",
-        translation_key="forecast_error",
-        native_unit_of_measurement=EUR_PER_MWH,
-        suggested_display_precision=1,
-        value_fn=_of_backtest(lambda backtest: backtest.mae),
-        attributes_fn=lambda prices: {"horizon_hours": _of_backtest(lambda backtest: backtest.horizon_h)(prices)},
-    ),
-    _QualityDescription(
-        key="forecast_baseline_error",
-        translation_key="forecast_baseline_error",
-        native_unit_of_measurement=EUR_PER_MWH,
-        suggested_display_precision=1,
-        value_fn=_of_backtest(lambda backtest: backtest.baseline_mae),
-    ),
-    _QualityDescription(
-        key="forecast_skill",
-        translation_key="forecast_skill",
-        native_unit_of_measurement=PERCENTAGE,
-        suggested_display_precision=0,
-        value_fn=_of_backtest(lambda backtest: round(backtest.skill * _PERCENT, 1)),
-    ),
+    _quality("forecast_baseline_error", EUR_PER_MWH, _of_backtest(lambda backtest: backtest.baseline_mae), decimals=1),
+    _quality("forecast_skill", PERCENTAGE, _of_backtest(lambda backtest: _percent(backtest.skill))),
 )
+
+
+def _scores(score: PlanScore) -> Attributes:
+    return {
+        "days": score.days,
+        "last_weeks_prices": _percent(score.baseline),
+        "within_a_week": None if score.week is None else _percent(score.week),
+        "boiler_euros_a_year": score.boiler_eur,
+        "boiler_euros_possible": score.ideal_boiler_eur,
+    }
+
+
+FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
+    "forecast_saving", PERCENTAGE, lambda score: _percent(score.share), _scores
+)
+
+
+class SavingSensor(DataEntity, ValueSensor[PlanScore]):
+    """Which share of the possible saving plans by the forecast have caught, per cent, as the server has scored it.
+
+    It asks the server itself, once an hour and only while it is enabled: nothing else needs the answer.
+    """
+
+    def __init__(self, coordinator: TunnihindCoordinator) -> None:
+        super().__init__(coordinator, FORECAST_SAVING)
+        self._score: PlanScore | None = None
+
+    @property
+    @override
+    def should_poll(self) -> bool:
+        return True
+
+    @property
+    @override
+    def subject(self) -> PlanScore | None:
+        return self._score
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        await super().async_added_to_hass()
+        # In the background: a slow server must not hold up the start.
+        self.async_schedule_update_ha_state(force_refresh=True)
+
+    @override
+    async def async_update(self) -> None:
+        try:
+            self._score = await self.coordinator.client.plan_score()
+        except TunnihindError as error:
+            # What was known stays, for it changes once a day; the coordinator tells of a server that is gone.
+            LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

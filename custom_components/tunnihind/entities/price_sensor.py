@@ -8,14 +8,19 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import CENTS_PER_KWH, EUR, EUR_PER_KWH
-from ..entity import NEXT_SELLING_PRICE, SELLING_PRICE, PriceEntity, SellingEntity
-from ..household.prices_now import DayPrices, PricesNow
+from ..entity import (
+    NEXT_SELLING_PRICE,
+    SELLING_PRICE,
+    Attributes,
+    PriceEntity,
+    SellingEntity,
+    ValueDescription,
+    ValueSensor,
+)
+from ..household.prices_now import DayPrices, PricesNow, points, rates
 from ..prices.billing import Billing, Resolution
 from ..prices.days import iso_bounds
-from ..prices.levels import Level
-from ..prices.shapes import points, rates
-from ..prices.timeline import Period, rounded
-from .server_sensor import Attributes, ServerSensor, ServerSensorDescription
+from ..prices.timeline import Level, Period, rounded
 
 # Four days of quarters, 20 kB: farther than HAEO plans, and with the list of rates less than 100 kB.
 MOST_POINTS: Final = 4 * 96
@@ -31,7 +36,7 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriceDescription(ServerSensorDescription):
+class PriceDescription(ValueDescription[PricesNow]):
     """A price per kilowatt-hour, without a device class, since Home Assistant has none for it.
 
     The price of now has long-term statistics, whose means, lowest and highest are those of past days. Others have none.
@@ -41,12 +46,17 @@ class PriceDescription(ServerSensorDescription):
     suggested_display_precision: int | None = 4
 
 
-class PriceSensor(PriceEntity, ServerSensor):
+class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
 
     _unrecorded_attributes = frozenset(
         {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
     )
+
+    @property
+    @override
+    def subject(self) -> PricesNow:
+        return self.prices
 
     @property
     @override
@@ -129,87 +139,67 @@ def _list(prices: PricesNow) -> Attributes:
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
     """Describe a day's average, lowest and highest price, which stay unknown until all of the day is published."""
 
-    def average(prices: PricesNow) -> float | None:
-        day = day_of(prices)
-        return day.average if day else None
+    def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
+        return lambda prices: figure(day) if (day := day_of(prices)) else None
 
-    def lowest(prices: PricesNow) -> Period | None:
-        day = day_of(prices)
-        return day.lowest if day else None
-
-    def highest(prices: PricesNow) -> Period | None:
-        day = day_of(prices)
-        return day.highest if day else None
-
-    yield PriceDescription(key=f"average_{name}", translation_key=f"average_{name}", value_fn=average)
-    yield _period_sensor(f"lowest_{name}", lowest)
-    yield _period_sensor(f"highest_{name}", highest)
+    yield PriceDescription(key=f"average_{name}", value_fn=of_day(lambda day: day.average))
+    yield _period_sensor(f"lowest_{name}", of_day(lambda day: day.lowest))
+    yield _period_sensor(f"highest_{name}", of_day(lambda day: day.highest))
 
 
 def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) -> PriceDescription:
     return PriceDescription(
         key=key,
-        translation_key=key,
         value_fn=lambda prices: _price(period_of(prices)),
         attributes_fn=lambda prices: _times(period_of(prices), period_of(prices)),
     )
 
 
-SELLING_SENSORS: Final = (
-    PriceDescription(
-        key=SELLING_PRICE,
-        translation_key=SELLING_PRICE,
+def _current_sensor(key: str) -> PriceDescription:
+    return PriceDescription(
+        key=key,
         state_class=SensorStateClass.MEASUREMENT,
         value_fn=lambda prices: _price(prices.current),
         attributes_fn=_lists,
-    ),
-    PriceDescription(
-        key=NEXT_SELLING_PRICE,
-        translation_key=NEXT_SELLING_PRICE,
-        value_fn=lambda prices: _price(prices.next),
-        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
-    ),
-)
+    )
 
 
-def next_price(billing: Billing) -> PriceDescription:
-    """Describe the price of the coming hour or quarter. The name follows a change at the next start."""
-    by_quarter = billing.billed_by is Resolution.QUARTER
+def _next_sensor(key: str, name: str) -> PriceDescription:
     return PriceDescription(
-        key="next_price",
-        translation_key="next_quarter_price" if by_quarter else "next_price",
+        key=key,
+        translation_key=name,
         value_fn=lambda prices: _price(prices.next),
         attributes_fn=lambda prices: {"settled": _settled(prices.next)},
     )
 
 
-PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
-    PriceDescription(
-        key="current_price",
-        translation_key="current_price",
-        state_class=SensorStateClass.MEASUREMENT,
-        value_fn=lambda prices: _price(prices.current),
-        attributes_fn=_lists,
-    ),
+SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELLING_PRICE, NEXT_SELLING_PRICE))
+
+
+def next_price(billing: Billing) -> PriceDescription:
+    """Describe the price of the coming hour or quarter. The name follows a change at the next start."""
+    by_quarter = billing.billed_by is Resolution.QUARTER
+    return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
+
+
+PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
+    _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        translation_key="current_price_cents",
         # Off at first: the Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
         value_fn=lambda prices: _cents(prices.current),
     ),
-    ServerSensorDescription(
+    ValueDescription(
         key="price_level",
-        translation_key="price_level",
         device_class=SensorDeviceClass.ENUM,
         options=list(Level),
         value_fn=lambda prices: prices.level,
     ),
-    ServerSensorDescription(
+    ValueDescription(
         key="price_rank",
-        translation_key="price_rank",
         entity_registry_enabled_default=False,
         value_fn=lambda prices: prices.rank,
     ),
@@ -217,7 +207,6 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        translation_key="spread_today",
         # What a battery or a plan could gain, day by day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
@@ -225,20 +214,17 @@ PRICE_SENSORS: Final[tuple[ServerSensorDescription, ...]] = (
     ),
     PriceDescription(
         key="average_ahead",
-        translation_key="average_ahead",
         entity_registry_enabled_default=False,
         value_fn=_average_ahead,
         attributes_fn=_ahead,
     ),
     PriceDescription(
         key="forecast",
-        translation_key="forecast",
         value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
         attributes_fn=_outlook,
     ),
     PriceDescription(
         key="price_list",
-        translation_key="price_list",
         entity_registry_enabled_default=False,
         value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
         attributes_fn=_list,

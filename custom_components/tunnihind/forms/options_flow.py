@@ -1,4 +1,4 @@
-"""The options: what the household pays on top of the market's price, how it is billed, and how many hours are cheap."""
+"""The options: what the household pays and gets, how it is billed, and how many hours are cheap."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -6,9 +6,8 @@ from typing import Any, Final, override
 import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
 from homeassistant.helpers.selector import (
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
+    BooleanSelector,
+    DateSelector,
     SelectOptionDict,
     SelectSelector,
     SelectSelectorConfig,
@@ -17,38 +16,71 @@ from homeassistant.helpers.selector import (
 
 from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
 from ..coordinator import TunnihindCoordinator
-from ..prices.billing import billing_from
+from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resolution, billing_from
+from ..prices.tariff import SPECIFICATION_VAT_RATE
 from ..prices.units import CONF_UNIT, Unit, unit_of
-from ..prices.vat import SPECIFICATION_VAT_RATE
 from ..server.clock import home_now
-from .billing_form import BILLING_FORM
-from .breakdown import CurrentPeriod
-from .selling_form import selling_form, selling_options, selling_suggested
+from .fields import choice, count, price
 from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
-from .tariff_step import TariffStep
+from .tariff_step import CurrentPeriod, TariffStep
 
 ROW: Final = "row"
+SELLS: Final = "sells"
+MARGIN: Final = "margin"
+BALANCING: Final = "balancing"
+_MOST_CENTS: Final = 100
 
-_CHEAP: Final = vol.Schema(
+# Left out, it is the hour, by which most homes are billed.
+BILLING_QUESTION: Final = vol.Schema(
+    {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice(Resolution, BILLED_BY)}
+)
+BILLING_FORM: Final = BILLING_QUESTION.extend(
+    {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice(Resolution, LEVELS_BY)}
+)
+CHEAP_FORM: Final = vol.Schema(
     {
-        vol.Required(CONF_CHEAP_HOURS): vol.All(
-            NumberSelector(NumberSelectorConfig(min=1, max=24, mode=NumberSelectorMode.SLIDER)),
-            vol.Coerce(int),
-        ),
-        vol.Optional(CONF_HOURS_AHEAD): vol.All(
-            NumberSelector(NumberSelectorConfig(min=1, max=48, mode=NumberSelectorMode.SLIDER)),
-            vol.Coerce(int),
-        ),
+        vol.Required(CONF_CHEAP_HOURS): vol.All(count(24), vol.Coerce(int)),
+        vol.Optional(CONF_HOURS_AHEAD): vol.All(count(48), vol.Coerce(int)),
     }
 )
+UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice(Unit, CONF_UNIT)})
 
-UNIT_FORM: Final = vol.Schema(
-    {
-        vol.Required(CONF_UNIT): SelectSelector(
-            SelectSelectorConfig(options=list(Unit), translation_key=CONF_UNIT, mode=SelectSelectorMode.LIST)
-        )
-    }
-)
+
+def selling_form(unit: Unit) -> vol.Schema:
+    """Return the form."""
+    deduction = price(unit, -_MOST_CENTS, _MOST_CENTS)
+    return vol.Schema(
+        {
+            vol.Required(SELLS, default=False): BooleanSelector(),
+            vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice(Resolution, "sold_by"),
+            vol.Optional(MARGIN): deduction,
+            vol.Optional(BALANCING): deduction,
+            vol.Optional(VALID_FROM): DateSelector(),
+        }
+    )
+
+
+def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+    """Return the newest deductions as the form shows them; nothing where the household sells nothing."""
+    contract = options.get(SELLING)
+    if not contract:
+        return {}
+    newest = contract[ROWS][-1]
+    figures = {key: unit.from_cents(newest[key]) for key in (MARGIN, BALANCING)}
+    dated = {VALID_FROM: newest[VALID_FROM]} if newest.get(VALID_FROM) else {}
+    return {SELLS: True, RESOLUTION: contract[RESOLUTION], **figures, **dated}
+
+
+def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+    """Return the options with what was typed. Deductions of other dates stay; who sells nothing has none."""
+    others = {key: value for key, value in options.items() if key != SELLING}
+    if not typed[SELLS]:
+        return others
+    row: dict[str, Any] = {key: unit.to_cents(float(typed.get(key) or 0)) for key in (MARGIN, BALANCING)}
+    if typed.get(VALID_FROM):
+        row[VALID_FROM] = typed[VALID_FROM]
+    rows = without(options.get(SELLING, {}).get(ROWS, ()), name_of(row))
+    return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered([*rows, row])}}
 
 
 class TunnihindOptionsFlow(TariffStep, OptionsFlow):
@@ -121,7 +153,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         if user_input is not None:
             return self._save(user_input)
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
-        schema = self.add_suggested_values_to_schema(_CHEAP, {**defaults, **self._options})
+        schema = self.add_suggested_values_to_schema(CHEAP_FORM, {**defaults, **self._options})
         return self.async_show_form(step_id="cheap", data_schema=schema)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

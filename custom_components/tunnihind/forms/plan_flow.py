@@ -1,29 +1,33 @@
 """Adds and changes plans. A new plan takes two steps: what it looks for, and the form for that."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import voluptuous as vol
+from homeassistant.components.sensor import ATTR_STATE_CLASS, SensorStateClass
 from homeassistant.config_entries import (
     ConfigEntryState,
     ConfigSubentryData,
     ConfigSubentryFlow,
     SubentryFlowResult,
 )
-from homeassistant.const import CONF_NAME
+from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, CONF_NAME
+from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import InvalidData
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
-from ..const import SUBENTRY_PLAN
+from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plans.steering import SteeredPlan
-from ..prices.units import Unit, unit_of
-from .changes_hint import changes_hint
-from .meter_form import METER, wrong_meter
+from ..prices.units import Unit, in_language, unit_of
 from .plan_form import (
     FIRST_PLAN,
     KIND,
     KIND_FORM,
+    METER,
     NEW_PLANS,
+    SAVED,
     PlanForm,
     errors_of,
     form_of,
@@ -32,6 +36,45 @@ from .plan_form import (
     suggested,
     to_unfold,
 )
+from .reader import language_of_reader
+
+_HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
+_FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
+_CENTS: Final = 100
+_NONE: Final = "–"
+
+
+async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
+    """Return Markdown that lists the fields with their values, as the form names them; empty without changes."""
+    if plan is None or not plan.changes:
+        return ""
+    language = await language_of_reader(hass)
+    of_forms = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
+    labels = {
+        key.rpartition(".")[2]: label
+        for key, label in of_forms.items()
+        if key.startswith(_FORM) and key.split(".")[-2] == "data"
+    }
+    words = await async_get_translations(hass, language, "selector", {DOMAIN})
+    changes = (
+        f"- {labels.get(field, field)}: {_text(field, value, unit, language, words)}"
+        for field, value in plan.changes.items()
+    )
+    return "\n".join((f"\n\n{words[_HINT]}\n", *changes))
+
+
+def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
+    """Write the value of a field as the form does."""
+    written: dict[str, Callable[[], str]] = {
+        **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
+        **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
+        **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.text(value / _CENTS, language)),
+        "energy": lambda: f"{in_language(f'{value:g}', language)} kWh",
+        "power": lambda: f"{in_language(f'{value:g}', language)} kW",
+        "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
+    }
+    return _NONE if value is None else written.get(field, lambda: f"{value}")()
+
 
 # Named once, in the language of the installation; from then on the name is the household's own.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
@@ -64,7 +107,7 @@ class PlanFlow(ConfigSubentryFlow):
         """Take a new plan."""
         if user_input is None:
             return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
-        if errors := errors_of(user_input, self._titles(), self._new) | wrong_meter(self.hass, user_input):
+        if errors := errors_of(user_input, self._titles(), self._new) | _wrong_meter(self.hass, user_input):
             return self._form("plan", self._new, user_input, errors)
         plan = plan_of(user_input, self._unit, self._new)
         return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan)
@@ -79,7 +122,7 @@ class PlanFlow(ConfigSubentryFlow):
             return self._form("reconfigure", form, values, placeholders=hint)
         # Plans of one name that there are already stay, and may be changed.
         others = self._titles() - {subentry.title}
-        meter = wrong_meter(self.hass, user_input, subentry.data.get(METER))
+        meter = _wrong_meter(self.hass, user_input, subentry.data.get(METER))
         if errors := errors_of(user_input, others, form) | meter:
             return self._form("reconfigure", form, user_input, errors, hint)
         await self._end_changes()
@@ -132,3 +175,24 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_show_form(
             step_id=step_id, data_schema=schema, errors=errors, description_placeholders=placeholders
         )
+
+
+def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
+    """Return what is wrong with the meter, by section: the recorder has to have statistics of it.
+
+    The one that the plan has `kept` so far may be away: that keeps nobody from changing the rest of the form.
+    """
+    meter: str | None = user_input.get(SAVED, {}).get(METER)
+    if meter is None:
+        return {}
+    state = hass.states.get(meter)
+    is_fit = _has_statistics(state.attributes) if state else meter == kept
+    return {} if is_fit else {SAVED: "no_meter"}
+
+
+def _has_statistics(attributes: Mapping[str, Any]) -> bool:
+    """Tell whether the recorder has sums of it as an energy, or means of it as a power."""
+    unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
+    if unit in EnergyConverter.VALID_UNITS:
+        return state_class in {SensorStateClass.TOTAL, SensorStateClass.TOTAL_INCREASING}
+    return unit in PowerConverter.VALID_UNITS and state_class == SensorStateClass.MEASUREMENT

@@ -7,17 +7,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.const import CONF_NAME
-from homeassistant.data_entry_flow import section
+from homeassistant.components.sensor import SensorDeviceClass
+from homeassistant.const import CONF_NAME, Platform
 from homeassistant.helpers.selector import (
     DurationSelector,
     DurationSelectorConfig,
-    NumberSelector,
-    NumberSelectorConfig,
+    EntitySelector,
+    EntitySelectorConfig,
     NumberSelectorMode,
-    SelectSelector,
-    SelectSelectorConfig,
-    SelectSelectorMode,
     TextSelector,
     TimeSelector,
 )
@@ -41,8 +38,7 @@ from ..plans.settings import (
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
-from .meter_form import METER, SAVED, meter_fields, meter_of
-from .number_field import NumberField, price_selector
+from .fields import choice, count, foldable, price, quantity
 
 KIND: Final = "kind"
 DURATION: Final = "duration"
@@ -63,6 +59,16 @@ PRICE_CAP: Final = "price_cap"
 NEARLY: Final = "nearly"
 TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
+SAVED: Final = "saved"
+METER: Final = "meter"
+# The fields of each section; the others stand above the sections.
+_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
+    WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
+    PRICES: (HORIZON, PRICE_CAP),
+    NEARLY: (TOLERANCE, PREFER),
+    SAVED: (METER,),
+}
 
 ONE_PIECE: Final = "one_piece"
 
@@ -119,181 +125,106 @@ NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.ABOVE: {KIND: Kind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
 }
 
+MOST_CENTS: Final = 500
 _PLAN_KIND: Final = "plan_kind"
 _DURATION: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
-MOST_CENTS: Final = 500
-_DAYS: Final = NumberSelector(NumberSelectorConfig(min=1, max=MOST_DAYS, mode=NumberSelectorMode.SLIDER))
-_STARTS: Final = NumberSelector(NumberSelectorConfig(min=1, max=MOST_STARTS, mode=NumberSelectorMode.BOX))
-
-
-def _choice(options: tuple[str, ...], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    listed = SelectSelectorMode.LIST
-    return SelectSelector(
-        SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
+_METER: Final = EntitySelector(
+    EntitySelectorConfig(
+        filter={"domain": Platform.SENSOR, "device_class": [SensorDeviceClass.ENERGY, SensorDeviceClass.POWER]}
     )
-
-
-def _quantity(least: float, most: float, unit: str) -> NumberField:
-    return NumberField(
-        NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
-    )
-
+)
 
 # What the plan looks for. A program may go on sending a whole plan at once, as when there was one step only.
 KIND_FORM: Final = vol.Schema(
-    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): _choice(tuple(PlanForm), _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
+    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
 def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
     """Return the fields of a plan of that form, with prices in that unit. Sections are folded but for those named."""
-    by_limit = form.kind.is_by_limit
-    price = price_selector(unit, -MOST_CENTS, MOST_CENTS)
-    sections = {
-        vol.Required(PIECES): foldable(
-            {
-                **({} if by_limit else {vol.Required(SPLIT): _choice((ONE_PIECE, SPLIT), SPLIT)}),
-                vol.Optional(MIN_PIECE): _DURATION,
-                **({} if by_limit else {vol.Optional(MAX_STARTS): _STARTS}),
-            },
-            unfolded=PIECES in unfolded,
-        ),
-        vol.Required(WHEN): foldable(
-            {
-                vol.Optional(EARLIEST): TimeSelector(),
-                vol.Optional(DEADLINE): TimeSelector(),
-                vol.Optional(CHOSEN_DAYS): _choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-                vol.Required(DAYS): _DAYS,
-            },
-            unfolded=WHEN in unfolded,
-        ),
-        vol.Required(PRICES): foldable(
-            {
-                vol.Required(HORIZON): _choice(tuple(Horizon), HORIZON),
-                (vol.Required if by_limit else vol.Optional)(PRICE_CAP): price,
-            },
-            unfolded=by_limit or PRICES in unfolded,
-        ),
+    fields: dict[vol.Marker, Any] = {
+        vol.Required(CONF_NAME): TextSelector(),
+        # The only choice: it tells what the plan looks for, which stays.
+        vol.Optional(KIND): choice((form,), _PLAN_KIND),
     }
-    return vol.Schema(
-        {
-            vol.Required(CONF_NAME): TextSelector(),
-            # The only choice: it tells what the plan looks for, which stays.
-            vol.Optional(KIND): _choice((form,), _PLAN_KIND),
-            **_length_fields(form),
-            **(dict(reversed(sections.items())) if by_limit else sections),
-            **({} if by_limit else {vol.Optional(NEARLY): _nearly(unit, unfolded=NEARLY in unfolded)}),
-            **({} if form.kind.is_dear else meter_fields(unfolded=SAVED in unfolded)),
-        }
-    )
-
-
-def _length_fields(form: PlanForm) -> dict[vol.Marker, Any]:
+    pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
+    when: dict[vol.Marker, Any] = {
+        vol.Optional(EARLIEST): TimeSelector(),
+        vol.Optional(DEADLINE): TimeSelector(),
+        vol.Optional(CHOSEN_DAYS): choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+        vol.Required(DAYS): count(MOST_DAYS),
+    }
+    limit = price(unit, -MOST_CENTS, MOST_CENTS)
+    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice(Horizon, HORIZON)}
     if form.kind.is_by_limit:
-        return {}
-    if not form.is_by_energy:
-        return {vol.Required(DURATION): _DURATION}
-    return {
-        vol.Required(ENERGY): _quantity(0, MOST_ENERGY_KWH, "kWh"),
-        vol.Required(POWER): _quantity(LEAST_POWER_KW, MOST_POWER_KW, "kW"),
-    }
+        prices[vol.Required(PRICE_CAP)] = limit
+        fields[vol.Required(PRICES)] = foldable(prices, unfolded=True)
+        fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
+        fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
+    else:
+        if form.is_by_energy:
+            fields[vol.Required(ENERGY)] = quantity(0, MOST_ENERGY_KWH, "kWh")
+            fields[vol.Required(POWER)] = quantity(LEAST_POWER_KW, MOST_POWER_KW, "kW")
+        else:
+            fields[vol.Required(DURATION)] = _DURATION
+        starts = count(MOST_STARTS, NumberSelectorMode.BOX)
+        pieces = {vol.Required(SPLIT): choice((ONE_PIECE, SPLIT), SPLIT), **pieces, vol.Optional(MAX_STARTS): starts}
+        prices[vol.Optional(PRICE_CAP)] = limit
+        nearly: dict[vol.Marker, Any] = {
+            vol.Optional(TOLERANCE): price(unit, 0, MOST_TOLERANCE_CENTS),
+            vol.Optional(PREFER): choice(Prefer, PREFER),
+        }
+        fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
+        fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
+        fields[vol.Required(PRICES)] = foldable(prices, unfolded=PRICES in unfolded)
+        fields[vol.Optional(NEARLY)] = foldable(nearly, unfolded=NEARLY in unfolded)
+    if not form.kind.is_dear:
+        fields[vol.Optional(SAVED)] = foldable({vol.Optional(METER): _METER}, unfolded=SAVED in unfolded)
+    return vol.Schema(fields)
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
     """Return the sections that are unfolded: those with an error, and those in which something is chosen."""
     new = suggested("", NEW_PLANS[form])
-    chosen = (name for name in (PIECES, WHEN, PRICES, NEARLY, SAVED) if values.get(name, {}) != new.get(name, {}))
-    return {*errors, *chosen}
-
-
-def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
-    """Return a section of a form."""
-    return section(vol.Schema(fields), {"collapsed": not unfolded})
-
-
-def _nearly(unit: Unit, *, unfolded: bool) -> section:
-    fields: dict[vol.Marker, Any] = {
-        vol.Optional(TOLERANCE): price_selector(unit, 0, MOST_TOLERANCE_CENTS),
-        vol.Optional(PREFER): _choice(tuple(Prefer), PREFER),
-    }
-    return foldable(fields, unfolded=unfolded)
+    return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return a plan as the form shows it."""
     form = form_of(plan)
-    shown: dict[str, Any] = {
-        CONF_NAME: name,
-        KIND: form.value,
-        **{key: plan[key] for key in (ENERGY, POWER) if key in plan},
-        PIECES: {MIN_PIECE: _clock(plan.get(MIN_PIECE) or _default_min_piece(form))},
-        WHEN: {key: plan[key] for key in (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS) if key in plan},
-        PRICES: {key: plan[key] for key in (HORIZON, PRICE_CAP) if key in plan},
-    }
-    if METER in plan:
-        shown[SAVED] = {METER: plan[METER]}
-    if DURATION in plan:
-        shown[DURATION] = _clock(plan[DURATION])
-    if PRICE_CAP in plan:
-        shown[PRICES][PRICE_CAP] = unit.from_cents(plan[PRICE_CAP])
-    if not form.kind.is_by_limit:
-        shown[PIECES][SPLIT] = SPLIT if plan[SPLIT] else ONE_PIECE
-        shown[PIECES] |= {key: plan[key] for key in (MAX_STARTS,) if key in plan}
-        shown[NEARLY] = {PREFER: plan.get(PREFER, Prefer.EARLIEST.value)}
-        if TOLERANCE in plan:
-            shown[NEARLY][TOLERANCE] = unit.from_cents(plan[TOLERANCE])
-    return shown
+    preferred = {} if form.kind.is_by_limit else {PREFER: Prefer.EARLIEST.value}
+    shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
+    shown |= {key: _clock(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
+    shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
+    if SPLIT in shown:
+        shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
+    above: dict[str, Any] = {key: shown[key] for key in (KIND, DURATION, ENERGY, POWER) if key in shown}
+    sections = {name: {key: shown[key] for key in keys if key in shown} for name, keys in _SECTIONS.items()}
+    return {CONF_NAME: name, **above, **{name: fields for name, fields in sections.items() if fields}}
 
 
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
     """Return what the plan's subentry keeps of the form. Durations are in minutes, prices in c/kWh."""
-    plan = {
-        KIND: None if form.kind is Kind.CHEAPEST else form.kind.value,
-        DURATION: _minutes(user_input[DURATION]) if DURATION in user_input else None,
-        ENERGY: user_input.get(ENERGY),
-        POWER: user_input.get(POWER),
-        **_pieces_of(user_input[PIECES], form),
-        **_when_of(user_input[WHEN]),
-        HORIZON: user_input[PRICES][HORIZON],
-        PRICE_CAP: _cents(user_input[PRICES].get(PRICE_CAP), unit),
-        **_nearly_of(user_input.get(NEARLY, {}), unit),
-        METER: meter_of(user_input),
+    typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
+    typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
+    plan = {key: value for key, value in typed.items() if value is not None}
+    plan |= {key: _minutes(plan[key]) for key in (DURATION, MIN_PIECE) if key in plan}
+    plan |= {key: unit.to_cents(plan[key]) for key in (PRICE_CAP, TOLERANCE) if key in plan}
+    plan |= {key: int(plan[key]) for key in (MAX_STARTS, DAYS) if key in plan}
+    plan[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in plan.get(CHOSEN_DAYS, ())]
+    plan.setdefault(MIN_PIECE, _default_min_piece(form))
+    if SPLIT in plan:
+        plan[SPLIT] = plan[SPLIT] == SPLIT
+    if form.kind is not Kind.CHEAPEST:
+        plan[KIND] = form.kind.value
+    left_out = {
+        *((MIN_PIECE, MAX_STARTS) if plan.get(SPLIT) is False else ()),
+        *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
+        *(() if plan.get(PREFER) == Prefer.LATEST else (PREFER,)),
     }
-    return {key: value for key, value in plan.items() if value is not None}
-
-
-def _pieces_of(pieces: Mapping[str, Any], form: PlanForm) -> dict[str, Any]:
-    shortest = _minutes(pieces.get(MIN_PIECE) or _clock(_default_min_piece(form)))
-    if form.kind.is_by_limit:
-        return {MIN_PIECE: shortest}
-    if pieces[SPLIT] != SPLIT:
-        return {SPLIT: False}
-    starts = pieces.get(MAX_STARTS)
-    return {SPLIT: True, MIN_PIECE: shortest, MAX_STARTS: None if starts is None else int(starts)}
-
-
-def _when_of(when: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = set(when.get(CHOSEN_DAYS, ()))
-    return {
-        EARLIEST: when.get(EARLIEST),
-        DEADLINE: when.get(DEADLINE),
-        CHOSEN_DAYS: [day for day in WEEKDAYS if day in chosen],
-        DAYS: int(when[DAYS]),
-    }
-
-
-def _nearly_of(nearly: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    latest = nearly.get(PREFER) == Prefer.LATEST
-    return {
-        TOLERANCE: _cents(nearly.get(TOLERANCE) or None, unit),
-        PREFER: Prefer.LATEST.value if latest else None,
-    }
-
-
-def _cents(typed: float | None, unit: Unit) -> float | None:
-    return None if typed is None else unit.to_cents(typed)
+    return {key: value for key, value in plan.items() if key not in left_out}
 
 
 def _default_min_piece(form: PlanForm) -> int:

@@ -1,6 +1,6 @@
 """What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
 
-The form begins with the figures of the table in `prices/rates.py`. A figure that is left as it is follows the table,
+The form begins with the figures of the table in `prices/rates.json`. A figure that is left as it is follows the table,
 which changes it by date; another one is the household's own. Options keep all figures in c/kWh, also those that follow
 the table: they are what the household has confirmed.
 """
@@ -11,12 +11,9 @@ from datetime import date
 from typing import Any, Final
 
 import voluptuous as vol
-from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
     DateSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
     SelectSelector,
     SelectSelectorConfig,
     SelectSelectorMode,
@@ -27,7 +24,7 @@ from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from ..prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
 from ..prices.rates import NETWORK as PACKAGES
 from ..prices.units import Unit, in_language
-from .number_field import NumberField, price_selector
+from .fields import NumberField, foldable, price, quantity
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
@@ -53,9 +50,7 @@ _PERCENT: Final = 100
 # Finer than any price list, so that a figure comes back from a form as it was shown.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
-_VAT: Final = NumberField(
-    NumberSelectorConfig(min=0, max=99, step="any", unit_of_measurement="%", mode=NumberSelectorMode.BOX)
-)
+_VAT: Final = quantity(0, 99, "%")
 PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
@@ -151,13 +146,13 @@ class RowForm:
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
             figures |= {vol.Required(key): field for key, field in contract.items()}
-            fields[vol.Required(name)] = section(vol.Schema(figures), {"collapsed": False})
+            fields[vol.Required(name)] = foldable(figures, unfolded=True)
         return vol.Schema(fields)
 
     def _row(self, name: str) -> Mapping[str, _Field]:
         lowest = {"margin": -_MOST_CENTS}  # a supplier may give a discount
         vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
-        return vat | {key: price_selector(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
+        return vat | {key: price(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
 
     @property
     def _contract(self) -> Mapping[str, Mapping[str, _Field]]:
@@ -214,9 +209,12 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return what was typed into the form as it was `before` another package or date was chosen.
 
-        What was left as the table had it is as the table has it now; so are all figures of another package.
+        What was left as the table had it, with VAT or without, is as the table has it now; so are all figures of
+        another package. Where nothing else was chosen, figures stay as they are.
         """
-        then = before.from_table(fees_include_vat=fees_include_vat)
+        if self == before:
+            return {**figures}
+        tables = [before.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         now = self.from_table(fees_include_vat=fees_include_vat)
         carried = {**figures}
         if figures.get(VAT_PERCENT) == before.vat_percent:
@@ -224,7 +222,9 @@ class RowForm:
         for part in Part:
             keys = self._keys(part)
             is_chosen = part is Part.NETWORK and self.package is not before.package
-            if is_chosen or all(key in figures and figures[key] == then.get(key) for key in keys):
+            if is_chosen or any(
+                all(key in figures and figures[key] == then.get(key) for key in keys) for then in tables
+            ):
                 carried |= {key: now[key] for key in keys}
         return carried
 

@@ -1,21 +1,34 @@
-"""The step of a flow that asks what a household pays; both set-up and options have it."""
+"""The step of a flow that asks what a household pays, with the current price beside it, part by part.
+
+Both set-up and options have it. Home Assistant's forms show a preview that follows the typing: they ask for it by the
+websocket command `tunnihind/start_preview`, and show what comes as the name and the state of an entity.
+"""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, time
-from typing import Any, Final, override
+from typing import Any, Final, Self, override
 
+import voluptuous as vol
+from homeassistant.components.websocket_api import async_register_command
+from homeassistant.components.websocket_api.connection import ActiveConnection
+from homeassistant.components.websocket_api.const import ERR_INVALID_FORMAT, ERR_NOT_FOUND
+from homeassistant.components.websocket_api.decorators import async_response, websocket_command
+from homeassistant.components.websocket_api.messages import event_message
 from homeassistant.config_entries import ConfigEntryBaseFlow, ConfigFlowResult
+from homeassistant.const import ATTR_FRIENDLY_NAME, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..prices.billing import Resolution
 from ..prices.days import local
-from ..prices.rates import Package
-from ..prices.units import unit_of
-from ..prices.vat import default_vat_rate
-from . import breakdown
-from .breakdown import CurrentPeriod, OpenForm
+from ..prices.rates import Package, Part
+from ..prices.tariff import Charges, default_vat_rate, tariff_from
+from ..prices.units import Unit, unit_of
+from ..server.answers import ForecastAnswer
 from .reader import language_of_reader
 from .tariff_form import (
     CONTRACT_DEFAULTS,
@@ -32,6 +45,140 @@ from .tariff_form import (
     name_of,
     ordered,
 )
+
+_KWH_PER_MWH: Final = 1_000
+# The first and the last line of a breakdown; the others are parts.
+MARKET: Final = "market"
+VAT: Final = "vat"
+LINES: Final = (MARKET, *Part, VAT)
+# Where their names are among the translations, and those of the period whose price it is.
+PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
+_PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentPeriod:
+    """The current hour, or quarter of one where the household is billed by it.
+
+    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known, and `server_vat_rate` a fraction.
+    """
+
+    start: int
+    resolution: Resolution
+    market: float | None
+    server_vat_rate: float
+
+    @classmethod
+    def of(cls, answer: ForecastAnswer | None, now: int, billed_by: Resolution, server_vat_rate: float) -> Self:
+        """Return the period at `now` (UTC seconds) by the server's `answer`, which may have no quarters."""
+        if answer and billed_by is Resolution.HOUR:
+            answer = answer.in_hours()
+        step_s = answer.step_s if answer else billed_by.step_s
+        resolution = next(one for one in Resolution if one.step_s == step_s)
+        return cls(now - now % step_s, resolution, answer.market_price(now) if answer else None, server_vat_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenForm:
+    """A form that somebody fills in, what else holds for its rows, and the period for which the price is shown."""
+
+    form: RowForm
+    contract: Mapping[str, Any]
+    period: Callable[[], CurrentPeriod]
+
+    def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
+        """Return what the typed figures add to the market's price in this period."""
+        figures = self.form.typed(_readable(user_input))
+        contract = {**self.contract, **contract_of(figures)}
+        form = self.form.for_package(figures)
+        figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
+        row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
+        if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
+            row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
+        return tariff_from({**contract, ROWS: [row]}, server_vat_rate=period.server_vat_rate).charges(period.start)
+
+
+_OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
+
+
+@callback
+def async_show(hass: HomeAssistant, flow_id: str, shown: OpenForm) -> None:
+    """Let the flow's form have a preview."""
+    hass.data.setdefault(_OPEN, {})[flow_id] = shown
+
+
+@callback
+def async_close(hass: HomeAssistant, flow_id: str) -> None:
+    """Forget the form of a flow that is over."""
+    hass.data.get(_OPEN, {}).pop(flow_id, None)
+
+
+@callback
+def async_register_preview(hass: HomeAssistant) -> None:
+    """Register the command by which forms ask for their preview."""
+    async_register_command(hass, _start_preview)
+
+
+def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
+    """Return the parts of a price, EUR/kWh, which add up to it; those that are nothing are left out."""
+    lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
+    lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
+    lines[VAT] = charges.vat(market or 0.0)
+    return {line: eur_kwh for line, eur_kwh in lines.items() if eur_kwh or (line == MARKET and market is not None)}
+
+
+async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
+    """Write the parts of the period's price as a sum: market + each part, VAT at the end."""
+    names = await async_get_translations(hass, language, "selector", {DOMAIN})
+    parts = " + ".join(
+        f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
+        for line, eur_kwh in lines_of(charges, period.market).items()
+    )
+    return f"{names[f'{_PERIOD_NAMES}.{period.resolution}']}: {parts}"
+
+
+@websocket_command(
+    {
+        vol.Required("type"): f"{DOMAIN}/start_preview",
+        vol.Required("flow_id"): str,
+        vol.Required("flow_type"): vol.Any("config_flow", "options_flow"),
+        vol.Required("user_input"): dict,
+    }
+)
+@async_response
+async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+    """Send the current price with the figures as they are typed now. A change asks again."""
+    shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
+    if shown is None:
+        connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
+        return
+    period = shown.period()
+    try:
+        charges = shown.charges(msg["user_input"], period)
+    except (TypeError, ValueError) as error:  # half typed: the form itself says what is wrong once it is sent
+        connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
+        return
+    unit = shown.form.unit
+    language = await language_of_reader(hass, connection.user.id)
+    price = None if period.market is None else charges.price(period.market)
+    state = STATE_UNKNOWN if price is None else unit.text(price, language)
+    name = await sentence(hass, charges, period, unit, language)
+    connection.subscriptions[msg["id"]] = lambda: None
+    connection.send_result(msg["id"])
+    attributes = {ATTR_FRIENDLY_NAME: name, "icon": "mdi:cash"}
+    connection.send_message(event_message(msg["id"], {"state": state, "attributes": attributes}))
+
+
+def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was typed so far, without figures that are no numbers yet."""
+    readable: dict[str, Any] = {}
+    for key, value in user_input.items():
+        if isinstance(value, dict):
+            readable[key] = _readable(value)
+        elif value is not None and value != "":
+            readable[key] = value
+    return readable
+
 
 _PERCENT: Final = 100
 _DECIMALS: Final = 4
@@ -56,13 +203,13 @@ class TariffStep(ConfigEntryBaseFlow):
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
         """Let the form show the current price while somebody types."""
-        breakdown.async_register(hass)
+        async_register_preview(hass)
 
     @callback
     @override
     def async_remove(self) -> None:
         """Forget the form that was open."""
-        breakdown.async_close(self.hass, self.flow_id)
+        async_close(self.hass, self.flow_id)
 
     async def _open_form(
         self,
@@ -119,7 +266,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        breakdown.async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._period))
+        async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._period))
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(self._form.schema, values),

@@ -1183,7 +1183,11 @@ const cardOn = (Base) => class extends Base {
     for (const name of ["readout", "field", "foot", "note", "summary"]) parts[name].hidden = message !== "";
     parts.message.hidden = message === "";
     write(parts.said, message);
-    if (message) return;
+    if (message) {
+      write(parts.note, "");
+      this.tellSize();
+      return;
+    }
     const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
     const spans = (/** @type {[number, number][]} */ pieces) => pieces.map(([from, to]) => ({ from, to }));
     const known = (/** @type {"prices" | "selling"} */ name) => {
@@ -1193,23 +1197,27 @@ const cardOn = (Base) => class extends Base {
     this.chart.show({
       periods: known("prices"),
       selling: config.show_selling ? known("selling") : [],
-      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(({ pieces }) => spans(pieces)) })),
+      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(spans) })),
       isAllPast: this.isPastHere,
       wording,
     });
     this.showNote(contents);
     for (const range of RANGES) write(parts[range], rangeName(this.chart.daysOf(range), wording.say));
     parts.week.hidden = this.chart.daysOf("week") <= RANGE_DAYS.two_days;
-    const { rows } = this.getGridOptions();
-    // The view then asks for the size again.
-    if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
-    this.rows = rows;
+    this.tellSize();
     for (const move of /** @type {const} */ (["earlier", "later"])) parts[move].title = parts[move].ariaLabel = wording.say(move);
     parts.chart.ariaLabel = wording.say("chart");
     write(parts.summary, this.summary());
     this.shown = [];
     this.showReadout();
     this.fit();
+  }
+
+  /** Lets the view ask for the size again where that has changed. */
+  tellSize() {
+    const { rows } = this.getGridOptions();
+    if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
+    this.rows = rows;
   }
 
   /** What there is to say in place of prices, "" where there are some. */

@@ -89,7 +89,7 @@ export interface Columns {
   charges?: Record<string, number>[];
 }
 
-/** What is read of `CardContents` of custom_components/tunnihind/card/contents.py. An event has the fields that changed. */
+/** `CardContents` of custom_components/tunnihind/card/contents.py. An event has the fields that changed. */
 export interface Contents {
   state: string;
   mode: "live" | "demo" | "rehearsal";
@@ -101,8 +101,8 @@ export interface Contents {
   currency: string;
   prices: Columns | null;
   selling: Columns | null;
-  now: { start: number; end: number; level: string | null } | null;
-  plans: { name: string; entity_id: string | null; windows: { pieces: [number, number][] }[] }[];
+  now: { start: number; end: number } | null;
+  plans: { name: string; entity_id: string | null; windows: [number, number][][] }[];
 }
 
 /** How Home Assistant refuses a command. */

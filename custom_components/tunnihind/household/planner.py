@@ -1,17 +1,18 @@
 """The plans of one config entry and what they have decided."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
-from ..plans.outcome import Decision, Outcome, outcome_from_dict
+from ..plans.outcome import Decision, Outcome
 from ..plans.plan import Status, decide, status_of, switched_off, until, windows_after
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
+from ..storage import StoredState
 
 # For how long the windows that ran are kept.
 KEEP_RAN_S: Final = 14 * 24 * HOUR_S
@@ -27,18 +28,12 @@ class Planner:
         self._ran: dict[str, list[Decision]] = {}
         self._after: dict[str, tuple[Decision, ...]] = {}
 
-    def restore(
-        self,
-        subentries: Iterable[ConfigSubentry],
-        kept: Mapping[str, Mapping[str, Any]],
-        ran: Mapping[str, Iterable[Mapping[str, Any]]],
-        steered: Mapping[str, Mapping[str, Any]],
-    ) -> None:
+    def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
         """Read the plans, how they were changed and decided before Home Assistant stopped, and what ran."""
-        self._plans = dict(_steered_from(steered))
+        self._plans = dict(kept.steered)
         self.update(subentries)
-        self._ran = {plan: list(_windows_from(ran.get(plan, ()))) for plan in self._settings}
-        self._outcomes = dict(_outcomes_from({plan: kept[plan] for plan in self._settings if plan in kept}))
+        self._ran = {plan: list(kept.ran.get(plan, ())) for plan in self._settings}
+        self._outcomes = {plan: kept.outcomes[plan] for plan in self._settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
         """Read new and changed plans. A window that has begun is finished as it was planned."""
@@ -104,17 +99,20 @@ class Planner:
         settings, outcome = self._settings.get(plan), self._outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
-    def steered_to_store(self) -> dict[str, dict[str, Any]]:
-        """Return which plans are changed beside their forms or switched off, as JSON."""
-        return {plan_id: plan.as_dict() for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
+    @property
+    def steered(self) -> Mapping[str, SteeredPlan]:
+        """The plans that are changed beside their forms or switched off."""
+        return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
-    def outcomes_to_store(self) -> dict[str, dict[str, Any]]:
-        """Return what is decided, as JSON."""
-        return {plan: outcome.as_dict() for plan, outcome in self._outcomes.items()}
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What is decided."""
+        return self._outcomes
 
-    def past_windows_to_store(self) -> dict[str, list[dict[str, Any]]]:
-        """Return what ran, as JSON."""
-        return {plan: [window.as_dict() for window in ran] for plan, ran in self._ran.items()}
+    @property
+    def ran(self) -> Mapping[str, list[Decision]]:
+        """The windows of the last two weeks that ran or run."""
+        return self._ran
 
     def _as_in_form(self, subentry: ConfigSubentry) -> SteeredPlan:
         """Return the plan with the form that it has now. Changes that no longer go with it are given up."""
@@ -144,30 +142,3 @@ class Planner:
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]
-
-
-def _outcomes_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Outcome]]:
-    """Yield the stored decisions that can be read; the others are made again."""
-    for plan, outcome in kept.items():
-        try:
-            yield plan, outcome_from_dict(outcome)
-        except (TypeError, ValueError) as error:
-            LOGGER.warning("the stored decision of a plan can't be read and is made again: %s", error)
-
-
-def _steered_from(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, SteeredPlan]]:
-    """Yield the stored changes of plans that can be read."""
-    for plan, steered in kept.items():
-        try:
-            yield plan, SteeredPlan.from_dict(steered)
-        except ValueError as error:
-            LOGGER.warning("the stored changes of a plan can't be read, so it is as its form says: %s", error)
-
-
-def _windows_from(kept: Iterable[Mapping[str, Any]]) -> Iterator[Decision]:
-    """Yield the stored windows that can be read."""
-    for window in kept:
-        try:
-            yield Decision.from_dict(window)
-        except (TypeError, ValueError) as error:
-            LOGGER.warning("a stored window can't be read and is left out of the calendar: %s", error)

@@ -1,7 +1,8 @@
-"""What the entities show: the household's prices as they stand in one quarter of an hour."""
+"""A household's prices: worked out from the server's answer, and as they stand in one quarter of an hour."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Final
@@ -9,11 +10,11 @@ from typing import Any, Final
 from ..const import DEFAULT_HOURS_AHEAD
 from ..plans.outcome import Outcome
 from ..plans.saving import average_band
-from ..prices.days import Day, day_at
-from ..prices.levels import Level, is_cheap, level, rank
+from ..prices.billing import Billing, Resolution, SellingContract
+from ..prices.days import Day, day_at, iso_bounds, local
 from ..prices.rates import Part
-from ..prices.shapes import bands, rates
-from ..prices.timeline import HOUR_S, Period, Timeline, rounded
+from ..prices.tariff import Tariff
+from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
 # A day: a shorter forecast says little, and the list of prices has the rest.
@@ -21,6 +22,48 @@ OUTLOOK_S: Final = 24 * HOUR_S
 # Today, tomorrow and seven days of forecast, the last of which ends an hour after midnight; in autumn an hour more.
 # As quarters, they are 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
+_NOTHING: Final = Timeline(HOUR_S)
+
+
+class Timelines:
+    """A household's prices, worked out again only where the answer or anything of its contracts has changed.
+
+    `paid` has the periods by which the household is billed, `levels` those that are compared with their day, and
+    `sold` what it gets; that is empty where it sells nothing.
+    """
+
+    def __init__(self) -> None:
+        self.paid = self.levels = self.sold = _NOTHING
+        self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
+
+    def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
+        """Price the answer by these contracts."""
+        priced = answer, tariff, billing, selling
+        if priced == self._priced_from:
+            return
+        self._priced_from = priced
+        in_hours = answer.in_hours()
+        hours = timeline_of(in_hours, tariff)
+        self.paid = timeline_of(answer, tariff) if billing.billed_by is Resolution.QUARTER else hours
+        self.levels = self.paid if billing.levels_by is Resolution.QUARTER else hours
+        self.sold = _NOTHING
+        if selling:
+            self.sold = timeline_of(answer if selling.resolution is Resolution.QUARTER else in_hours, selling)
+
+
+def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
+    """Return what the household pays or gets; where a price is settled its forecast does not count."""
+
+    def period(start: int) -> Period:
+        end = start + answer.step_s
+        if (settled := answer.settled.get(start)) is not None:
+            price = contract.price(settled, start)
+            return Period(start, end, price, price, price, settled=True)
+        band = answer.forecast[start]
+        p10, p50, p90 = (contract.price(eur_mwh, start) for eur_mwh in (band.p10, band.p50, band.p90))
+        return Period(start, end, p50, p10, p90, settled=False)
+
+    return Timeline(answer.step_s, map(period, answer.settled.keys() | answer.forecast.keys()))
 
 
 @dataclass(frozen=True)
@@ -39,8 +82,7 @@ class PricesNow:
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
     same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
     today has no rate in the table: the prices have the last one. `hours_ahead` is over how many hours from the current
-    period on prices are averaged. What a household sells has prices of its own, in the
-    same form.
+    period on prices are averaged. What a household sells has prices of its own, in the same form.
     """
 
     now: int
@@ -194,3 +236,36 @@ class PricesNow:
 
 def _are_all_of(day: Day, periods: Sequence[Period]) -> bool:
     return sum(period.length_s for period in periods) == day.end - day.start
+
+
+# Prices in the shapes that other programs read. All are EUR/kWh as the household pays it.
+
+
+def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
+    """Return what Nord Pool's integrations, evcc and Predbat read: a forecast period has its median."""
+    return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
+
+
+def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
+    """Return what HAEO reads: each price holds from its time until the next."""
+    return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
+
+
+def mapping(periods: Iterable[Period]) -> dict[str, float]:
+    """Return what EMHASS reads: prices by the time they begin, in UTC, since it can't take times of two offsets."""
+    return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
+
+
+def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
+    """Return forecast periods with all percentiles. Planners that know no percentiles read `time` and `value`."""
+    return [
+        {
+            **(bounds := iso_bounds(period.start, period.end)),
+            "time": bounds["start"],
+            "value": period.price,
+            "p10": period.low,
+            "p50": period.price,
+            "p90": period.high,
+        }
+        for period in periods
+    ]

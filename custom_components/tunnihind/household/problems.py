@@ -6,7 +6,7 @@ from typing import Final
 
 from ..prices.days import Day, instant_of
 from ..prices.timeline import HOUR_S
-from ..server.contact import Contact, Problem
+from ..server.polling import Contact, Problem
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60

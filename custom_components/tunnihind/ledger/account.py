@@ -5,14 +5,15 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, Final, Self
 
+from mashumaro.codecs import BasicDecoder
+
 from ..plans.outcome import Decision, NoWindow, Outcome, Reason
 from ..plans.saving import Saving, saving_of
 from ..plans.settings import PlanSettings
 from ..plans.solver import first_quarter
 from ..plans.spans import Span
 from ..prices.timeline import HOUR_S, Timeline
-from .amounts import Total
-from .run import Run, amounts_by_day, begun, saving_from
+from .run import Run, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
 # Until then, a price that is corrected or a reading that comes late still counts.
@@ -47,7 +48,7 @@ class _Opened:
     span: Span
     at_once: int
     expected: Saving | None
-    asked_s: int | None
+    asked_s: int
 
 
 class Account:
@@ -150,24 +151,21 @@ class Account:
             "ran_until": self._ran_until,
             "days": {day.isoformat(): total.as_list() for day, total in self._days.items()},
             "before": self._before.as_list(),
-            "last": _last_as_dict(self._last_closed) if self._last_closed else None,
+            "last": asdict(self._last_closed) if self._last_closed else None,
         }
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
-        try:
-            account = cls(int(kept["since"]))
-            account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
-            account._opened = _opened_from(kept["opened"])
-            account._runs = [Run.from_dict(run) for run in kept["runs"]]
-            account._closed_until = int(kept["closed_until"])
-            account._ran_until = int(kept.get("ran_until", 0))
-            account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
-            account._before = Total.from_list(kept["before"])
-            account._last_closed = _last_from(kept["last"])
-        except (AttributeError, KeyError, TypeError, IndexError) as error:
-            raise ValueError(f"this is no account that was kept: {error!r}") from error
+        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError, AttributeError or ValueError."""
+        account = cls(int(kept["since"]))
+        account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
+        account._opened = _OPENED.decode(kept["opened"])
+        account._runs = [Run.from_dict(run) for run in kept["runs"]]
+        account._closed_until = int(kept["closed_until"])
+        account._ran_until = int(kept["ran_until"])
+        account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
+        account._before = Total.from_list(kept["before"])
+        account._last_closed = _LAST.decode(kept["last"])
         return account
 
     def _follow(
@@ -265,24 +263,5 @@ def _is_switched_off(outcome: Outcome) -> bool:
     return isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
 
 
-def _opened_from(kept: Mapping[str, Any] | None) -> _Opened | None:
-    if kept is None:
-        return None
-    span = Span(int(kept["span"]["opens"]), int(kept["span"]["closes"]))
-    return _Opened(span, int(kept["at_once"]), saving_from(kept["expected"]), kept.get("asked_s"))
-
-
-def _last_as_dict(last: LastWindow) -> dict[str, Any]:
-    return {**asdict(last), "total": last.total.as_list()}
-
-
-def _last_from(kept: Mapping[str, Any] | None) -> LastWindow | None:
-    if kept is None:
-        return None
-    return LastWindow(
-        int(kept["start"]),
-        int(kept["end"]),
-        Total.from_list(kept["total"]),
-        saving_from(kept["expected"]),
-        saving_from(kept["expected_at_start"]),
-    )
+_OPENED: Final[BasicDecoder[_Opened | None]] = BasicDecoder(_Opened | None)
+_LAST: Final[BasicDecoder[LastWindow | None]] = BasicDecoder(LastWindow | None)

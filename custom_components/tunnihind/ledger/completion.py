@@ -2,9 +2,17 @@
 
 Meters are read when the recorder has written the statistics of five minutes, some seconds after they are over. So a
 window's energy is whole shortly after its end.
+
+Why those statistics: the recorder has already made up for what is hard. It counts on where a meter was reset or begins
+again at zero, converts units, weighs a power by how long it held, and goes on after a restart. They are kept for days;
+of the states themselves, users may exclude any. Statistics by the hour are too coarse for windows of quarters.
 """
 
-from collections.abc import Callable
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry
@@ -13,13 +21,83 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..const import LOGGER
 from ..errors import TunnihindError
-from ..past.hours import without_left_out
-from ..past.paid_prices import PaidPrices
+from ..past.paid_prices import PaidPrices, without_left_out
 from ..past.recorder import meter_rows, records
+from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
-from .readings import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
+
+FIVE_MIN_S: Final = 300
+# A hole this long in a power is taken to have the mean of what was before and after it: a restart, a lost connection.
+_LONGEST_HOLE_S: Final = HOUR_S
+# More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.
+_MOST_KW: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a meter counted in [start, end), UTC seconds: kWh, evenly spread."""
+
+    start: int
+    end: int
+    kwh: float
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether a device of a home may have used so much."""
+        return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
+
+
+def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
+    """Return what a counter counted between its readings.
+
+    `sums` are kWh at the end of five minutes, by their start. Where rows are missing, the next one has the energy since
+    the row before. The first row says only where counting begins. A sum that falls, by a meter's noise or because its
+    owner put it right, is no energy.
+    """
+    rows = sorted(sums.items())
+    stretches = (
+        Stretch(before + FIVE_MIN_S, start + FIVE_MIN_S, max(total - total_before, 0.0))
+        for (before, total_before), (start, total) in pairwise(rows)
+    )
+    return [stretch for stretch in stretches if stretch.is_plausible]
+
+
+def of_power(means: Mapping[int, float]) -> list[Stretch]:
+    """Return what a device used, by its mean power of five minutes, kW by their start; what it gave does not count."""
+    measured = [
+        Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
+        for start, kilowatts in sorted(means.items())
+    ]
+    stretches = [stretch for stretch in measured if stretch.is_plausible]
+    holes = (
+        Stretch(before.end, after.start, (before.kwh + after.kwh) / 2 * (after.start - before.end) / FIVE_MIN_S)
+        for before, after in pairwise(stretches)
+        if 0 < after.start - before.end <= _LONGEST_HOLE_S
+    )
+    return sorted([*stretches, *holes], key=lambda stretch: stretch.start)
+
+
+def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
+    """Return the energy, kWh, of those slices that the stretches cover wholly.
+
+    The stretches are in the order of time and don't overlap.
+    """
+    found: dict[Piece, float] = {}
+    ends = [stretch.end for stretch in stretches]
+    for start, end in slices:
+        covered_s, kwh = 0, 0.0
+        for stretch in stretches[bisect_right(ends, start) :]:
+            if stretch.start >= end:
+                break
+            seconds = min(stretch.end, end) - max(stretch.start, start)
+            covered_s += seconds
+            kwh += stretch.kwh * seconds / (stretch.end - stretch.start)
+        if covered_s == end - start:
+            found[start, end] = kwh
+    return found
+
 
 # For how long a meter may be silent around a window. What it counted meanwhile is spread evenly.
 _SILENT_S: Final = 24 * HOUR_S
@@ -48,6 +126,7 @@ class Completion:
         self._came = came
         self._looked_in: int | None = None
         self._asked_in: int | None = None
+        self._task: asyncio.Task[None] | None = None
         entry.async_on_unload(hass.bus.async_listen(EVENT_RECORDER_5MIN_STATISTICS_GENERATED, self._async_look_again))
 
     @callback
@@ -68,9 +147,11 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        self._entry.async_create_background_task(
-            self._hass, self._async_complete(now), f"{self._entry.title} past windows"
-        )
+        """Look, unless a look still waits for the recorder or the server. Then the next one finds the rest."""
+        if self._task is None or self._task.done():
+            self._task = self._entry.async_create_background_task(
+                self._hass, self._async_complete(now), f"{self._entry.title} past windows"
+            )
 
     async def _async_complete(self, now: int) -> None:
         came = await self._async_read(now)

@@ -1,13 +1,13 @@
 """The accounts of all plans of one config entry, and the prices that they are worked out by."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Self
 
-from ..const import LOGGER
 from ..plans.outcome import Outcome
 from ..plans.settings import PlanSettings
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, Timeline
+from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
@@ -83,22 +83,5 @@ class Ledger:
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Undo `as_dict`, also after JSON. What can't be read is begun anew."""
-        plans = kept.get("plans")
-        accounts = dict(_accounts_from(plans)) if isinstance(plans, Mapping) else {}
-        return cls(accounts, _prices_from(kept.get("prices", {})))
-
-
-def _accounts_from(kept: Mapping[str, Any]) -> Iterator[tuple[str, Account]]:
-    for plan, account in kept.items():
-        try:
-            yield plan, Account.from_dict(account)
-        except ValueError as error:
-            LOGGER.warning("what a plan saved can't be read and is counted anew: %s", error)
-
-
-def _prices_from(kept: Mapping[str, Any]) -> SettledPrices:
-    try:
-        return SettledPrices.from_dict(kept)
-    except (KeyError, TypeError, ValueError) as error:
-        LOGGER.warning("the prices of past windows can't be read and are asked for again: %s", error)
-        return SettledPrices()
+        accounts = parts_of_plans(kept, "plans", Account.from_dict)
+        return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

@@ -1,16 +1,78 @@
 """One window that ran: when, with which energy, what was expected of it, and what it comes to."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import date
 from typing import Any, Final, Self
+
+from mashumaro.codecs import BasicDecoder
 
 from ..plans.saving import Saving
 from ..plans.solver import Piece
 from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .amounts import NOTHING, Amounts, Total
 from .settled_prices import SettledPrices
+
+# A thousandth of a watt-hour, a ten-thousandth of a cent.
+_DECIMALS: Final = 6
+_FIGURES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What some energy, kWh, cost and saved, EUR.
+
+    `saved` is against starting at once, `below_mean` against the mean price of its day. Both are negative where it cost
+    more.
+    """
+
+    kwh: float = 0.0
+    cost: float = 0.0
+    saved: float = 0.0
+    below_mean: float = 0.0
+
+    def __add__(self, other: Amounts) -> Amounts:
+        return Amounts(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def per_kwh(self) -> Amounts | None:
+        """The same of one kWh; None of nothing."""
+        if not self.kwh:
+            return None
+        return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
+
+
+NOTHING: Final = Amounts()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The time that windows ran, and what was used in it.
+
+    `even` is of a device of 1 kW, so that its kWh are hours: it is there also where no energy is known. `used` is of
+    the device's own energy, which is not known of `unread_h` hours.
+    """
+
+    even: Amounts = field(default_factory=Amounts)
+    used: Amounts = field(default_factory=Amounts)
+    unread_h: float = 0.0
+
+    def __add__(self, other: Total) -> Total:
+        return Total(self.even + other.even, self.used + other.used, self.unread_h + other.unread_h)
+
+    def as_list(self) -> list[float]:
+        """Return it as JSON can keep it, in few characters."""
+        figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
+        return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or` turns -0.0 into 0.0
+
+    @classmethod
+    def from_list(cls, kept: Sequence[Any]) -> Self:
+        """Undo `as_list`. Raises ValueError or TypeError where `kept` is nothing of the kind."""
+        *figures, unread_h = (float(figure) for figure in kept)
+        if len(figures) != 2 * _FIGURES:
+            raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
+        return cls(Amounts(*figures[:_FIGURES]), Amounts(*figures[_FIGURES:]), unread_h)
+
 
 _KWH_DECIMALS: Final = 6
 
@@ -101,20 +163,14 @@ class Run:
         kept["readings"] = [[start, end, round(kwh, _KWH_DECIMALS)] for (start, end), kwh in self.readings.items()]
         return {name: value for name, value in kept.items() if value is not None}
 
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises KeyError, TypeError or ValueError."""
-        return cls(
-            window=(int(kept["window"][0]), int(kept["window"][1])),
-            pieces=tuple((int(start), int(end)) for start, end in kept["pieces"]),
-            at_once=int(kept["at_once"]),
-            expected=saving_from(kept.get("expected")),
-            expected_at_start=saving_from(kept.get("expected_at_start")),
-            meter=kept.get("meter"),
-            power_kw=_number(kept.get("power_kw")),
-            energy_kwh=_number(kept.get("energy_kwh")),
-            readings={(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]},
-        )
+    @staticmethod
+    def from_dict(kept: Mapping[str, Any]) -> Run:
+        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError or ValueError."""
+        readings = {(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]}
+        return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
+
+
+_DECODER: Final = BasicDecoder(Run)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
@@ -156,11 +212,6 @@ def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, To
     return days
 
 
-def saving_from(kept: Mapping[str, Any] | None) -> Saving | None:
-    """Read an expectation that was kept. Raises KeyError, TypeError or ValueError."""
-    return None if kept is None else Saving(**{name: float(kept[name]) for name in Saving.__slots__})
-
-
 def _amounts(kwh: float, price: float, at_once: float, mean: float) -> Amounts:
     return Amounts(kwh, kwh * price, kwh * (at_once - price), kwh * (mean - price))
 
@@ -175,7 +226,3 @@ def _slices(piece: Piece) -> Iterator[Piece]:
         next_quarter = start - start % QUARTER_S + QUARTER_S
         yield start, min(next_quarter, end)
         start = next_quarter
-
-
-def _number(kept: float | None) -> float | None:
-    return None if kept is None else float(kept)

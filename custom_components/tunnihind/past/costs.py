@@ -7,7 +7,7 @@ from math import isclose
 from typing import Final
 
 from ..prices.timeline import HOUR_S
-from .hours import NO_PRICE, NO_READING, HourPrice, LeftOut, hours_between
+from .paid_prices import NO_PRICE, NO_READING, HourPrice, LeftOut, hours_between
 
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S

@@ -1,17 +1,106 @@
-"""What past hours cost the household, by the server's settled prices, asked for one Estonian month after the other."""
+"""What past hours cost the household, or why that is not known, by the server's settled prices."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 from itertools import groupby
+from statistics import fmean
 from typing import Final
 
 from ..const import LOGGER
 from ..errors import CannotConnect
 from ..prices.days import local
+from ..prices.rates import Part
 from ..prices.tariff import Tariff
-from .hours import HourPrice, LeftOut, hour_price, without_rate
+from ..prices.timeline import HOUR_S, QUARTER_S, rounded
+
+_QUARTERS: Final = HOUR_S // QUARTER_S
+
+
+class LeftOutReason(StrEnum):
+    """Why an hour has no price or no cost."""
+
+    NO_PRICE = "no_price"
+    """The server has no settled price for it."""
+    NO_RATE = "no_rate"
+    """Some part of what the household pays has no rate on that date."""
+    NO_READING = "no_reading"
+    """The energy statistic has nothing for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What stands for an hour without a price or a cost; `parts` are those without a rate."""
+
+    reason: LeftOutReason
+    parts: tuple[Part, ...] = ()
+
+
+NO_PRICE: Final = LeftOut(LeftOutReason.NO_PRICE)
+NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
+
+
+@dataclass(frozen=True, slots=True)
+class HourPrice:
+    """What an hour cost in each of its quarters, EUR/kWh. Billed by the hour, all four are the same."""
+
+    quarters: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The hour's price."""
+        return rounded(fmean(self.quarters))
+
+
+def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
+    """Return what the hour from `hour` (UTC seconds) cost.
+
+    `settled` are market prices in EUR/MWh by the start of their period, which is `step_s` seconds long.
+    """
+    prices: list[float] = []
+    for start in range(hour, hour + HOUR_S, step_s):
+        if start not in settled:
+            return NO_PRICE
+        price = tariff.known_price(settled[start], start)
+        if price is None:
+            return without_rate(start, tariff)
+        prices.append(price)
+    return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
+
+
+def without_rate(instant: int, tariff: Tariff) -> LeftOut:
+    """Return what stands for an hour in which the tariff has no price."""
+    return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
+
+
+def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
+    """Return the hours that were left out as [start, end), UTC seconds: neighbours with the same reason together."""
+    spans: list[tuple[int, int, LeftOut]] = []
+    for hour in sorted(reasons):
+        goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
+        start = spans.pop()[0] if goes_on else hour
+        spans.append((start, hour + HOUR_S, reasons[hour]))
+    return spans
+
+
+def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
+    """Return what was found and what was left out, by hour."""
+    kept: dict[int, Value] = {}
+    left_out: dict[int, LeftOut] = {}
+    for hour, value in found.items():
+        if isinstance(value, LeftOut):
+            left_out[hour] = value
+        else:
+            kept[hour] = value
+    return kept, left_out
+
+
+def hours_between(start: int, end: int) -> Iterable[int]:
+    """Return the whole hours in [start, end), UTC seconds, by their start."""
+    return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
+
 
 # The API has no prices of earlier months.
 EARLIEST: Final = date(2021, 1, 1)

@@ -1,26 +1,104 @@
-"""Reads any statistics in Home Assistant's recorder, and writes the integration's own."""
+"""Reads any statistics in Home Assistant's recorder, and writes the integration's own.
+
+An id says nothing of the entry but its place among the entries, so a server that is removed and added again, or
+replaced by another one, goes on with the statistics of before. Live prices, a demo's and a rehearsal's never mix.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from itertools import batched
+from dataclasses import dataclass
+from itertools import batched, count
 from typing import Any, Final, Literal
 
 from homeassistant.components.recorder.const import DOMAIN as RECORDER
-from homeassistant.components.recorder.models import StatisticData, StatisticMetaData
+from homeassistant.components.recorder.models import StatisticData, StatisticMeanType, StatisticMetaData
 from homeassistant.components.recorder.statistics import (
     async_add_external_statistics,
     get_metadata,
     statistics_during_period,
 )
-from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import ServiceValidationError
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
+from homeassistant.util import slugify
 from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
-from ..const import DOMAIN
+from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
+from ..errors import Refusal
+from ..server.answers import Mode
 from .costs import Energy, SumRow
-from .hours import HourPrice
+from .paid_prices import HourPrice
+
+_ENGLISH: Final = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """How the statistics of an entry are called. Home Assistant does not translate names of statistics."""
+
+    price: str
+    cost: str
+
+
+_NAMES: Final = {
+    "en": _Names(price="{title}: price paid", cost="{title}: cost of {energy}"),
+    "et": _Names(price="{title}: makstud hind", cost="{title}: kulu, {energy}"),
+}
+
+
+@callback
+def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
+    """Return the metadata of an entry's prices."""
+    return StatisticMetaData(
+        statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
+        source=DOMAIN,
+        name=_names(hass).price.format(title=entry.title),
+        unit_of_measurement=EUR_PER_KWH,
+        unit_class=None,
+        mean_type=StatisticMeanType.ARITHMETIC,
+        has_sum=False,
+    )
+
+
+@callback
+def async_cost_statistic(
+    hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
+) -> StatisticMetaData:
+    """Return the metadata of what an energy statistic cost by an entry's prices; `energy` is its name."""
+    return StatisticMetaData(
+        statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
+        source=DOMAIN,
+        name=_names(hass).cost.format(title=entry.title, energy=energy),
+        unit_of_measurement=EUR,
+        unit_class=None,
+        mean_type=StatisticMeanType.NONE,
+        has_sum=True,
+    )
+
+
+def _id(*parts: str) -> str:
+    return f"{DOMAIN}:{'_'.join(parts)}"
+
+
+@callback
+def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
+    """Return the parts of an id that tell the entry from others; none for the only server of a home.
+
+    The entry gets the lowest number that no other entry of its mode has, when it first writes, and keeps it.
+    """
+    numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
+    if mode not in numbers:
+        taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in hass.config_entries.async_entries(DOMAIN)}
+        numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
+        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTICS: numbers})
+    parts = [] if mode is Mode.LIVE else [mode.value]
+    return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
+
+
+def _names(hass: HomeAssistant) -> _Names:
+    return _NAMES.get(hass.config.language, _NAMES[_ENGLISH])
+
 
 # The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
 _BATCH: Final = 1_000
@@ -30,9 +108,9 @@ type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "s
 
 
 def check_recorder(hass: HomeAssistant) -> None:
-    """Raise ServiceValidationError where Home Assistant records nothing."""
+    """Raise Refusal where Home Assistant records nothing."""
     if not records(hass):
-        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_recorder")
+        raise Refusal("no_recorder")
 
 
 def records(hass: HomeAssistant) -> bool:
@@ -68,23 +146,15 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic that a field of an action asks for.
 
-    Raises ServiceValidationError if it is not there, or none of energy that adds up.
+    Raises Refusal if it is not there, or none of energy that adds up.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="unknown_statistic",
-            translation_placeholders={"field": field, "id": energy_id},
-        )
+        raise Refusal("unknown_statistic", field=field, id=energy_id)
     _, metadata = known[energy_id]
     unit = metadata["unit_of_measurement"]
     if not metadata["has_sum"] or unit not in EnergyConverter.VALID_UNITS:
-        raise ServiceValidationError(
-            translation_domain=DOMAIN,
-            translation_key="not_energy",
-            translation_placeholders={"field": field, "id": energy_id, "unit": unit or "–"},
-        )
+        raise Refusal("not_energy", field=field, id=energy_id, unit=unit or "–")
     state = hass.states.get(energy_id)
     return metadata["name"] or (state.name if state else energy_id)
 

@@ -17,11 +17,11 @@ _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
 """What each step counts as, in whole units; None where it can't be used."""
-type Run = tuple[int, int]
+type StepRun = tuple[int, int]
 """[first, end) in steps."""
 
 
-def usable_runs(prices: Prices) -> Iterator[Run]:
+def usable_runs(prices: Prices) -> Iterator[StepRun]:
     """Yield where usable steps follow each other without a gap."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
@@ -95,7 +95,7 @@ class LeastCosts:
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
-    def pieces(self, left: int, *, goes_on: bool) -> Iterator[Run]:
+    def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
         """Yield the pieces of the optimum for `left` steps. Of several it is the one that uses the first step it can.
 
         With `goes_on` a piece runs up to the first step.

@@ -1,9 +1,10 @@
 """What a plan decided, and how that is kept over a restart."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Final
+
+from mashumaro.codecs import BasicDecoder
 
 from .saving import Cost, Saving
 from .solver import Piece
@@ -39,8 +40,7 @@ class Decision:
 
     Once it has begun it is `locked`: neither it nor its figures change, except that a shortened one may get more
     pieces; then its saving is not known. Of a plan that goes by its price limit only the pieces that have begun stay.
-    `asked_s` is the duration that was asked for when it was decided, None if an older version stored it. `last_run` is
-    the newest window that ran before it.
+    `asked_s` is the duration that was asked for when it was decided, `last_run` the newest window that ran before it.
     """
 
     pieces: tuple[Piece, ...]
@@ -50,9 +50,14 @@ class Decision:
     cost: Cost | None = None
     forecast_share: float
     shortened: bool
-    asked_s: int | None = None
+    asked_s: int
     locked: bool = False
     last_run: Decision | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where it has no piece."""
+        if not self.pieces:
+            raise ValueError("a window has at least one piece")
 
     @property
     def start(self) -> int:
@@ -72,18 +77,6 @@ class Decision:
         """Tell whether the first piece has begun at `instant`, and so the window no longer moves."""
         return self.locked or self.start <= instant
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Decision:
-        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
-        try:
-            return _decision_from(kept)
-        except (AttributeError, KeyError, TypeError, IndexError) as error:
-            raise ValueError(f"this is no decision that was kept: {error!r}") from error
-
 
 @dataclass(frozen=True, slots=True)
 class NoWindow:
@@ -96,49 +89,12 @@ class NoWindow:
     last_run: Decision | None = None
     rest: tuple[Piece, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> NoWindow:
-        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
-        try:
-            run = kept["last_run"]
-            return cls(
-                Reason(kept["reason"]),
-                None if run is None else Decision.from_dict(run),
-                _pieces_from(kept.get("rest", ())),
-            )
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"this is no reason that was kept: {error!r}") from error
-
 
 type Outcome = Decision | NoWindow
 
-
-def outcome_from_dict(kept: Mapping[str, Any]) -> Outcome:
-    """Undo the `as_dict` of either. Raises ValueError where `kept` is nothing of the kind."""
-    return NoWindow.from_dict(kept) if "reason" in kept else Decision.from_dict(kept)
+_DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
 
 
-def _decision_from(kept: Mapping[str, Any]) -> Decision:
-    saving, cost, run = kept["saving"], kept.get("cost"), kept["last_run"]
-    if not kept["pieces"]:
-        raise ValueError("this is no decision that was kept: it has no piece")
-    return Decision(
-        pieces=_pieces_from(kept["pieces"]),
-        span=Span(int(kept["span"]["opens"]), int(kept["span"]["closes"])),
-        average=float(kept["average"]),
-        saving=None if saving is None else Saving(**{name: float(saving[name]) for name in Saving.__slots__}),
-        cost=None if cost is None else Cost(**{name: float(cost[name]) for name in Cost.__slots__}),
-        forecast_share=float(kept["forecast_share"]),
-        shortened=bool(kept["shortened"]),
-        asked_s=kept.get("asked_s"),
-        locked=bool(kept["locked"]),
-        last_run=None if run is None else _decision_from(run),
-    )
-
-
-def _pieces_from(kept: Iterable[Sequence[float]]) -> tuple[Piece, ...]:
-    return tuple((int(start), int(end)) for start, end in kept)
+def outcome_from_dict(kept: object) -> Outcome:
+    """Undo `asdict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
+    return _DECODER.decode(kept)

@@ -214,10 +214,9 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Return a window that has begun, with more time if it is shortened and its span now has room for it."""
     had_s = _length(run.pieces)
-    asked_s = run.asked_s or settings.duration_s
     # What was asked when it began: while a car charges, the need that is asked for falls. Less than a quarter, lost by
     # a switch that was turned off and on, is not worth a start.
-    missing_s = (asked_s - had_s) // QUARTER_S * QUARTER_S
+    missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
         return run
@@ -242,7 +241,7 @@ def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int
         saving=None,
         cost=_cost(settings, timeline, joined),
         forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
-        shortened=_length(joined) < asked_s,
+        shortened=_length(joined) < run.asked_s,
     )
 
 

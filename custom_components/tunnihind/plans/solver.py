@@ -35,7 +35,7 @@ from itertools import accumulate
 from typing import Final
 
 from ..prices.timeline import QUARTER_S, Period, Timeline
-from .least_cost import LeastCosts, Prices, Run, most_steps, usable_runs
+from .least_cost import LeastCosts, Prices, StepRun, most_steps, usable_runs
 
 _UNITS_PER_EUR: Final = 1_000_000
 
@@ -68,7 +68,7 @@ class _Grid:
     step_s: int
     prices: Prices
 
-    def piece(self, run: Run) -> Piece:
+    def piece(self, run: StepRun) -> Piece:
         return self.start + run[0] * self.step_s, self.start + run[1] * self.step_s
 
 
@@ -162,7 +162,9 @@ class _Wanted:
 
 # Ten plans, each in what is left of its span and in the whole of it, and as many again for what changes meanwhile.
 @lru_cache(maxsize=64)
-def _best_runs(span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool) -> tuple[Run, ...]:
+def _best_runs(
+    span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
+) -> tuple[StepRun, ...]:
     """Return the best runs of a span of which some steps have passed. From tick to tick the question is the same."""
     if prefer_latest:
         left = len(span) - passed
@@ -172,7 +174,7 @@ def _best_runs(span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: boo
     return tuple((passed + first, passed + end) for first, end in runs)
 
 
-def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool) -> Sequence[Run]:
+def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool) -> Sequence[StepRun]:
     rest, steps, shortest = span[left], wanted.steps, wanted.shortest
     if shortest is None:
         return _in_one_piece(span, rest, steps, wanted.tolerance)
@@ -187,7 +189,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     return runs
 
 
-def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Sequence[Run]:
+def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Sequence[StepRun]:
     costs = _costs_by_start(rest, steps)
     if not costs:
         return ()
@@ -215,7 +217,7 @@ class _Search:
     tolerance: int
     goes_on: bool
 
-    def runs(self, most_pieces: int | None) -> tuple[Sequence[Run], int]:
+    def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best runs, and how many pieces they, or what they are compared with, have at most."""
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

@@ -7,7 +7,7 @@ up or the form is saved. Whether the plan is switched on is no field of the form
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from .settings import PlanError, PlanSettings
 from .spans import longest_span_s
@@ -76,18 +76,6 @@ class SteeredPlan:
     def without_changes(self) -> SteeredPlan:
         """Return the plan as its form says."""
         return SteeredPlan(self.form, enabled=self.enabled)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
-        return {"form": dict(self.form), "changes": dict(self.changes), "enabled": self.enabled}
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
-        try:
-            return cls(dict(kept["form"]), dict(kept["changes"]), bool(kept["enabled"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"this is no change of a plan that was kept: {error!r}") from error
 
 
 def _check_room(settings: PlanSettings) -> None:

@@ -1,11 +1,13 @@
-"""How the household is billed: by the hour's mean price, or by the price of each quarter of an hour."""
+"""How the household is billed for what it buys and paid for what it sells, by the hour or the quarter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
-from .timeline import HOUR_S, QUARTER_S
+from .days import local
+from .timeline import HOUR_S, QUARTER_S, rounded
 
 BILLED_BY: Final = "billed_by"
 LEVELS_BY: Final = "levels_by"
@@ -36,3 +38,60 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
     return Billing(billed_by=billed_by, levels_by=levels_by if billed_by is Resolution.QUARTER else Resolution.HOUR)
+
+
+SELLING: Final = "selling"
+RESOLUTION: Final = "resolution"
+_KWH_PER_MWH: Final = 1_000
+_CENTS: Final = 100
+
+
+def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
+    """Return what the household gets, EUR/kWh to 4 decimals, at a market price in EUR/MWh.
+
+    The buyer keeps `margin` and `balancing` (EUR/kWh). There is no VAT. Below zero, the household pays.
+    """
+    return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deductions:
+    """What the buyer keeps from `valid_from` on (None: from the beginning), EUR/kWh."""
+
+    valid_from: date | None = None
+    margin: float = 0.0
+    balancing: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SellingContract:
+    """By which periods the household is paid, and dated deductions in the order of their dates."""
+
+    resolution: Resolution
+    deductions: Sequence[Deductions] = ()
+
+    def price(self, eur_mwh: float, start: int) -> float:
+        """Return what the household gets, EUR/kWh to 4 decimals, in the period from `start` (UTC seconds)."""
+        day = local(start).date()
+        held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
+        kept = held[-1] if held else Deductions()
+        return selling_price(eur_mwh, margin=kept.margin, balancing=kept.balancing)
+
+
+def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
+    """Read the entry's options, whose deductions are in cents; None where the household sells nothing."""
+    contract = options.get(SELLING)
+    if not contract:
+        return None
+    deductions = (
+        Deductions(
+            valid_from=date.fromisoformat(row["valid_from"]) if row.get("valid_from") else None,
+            margin=row.get("margin", 0.0) / _CENTS,
+            balancing=row.get("balancing", 0.0) / _CENTS,
+        )
+        for row in contract.get("rows", ())
+    )
+    return SellingContract(
+        resolution=Resolution(contract.get(RESOLUTION, Resolution.QUARTER)),
+        deductions=tuple(sorted(deductions, key=lambda one: one.valid_from or date.min)),
+    )

@@ -1,14 +1,16 @@
-"""What the network and the state charge per kilowatt-hour: one table, each entry with its dates and its source.
+"""What the network and the state charge per kilowatt-hour, by date, from `rates.json`, which the server reads too.
 
 Figures are in c/kWh without VAT, as the price lists give them. To bring the table up to date, end the entry that no
 longer holds with `until`, add the new one, and set `as_of` to the day on which the source was read.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 # State fees change once a year. A figure that nobody has looked at for longer may be wrong.
 _OLD_AFTER_YEARS: Final = 1
@@ -76,62 +78,22 @@ class Entry[Rate]:
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
 
 
-_READ: Final = date(2026, 11, 20)
-_PRICE_LIST: Final = date(2026, 6, 1)
-_ELEKTRILEVI: Final = "Elektrilevi's price list of 2026-06-01, as four projects quote it"
-_BALANCING_SOURCE: Final = "Elering's balancing capacity fee, as several projects quote it"
+def _entry[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> Entry[Rate]:
+    fields: dict[str, Any] = row | {"rate": rate(row["rate"])}
+    fields.update((name, date.fromisoformat(row[name])) for name in ("since", "until", "as_of") if name in row)
+    return Entry(**fields)
 
 
-def _of_price_list(rates: NetworkRates) -> tuple[Entry[NetworkRates]]:
-    return (Entry(rate=rates, since=_PRICE_LIST, source=_ELEKTRILEVI, as_of=_READ),)
-
+_TABLE: Final = json.loads(Path(__file__).with_name("rates.json").read_text(encoding="utf-8"))
 
 NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = {
-    Package.VORK_1: _of_price_list(NetworkRates(day=7.72, night=7.72)),
-    Package.VORK_2: _of_price_list(NetworkRates(day=6.07, night=3.51)),
-    Package.VORK_4: _of_price_list(NetworkRates(day=3.69, night=2.10)),
-    Package.VORK_5: _of_price_list(NetworkRates(day=5.29, night=3.03, peak=8.18, rest_day_peak=4.74)),
+    Package(name): [_entry(row, lambda times: NetworkRates(**times)) for row in rows]
+    for name, rows in _TABLE["network"].items()
 }
 """Transmission by package, oldest entry first."""
 
 FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
-    Part.BALANCING: (
-        Entry(rate=0.373, since=date(2026, 1, 1), until=date(2026, 12, 31), source=_BALANCING_SOURCE, as_of=_READ),
-        Entry(rate=0.297, since=date(2027, 1, 1), until=date(2027, 12, 31), source=_BALANCING_SOURCE, as_of=_READ),
-    ),
-    Part.RENEWABLE: (
-        Entry(
-            rate=0.84,
-            since=date(2026, 1, 1),
-            until=date(2026, 12, 31),
-            source="Elering's renewable energy fee of 2026, as several projects quote it",
-            as_of=_READ,
-        ),
-    ),
-    Part.SECURITY: (
-        Entry(
-            rate=0.758,
-            since=date(2026, 1, 1),
-            source="Elering's security of supply fee, as several projects quote it",
-            as_of=_READ,
-        ),
-    ),
-    Part.EXCISE: (
-        Entry(
-            rate=0.21,
-            since=date(2026, 1, 1),
-            until=date(2026, 4, 30),
-            source="the electricity excise, as three projects quote it",
-            as_of=_READ,
-        ),
-        Entry(
-            rate=0.307,
-            since=date(2026, 5, 1),
-            source="the electricity excise, as two projects quote it; Elektrilevi's list still has 0.21",
-            as_of=_READ,
-            disputed=0.21,
-        ),
-    ),
+    Part(name): [_entry(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
 """What the state and the system operator charge, oldest entry first."""
 

@@ -1,4 +1,4 @@
-"""From the market's price to what the household pays for a kilowatt-hour, part by part."""
+"""From the market's price to what the household pays for a kilowatt-hour, part by part, with the law's VAT by date."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,32 @@ from .network_clock import (
 )
 from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_entry
 from .timeline import rounded
-from .vat import SPECIFICATION_VAT_RATE, default_vat_rate
+
+# The Value Added Tax Act (Käibemaksuseadus § 15): each rate with the first day on which it holds.
+_LAW: Final = ((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24))
+# The rate of the API's specification, which servers send unless their operator chooses another.
+SPECIFICATION_VAT_RATE: Final = 0.22
+
+
+def legal_vat_rate(day: date) -> float:
+    """Return the law's VAT rate of a day as a fraction; for an older day, the first rate that is known."""
+    return next((rate for since, rate in reversed(_LAW) if since <= day), _LAW[0][1])
+
+
+def vat_rate_of_operator(server_vat_rate: float) -> float | None:
+    """Return the server's rate where its operator chose one of their own; None where the law's rate by date holds.
+
+    The specification's rate is nobody's choice. An operator who set the law's newest rate follows the law, which had
+    other rates in the past.
+    """
+    return None if server_vat_rate in {SPECIFICATION_VAT_RATE, _LAW[-1][1]} else server_vat_rate
+
+
+def default_vat_rate(server_vat_rate: float, day: date) -> float:
+    """Return the VAT rate of a day where the household sets none, as a fraction."""
+    chosen = vat_rate_of_operator(server_vat_rate)
+    return legal_vat_rate(day) if chosen is None else chosen
+
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
@@ -32,7 +57,7 @@ class TariffRow:
     """What comes on top of the market's price from `valid_from` on (None: from the beginning). Fees in EUR/kWh.
 
     `vat_rate` is a fraction; None stands for the law's rate, or the rate that the server's operator chose. `package`
-    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.py`, by date;
+    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.json`, by date;
     the figures here don't count for them. `compared_on` is when the household last confirmed them though they were old.
     """
 

@@ -31,7 +31,7 @@ class Backtest:
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
+class PlanScore:
     """What plans by the server's forecasts would have saved over some `days`, as fractions of the possible saving.
 
     `share` is of plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices,
@@ -127,3 +127,27 @@ class ForecastAnswer:
 
 def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _PRICE_DECIMALS)
+
+
+_NAME: Final = "Tunnihind"
+_ENGLISH: Final = "en"
+_WORDS: Final = {
+    "en": {Mode.DEMO: "demo", Mode.REHEARSAL: "rehearsal"},
+    "et": {Mode.DEMO: "demo", Mode.REHEARSAL: "proov"},
+}
+_CREDITS: Final = {
+    "en": {Mode.DEMO: "Demo, simulated prices", Mode.REHEARSAL: "Rehearsal, prices of a past day"},
+    "et": {Mode.DEMO: "Demo, väljamõeldud hinnad", Mode.REHEARSAL: "Proov, möödunud päeva hinnad"},
+}
+
+
+def name_of(mode: Mode, language: str) -> str:
+    """Return the name of a server."""
+    word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
+    return f"{_NAME} {word}" if word else _NAME
+
+
+def marked_credit(credit: str, mode: Mode, language: str) -> str:
+    """Return the credit, with a mark in front for a demo or a rehearsal."""
+    mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
+    return f"{mark} · {credit}" if mark else credit

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from errno import ECONNREFUSED
 from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -15,16 +16,28 @@ from homeassistant.util.network import is_local
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from ..errors import CannotConnect, InvalidResponse, NoPastPrices, NotTunnihind, RateLimited, RedirectLoop
+from ..errors import (
+    BrokenAnswer,
+    CannotConnect,
+    ConnectionRefused,
+    ForeignAnswer,
+    InvalidResponse,
+    LongAnswer,
+    NoAnswer,
+    NoPastPrices,
+    NotTunnihind,
+    RateLimited,
+    RedirectLoop,
+    UnknownHost,
+)
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .answers import About, ForecastAnswer, Saving
+from .answers import About, ForecastAnswer, PlanScore
 from .documents import (
-    ForeignDocument,
     Malformed,
     about_from,
     forecast_from,
     past_prices_from,
-    saving_from,
+    plan_score_from,
     settled_from,
 )
 
@@ -42,6 +55,16 @@ _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
+# The first that fits counts: some of these exceptions are a kind of another.
+_FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
+    TimeoutError: NoAnswer,
+    aiohttp.TooManyRedirects: RedirectLoop,
+    aiohttp.RedirectClientError: RedirectLoop,
+    aiohttp.ClientConnectorDNSError: UnknownHost,
+    aiohttp.ClientConnectorError: ConnectionRefused,
+    aiohttp.ClientPayloadError: BrokenAnswer,
+    aiohttp.ClientResponseError: BrokenAnswer,
+}
 # People paste addresses from the documentation or the browser, with one of these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
@@ -123,14 +146,14 @@ class Client:
             return self._read(settled_from, body)
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
-    async def saving(self) -> Saving | None:
+    async def plan_score(self) -> PlanScore | None:
         """Return what plans by the server's forecasts would have saved; None where it does not say.
 
         Raises CannotConnect and InvalidResponse.
         """
         try:
             _, body = await self._get("api/v1/accuracy")
-            return self._read(saving_from, body)
+            return self._read(plan_score_from, body)
         except NotTunnihind:
             return None
 
@@ -145,7 +168,7 @@ class Client:
             _, body = await self._get("api/v1/history", query=query)
             return self._read(past_prices_from, body)
         except NotTunnihind as error:
-            raise NoPastPrices(url=self.shown_url) from error
+            raise NoPastPrices(self.shown_url) from error
 
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
@@ -155,12 +178,8 @@ class Client:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._judge(response)
                 body = await self._body(response)
-        except TimeoutError as error:
-            raise CannotConnect(url=self.shown_url, reason="no answer within 10 seconds") from error
-        except aiohttp.TooManyRedirects as error:
-            raise RedirectLoop(url=self.shown_url, reason=f"{len(error.history)} redirects") from error
-        except aiohttp.ClientError as error:
-            raise CannotConnect(url=self.shown_url, reason=_in_plain_words(error)) from error
+        except (TimeoutError, aiohttp.ClientError) as error:
+            raise _failure(error, self.shown_url) from error
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
@@ -169,44 +188,38 @@ class Client:
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
             if len(body) > _MOST_BYTES:
-                raise InvalidResponse(url=self.shown_url, reason="the answer is longer than 1 MB")
+                raise LongAnswer(self.shown_url)
         return bytes(body)
 
     def _judge(self, response: aiohttp.ClientResponse) -> None:
         status = response.status
         if status in {HTTPStatus.OK, HTTPStatus.NOT_MODIFIED}:
             return
-        reason = f"HTTP {status}"
+        url, reason, retry_after = self.shown_url, f"HTTP {status}", _retry_after(response)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise RateLimited(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
+            raise RateLimited(url, retry_after=retry_after)
         # Some servers say "not implemented" of an address that they don't have.
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
-            raise CannotConnect(url=self.shown_url, reason=reason, retry_after=_retry_after(response))
-        raise NotTunnihind(url=self.shown_url, reason=reason)
+            raise CannotConnect(url, reason, retry_after=retry_after)
+        raise NotTunnihind(url, reason)
 
     def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
         try:
             return read(json_loads(body or b""))
-        except ForeignDocument as error:
-            raise NotTunnihind(url=self.shown_url, reason=str(error)) from error
         except Malformed as error:
-            raise InvalidResponse(url=self.shown_url, reason=str(error)) from error
-        except ValueError as error:
-            raise NotTunnihind(url=self.shown_url, reason="the answer is not JSON") from error
+            raise InvalidResponse(self.shown_url, str(error)) from error
+        except ValueError as error:  # no JSON, or a document of something else
+            raise ForeignAnswer(self.shown_url) from error
 
 
-def _in_plain_words(error: aiohttp.ClientError) -> str:
+def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     """Return why a request failed. The library's own words may repeat what the server sent."""
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
-        return os.strerror(number) if number > 0 else error.strerror or str(error)
-    if isinstance(error, aiohttp.RedirectClientError):
-        return "it redirects to something that is no web address"
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return "the answer broke off or can't be unpacked"
-    if isinstance(error, aiohttp.ClientResponseError):
-        return "the answer is not proper HTTP"
-    return str(error) or type(error).__name__
+        if number != ECONNREFUSED:
+            return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
+    known = next((said for kind, said in _FAILURES.items() if isinstance(error, kind)), None)
+    return known(url) if known else CannotConnect(url, str(error) or type(error).__name__)
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import voluptuous as vol
 
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .answers import About, Backtest, Band, ForecastAnswer, Mode, Saving
+from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
 # Larger prices and later instants are errors, for instance a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
@@ -20,10 +20,6 @@ _SAVING_HOURS: Final = 4
 
 class Malformed(ValueError):
     """A document that breaks the specification; the message names the field."""
-
-
-class ForeignDocument(ValueError):
-    """A document of something else altogether."""
 
 
 def about_from(document: object) -> About:
@@ -42,10 +38,10 @@ def about_from(document: object) -> About:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
 
-    Raises ForeignDocument and Malformed.
+    Raises Malformed, and ValueError where it is a document of something else altogether.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
-        raise ForeignDocument("no price document")
+        raise ValueError("no price document")
     fields = _checked(_PRICES[step_s], document)
     return ForecastAnswer(
         now=fields["now"],
@@ -63,7 +59,7 @@ def settled_from(document: object) -> dict[int, float]:
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
 
-def saving_from(document: object) -> Saving | None:
+def plan_score_from(document: object) -> PlanScore | None:
     """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
 
     None where nothing has been scored yet, or by a server that does not score plans.
@@ -79,7 +75,7 @@ def saving_from(document: object) -> Saving | None:
     if None in figures:
         return None
     share, baseline, boiler_eur, ideal_boiler_eur = figures
-    return Saving(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
+    return PlanScore(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
 
 
 def past_prices_from(document: object) -> dict[int, float]:
@@ -130,18 +126,14 @@ def _instant(value: object) -> int:
     return instant
 
 
-def _hour_start(value: object) -> int:
-    instant = _instant(value)
-    if instant % HOUR_S:
-        raise vol.Invalid("expected the start of an hour in unix seconds")
-    return instant
+def _start_of(step_s: int) -> Callable[[object], int]:
+    def start(value: object) -> int:
+        instant = _instant(value)
+        if instant % step_s:
+            raise vol.Invalid(f"expected the start of a period of {step_s} seconds in unix seconds")
+        return instant
 
-
-def _quarter_start(value: object) -> int:
-    instant = _instant(value)
-    if instant % QUARTER_S:
-        raise vol.Invalid("expected the start of a quarter of an hour in unix seconds")
-    return instant
+    return start
 
 
 def _ordered(item: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +146,6 @@ def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
     return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
-_SETTLED_HOUR: Final = _record({"ts": _hour_start, "eurMwh": _price})
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
@@ -166,8 +157,13 @@ _ABOUT: Final = _record(
 )
 
 
-def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
-    """Return the check of a price document whose periods begin as `start` checks."""
+def _settled(step_s: int) -> Callable[[object], Any]:
+    return _record({"ts": _start_of(step_s), "eurMwh": _price})
+
+
+def _prices(step_s: int) -> Callable[[object], Any]:
+    """Return the check of a price document by its periods."""
+    band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {
             "zone": "EE",
@@ -176,17 +172,15 @@ def _prices(start: Callable[[object], int]) -> Callable[[object], Any]:
             "madeAt": vol.Any(None, _instant),
             "lastRefresh": vol.Any(None, _instant),
             "backtest": vol.Any(None, _BACKTEST),
-            "dayAhead": [_record({"ts": start, "eurMwh": _price})],
-            "forecast": [vol.All(_record({"ts": start, "p10": _price, "p50": _price, "p90": _price}), _ordered)],
+            "dayAhead": [_settled(step_s)],
+            "forecast": [vol.All(band, _ordered)],
         }
     )
 
 
-_PRICES: Final = {HOUR_S: _prices(_hour_start), QUARTER_S: _prices(_quarter_start)}
-_SERIES: Final = _record({"actuals": [_SETTLED_HOUR]})
-_HISTORY: Final = _record(
-    {"zone": "EE", "currency": "EUR", "prices": [_record({"ts": _quarter_start, "eurMwh": _price})]}
-)
+_PRICES: Final = {step_s: _prices(step_s) for step_s in (HOUR_S, QUARTER_S)}
+_SERIES: Final = _record({"actuals": [_settled(HOUR_S)]})
+_HISTORY: Final = _record({"zone": "EE", "currency": "EUR", "prices": [_settled(QUARTER_S)]})
 _FIGURE: Final = vol.Any(None, _number)
 _PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
 _AHEAD: Final = _record(

@@ -1,7 +1,8 @@
 """Polls one server: who it is, what it answered when, and what is known of its prices after all its answers."""
 
 from collections.abc import Callable
-from enum import Enum, auto
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
 from typing import Final
 
 from ..const import LOGGER
@@ -10,9 +11,49 @@ from ..prices.timeline import HOUR_S
 from .answers import About, ForecastAnswer, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
-from .contact import Contact, Problem
-from .known import History, merged
-from .newest import NewestPrices
+from .known import History, NewestPrices, merged
+
+# A server makes a new answer every hour. An older one comes from a cache in front of a dead server.
+ANSWER_LIFE_S: Final = HOUR_S
+
+
+class Problem(StrEnum):
+    """Why the prices are not what they should be."""
+
+    SERVER_UNREACHABLE = "server_unreachable"
+    PRICES_LATE = "prices_late"
+    FORECAST_STALE = "forecast_stale"
+    FORECAST_MISSING = "forecast_missing"
+    HISTORY_MISSING = "history_missing"
+    QUARTERS_MISSING = "quarters_missing"
+    SERVER_CLOCK = "server_clock"
+    SERVER_IS_REHEARSAL = "server_is_rehearsal"
+    REHEARSAL_OVER = "rehearsal_over"
+    RATE_MISSING = "rate_missing"
+    NO_PRICE = "no_price"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
+
+    `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
+    server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed or paid
+    by the quarter and the server has hours only. `wrong_mode` is the problem where a rehearsal answers in place of a
+    live server, or the other way round.
+    """
+
+    answered_at: int
+    answer_made_at: int
+    clock_ahead_s: int
+    is_history_missing: bool
+    are_quarters_missing: bool
+    wrong_mode: Problem | None
+
+    def silence_s(self, now: int) -> int:
+        """Return for how long nothing new has come from the server itself: a cache may still answer for it."""
+        return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
+
 
 # A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
 ABOUT_LIFE_S: Final = HOUR_S
@@ -118,7 +159,7 @@ class Polling:
         That is later each time, sooner in the home, and not before the time that the server asks for, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
-        asked_for = (error.retry_after or 0) if isinstance(error, CannotConnect) else 0
+        asked_for = error.retry_after or 0
         self._failures += 1
         self._about_asked_at = 0
         self._newest_prices.forget()
@@ -128,7 +169,7 @@ class Polling:
         """Return what was known before: prices of a past day never mix with today's."""
         if not self.known:
             error = RehearsalOver if self._clock.is_rehearsal else ServerIsRehearsal
-            raise error(url=self._client.shown_url)
+            raise error(self._client.shown_url)
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:

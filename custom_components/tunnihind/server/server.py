@@ -11,9 +11,8 @@ from yarl import URL
 from ..const import CONF_INSTANCE_ID, CONF_REHEARSAL
 from ..errors import TunnihindError
 from ..prices.timeline import QUARTER_S
-from .answers import About, ForecastAnswer, Mode
+from .answers import About, ForecastAnswer, Mode, name_of
 from .client import Client
-from .mode_names import name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
     """Answer `GET /api/v1/accuracy` as of `now`, unix seconds."""
     return AccuracyResponse(
         now=now,
-        made_at=data.run.made_at if data.run else None,
-        tier=data.run.tier if data.run else None,
+        made_at=data.made_at,
+        tier=data.hours.run.tier if data.hours.run else None,
         windows=[_window(window) for window in data.accuracy],
     )
 

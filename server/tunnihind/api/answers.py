@@ -5,14 +5,23 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from tunnihind.api.models.forecast import Backtest, DayAheadHour, ForecastHour, ForecastResponse
-from tunnihind.api.models.quarters import DayAheadQuarter, ForecastQuarter, QuartersResponse
-from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse
+from tunnihind.api.models.prices import (
+    Backtest,
+    DayAheadHour,
+    DayAheadQuarter,
+    ForecastHour,
+    ForecastQuarter,
+    ForecastResponse,
+    QuartersResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
 from tunnihind.api.periods import run_periods, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, ESTONIA, QUARTER_S, consumer_price, floor_hour, free_until, iso_utc, market_price
+from tunnihind.market import DAY_S, QUARTER_S, consumer_price, floor_hour, free_until, iso_utc, market_price
 from tunnihind.settings import Settings
 
 DEFAULT_DAYS: Final = 14
@@ -35,9 +44,9 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     vat = settings.vat_rate
     return ForecastResponse(
         **heading(data, now, settings),
-        backtest=_backtest(data.backtest),
+        backtest=_backtest(data.hours.backtest),
         day_ahead=settled_hours(data, now, settings),
-        forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)],
+        forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.hours.run, now, limit)],
     )
 
 
@@ -49,7 +58,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
     vat = settings.vat_rate
     actuals = [_series_actual(ts, price, vat) for ts, price in _settled_from(data, start)]
     past = [_series_point(ts, hour, vat) for ts, hour in _past_hours(data, start, current_hour)]
-    future = [_series_point(ts, hour, vat) for ts, hour in _public_hours(data.run, now, limit)]
+    future = [_series_point(ts, hour, vat) for ts, hour in _public_hours(data.hours.run, now, limit)]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
     newest = data.newest_settled
     unsettled = [point for point in future if newest is None or point.ts > newest]
@@ -57,12 +66,12 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
     return SeriesResponse(
         now=now,
         last_refresh=data.last_refresh,
-        made_at=data.run.made_at if data.run else None,
+        made_at=data.made_at,
         actuals=actuals,
         forecast=past + future,
-        backtest=_backtest(data.backtest),
+        backtest=_backtest(data.hours.backtest),
         free_until=limit,
-        gated=_is_gated(data.run, limit),
+        gated=_is_gated(data.hours.run, limit),
         current=next((actual for actual in ahead if actual.ts == current_hour), None),
         cheapest=min(ahead, key=by_price, default=None),
         priciest=max(ahead, key=by_price, default=None),
@@ -79,7 +88,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     vat = settings.vat_rate
     return QuartersResponse(
         **heading(data, now, settings),
-        backtest=_backtest(data.quarter_backtest),
+        backtest=_backtest(data.of(QUARTER_S).backtest),
         day_ahead=[_day_ahead_quarter(ts, price, vat, hourly=hourly) for ts, price, hourly in served.settled],
         # What was said of the current quarter belongs to the history: it leaves no hole.
         forecast=[_forecast_quarter(ts, said, vat) for ts, said in served.forecast if history or ts > now],
@@ -90,13 +99,13 @@ def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
     """Return the fields that the answers of prices have with the same values."""
     limit = free_until(data.newest_settled, now)
     return {
-        "zone": ESTONIA.code,
-        "currency": ESTONIA.currency,
+        "zone": data.market.code,
+        "currency": data.market.currency,
         "now": now,
-        "made_at": data.run.made_at if data.run else None,
+        "made_at": data.made_at,
         "last_refresh": data.last_refresh,
         "free_until": limit,
-        "gated": _is_gated(data.run, limit),
+        "gated": _is_gated(data.hours.run, limit),
         "docs": f"{settings.base_url}/docs",
     }
 
@@ -112,7 +121,8 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
     """Yield the settled prices of the periods from `start` on, a full hour."""
-    return iter(data.settled.between(start, data.settled.end_ts).items())
+    settled = data.hours.settled
+    return iter(settled.between(start, settled.end_ts).items())
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
@@ -123,7 +133,7 @@ def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
     """Return for each hour from `start` to the current one the freshest forecast made before it."""
-    return sorted((ts, hour) for ts, hour in data.issued.items() if start <= ts <= current_hour)
+    return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
 def _backtest(score: BacktestScore | None) -> Backtest | None:

@@ -1,23 +1,14 @@
 """`/api/feeds/…`: settled prices, and the median after them, in the form that evcc, EMHASS and Predbat read."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.api.models.feeds import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.models.prices import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import (
-    ESTONIA,
-    VatRates,
-    clock_midnight,
-    consumer_price,
-    iso_utc,
-    market_price,
-    vat_rate_at,
-)
+from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_price, vat_rate_at
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
@@ -54,7 +45,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> t
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No price is known from now on: the newest ones are past, or there are none yet")
-    vat = _written(_vat_rates(settings, feed), rates[0].start, rates[-1].end)
+    vat = _written(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
     return _body(rates, feed.reader), {VAT_RATE: vat}
 
 
@@ -78,14 +69,15 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the prices from Estonian midnight of today to the end of what is served, each as it is best known.
+    """Yield the prices from the market's midnight of today to the end of what is served, each as it is best known.
 
     Where a price is settled it counts, else the median: of a period that has begun as it was last forecast before.
     Readers take it that each price holds until the next one's start. So of prices with a gap between them those count
     that the current period is among, and where its price isn't known, those that come next.
     """
-    vat = _vat_rates(settings, feed)
-    midnight = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    market = data.market
+    vat = _vat_rates(market, settings, feed)
+    midnight = market.midnight(market.local(now).date())
     served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
     prices = {period.ts: period.percentiles.p50 for period in served.forecast}
     prices |= {period.ts: period.eur_mwh for period in served.settled}
@@ -106,10 +98,10 @@ def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
 
 
-def _vat_rates(settings: Settings, feed: Feed) -> VatRates:
+def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
     """Return the VAT in a feed's prices: none, what the operator chose, or the law's of each date."""
     chosen = 0.0 if feed.price == "market" else settings.chosen_vat_rate
-    return ESTONIA.vat_by_law if chosen is None else ((0, chosen),)
+    return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
 def _written(rates: VatRates, start: int, end: int) -> str:

@@ -1,7 +1,7 @@
 """Whether the data is there and fresh, and tomorrow's prices in time, by the server's own clock."""
 
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from msgspec.structs import asdict
@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA, HOUR_S, delivery_day, floor_hour, late_from
+from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
@@ -64,7 +64,7 @@ def judge(
         ready=not reasons,
         now=now,
         settled_age_s=None if settled is None else max(now - settled - HOUR_S, 0),
-        forecast_age_s=_age(data.run.made_at if data.run else None, now),
+        forecast_age_s=_age(data.made_at, now),
         refresh_age_s=_age(data.last_refresh, now),
         reasons=reasons,
         warnings=[warning for warning in warnings if warning not in reasons],
@@ -74,12 +74,12 @@ def judge(
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
     """Tell whether the delivery day after today's is still to be published."""
     newest = data.newest_settled
-    return newest is not None and delivery_day(newest) <= _today(now)
+    return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 
 
-def is_late(now: int) -> bool:
+def is_late(market: Market, now: int) -> bool:
     """Tell whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
-    return now >= late_from(_today(now) + timedelta(days=1))
+    return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
@@ -89,27 +89,23 @@ def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
     return NotReady(**asdict(problem), **asdict(readiness))
 
 
-def _today(now: int) -> date:
-    return datetime.fromtimestamp(now, ESTONIA.clock).date()
-
-
 def _age(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
 
 
 def _tells_of(data: ServedData, hour: int) -> bool:
     """Return whether a price or a forecast is known of an hour or a later one."""
-    settled = data.newest_settled
-    return (settled is not None and settled >= hour) or (data.run is not None and data.run.end_ts > hour)
+    settled, run = data.newest_settled, data.hours.run
+    return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 
 
 def _reasons(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:
-    if floor_hour(now) not in data.settled:
+    if floor_hour(now) not in data.hours.settled:
         yield "there is no settled price for the current hour"
-    if data.run is None:
+    if data.made_at is None:
         yield "there is no forecast"
-    elif now - data.run.made_at > STALE_AFTER_S:
-        yield f"the forecast is {(now - data.run.made_at) // HOUR_S} h old"
+    elif now - data.made_at > STALE_AFTER_S:
+        yield f"the forecast is {(now - data.made_at) // HOUR_S} h old"
     if not pipeline_expected:
         return
     if data.last_refresh is None:

@@ -4,30 +4,22 @@ import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Final, Self
 
 import msgspec
+from msgspec import UNSET
 
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
-from tunnihind.api.models.history import HistoryPrice, HistoryResponse
+from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, shown
-from tunnihind.api.served_data import served_quarters
+from tunnihind.api.served_data import within_hours
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.known import PriceHistory
-from tunnihind.market import (
-    ESTONIA,
-    HOUR_S,
-    QUARTER_S,
-    WEEK_S,
-    clock_midnight,
-    delivery_day,
-    market_price,
-    market_time_unit,
-)
+from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_price, market_time_unit
 
 FIRST: Final = "2021-01"
 """The first month that is served."""
@@ -51,31 +43,34 @@ Raises StoreError."""
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A calendar month by the Estonian clock, from the instant `start_ts` until `end_ts`."""
+    """A calendar month by a market's clock, from the instant `start_ts` until `end_ts`."""
 
     text: str
     start_ts: int
     end_ts: int
 
     @classmethod
-    def parse(cls, text: str, now: int) -> Self:
+    def parse(cls, text: str, market: Market, now: int) -> Self:
         """Read a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or yet to come at `now`."""
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
-        current = f"{datetime.fromtimestamp(now, ESTONIA.clock):%Y-%m}"
+        current = f"{market.local(now):%Y-%m}"
         if text < FIRST:
             raise NotServed(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
         if text > current:
             raise NotServed(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
         first = date.fromisoformat(f"{text}-01")
-        return cls(text, clock_midnight(first), clock_midnight((first + timedelta(days=31)).replace(day=1)))
+        return cls(text, market.midnight(first), market.midnight((first + timedelta(days=31)).replace(day=1)))
 
 
 class History:
     """Reads months from the store, a few at a time, beside the event loop."""
 
-    def __init__(self, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool) -> None:
+    def __init__(
+        self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
+    ) -> None:
         """Read with `read`; `is_lasting` tells that what is past stays as it is, which a demo's prices don't."""
+        self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
         self._clock = clock
@@ -89,7 +84,7 @@ class History:
 
     def month(self, text: str) -> Month:
         """Read which month is asked for. Raises ParameterError, NotServed."""
-        return Month.parse(text, int(self._clock.now()))
+        return Month.parse(text, self._market, int(self._clock.now()))
 
     async def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
         """Return a month's prices. Raises StoreError."""
@@ -98,7 +93,7 @@ class History:
 
     def _answer(self, month: Month, resolution: str, coding: Coding, now: int) -> Representation:
         prices = self._read(month.start_ts, month.end_ts)
-        answer = history_response(prices, month, resolution)
+        answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
         # Asked after reading: prices are confirmed after they are settled.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
@@ -111,19 +106,17 @@ class History:
         )
 
 
-def history_response(prices: PriceHistory, month: Month, resolution: str) -> HistoryResponse:
+def history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     """Return the settled prices of a month, as far as they are known."""
-    hours = prices.of(ESTONIA.zone).between(month.start_ts, month.end_ts)
-    if RESOLUTIONS[resolution] == HOUR_S:
-        items = [HistoryPrice(ts=ts, eur_mwh=market_price(price)) for ts, price in hours.items()]
-    else:
-        quarters, known_by_hour = served_quarters(hours, prices.of(ESTONIA.zone, QUARTER_S))
-        items = [
-            HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=ts in known_by_hour)
-            for ts, price in quarters.items()
-        ]
+    step_s = RESOLUTIONS[resolution]
+    hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
+    settled, known_by_hour = within_hours(hours, prices.of(market.zone, step_s))
+    items = [
+        HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=UNSET if step_s == HOUR_S else ts in known_by_hour)
+        for ts, price in settled.items()
+    ]
     return HistoryResponse(
-        zone=ESTONIA.code, currency=ESTONIA.currency, month=month.text, resolution=resolution, prices=items
+        zone=market.code, currency=market.currency, month=month.text, resolution=resolution, prices=items
     )
 
 
@@ -131,5 +124,5 @@ def _is_whole(answer: HistoryResponse, month: Month) -> bool:
     """Return whether nothing is missing: every price is there, by the quarter where quarters were traded."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
-        price.hourly is True and market_time_unit(delivery_day(price.ts)) == QUARTER_S for price in answer.prices
+        price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices
     )

@@ -67,7 +67,7 @@ class ServedState(Collector):
             meaning = "Count of the changes in the database that are served. Servers of one database share it."
             yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
         now = int(self._clock.now())
-        late = awaits_tomorrow(data, now) and is_late(now)
+        late = awaits_tomorrow(data, now) and is_late(data.market, now)
         meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
         yield GaugeMetricFamily("tunnihind_publication_late", meaning, int(late))
 
@@ -99,9 +99,9 @@ class ServedForecast(Collector):
             data = self._snapshot.data
         except StoreError:
             return
-        if data.run is not None:
+        if (run := data.hours.run) is not None:
             tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
-            tier.add_metric((data.run.tier,), 1.0)
+            tier.add_metric((run.tier,), 1.0)
             yield tier
         for window in data.accuracy:
             if window.days == _SCORED_DAYS:

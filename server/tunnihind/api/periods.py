@@ -1,4 +1,4 @@
-"""The periods that answers list, by the hour or by the quarter: settled prices, and the forecast beside them."""
+"""The periods that answers list, of any step: settled prices, and the forecast beside them."""
 
 import math
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, floor_hour, free_until
+from tunnihind.market import floor_hour, free_until
 from tunnihind.settings import Settings
 
 
@@ -41,18 +41,15 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     that begin before the newest run does; what follows is as the newest run says. Those ahead are served for as many
     hours as are public (`free_until`), or all where the settings serve the full horizon.
     """
-    if step_s == HOUR_S:
-        prices, issued, run = data.settled, data.issued, data.run
-    else:
-        prices, issued, run = data.quarters, data.issued_quarters, data.quarter_run
-    settled = prices.between(since, prices.end_ts)
+    series = data.of(step_s)
+    settled = series.settled.between(since, series.settled.end_ts)
     known = zip(settled.starts.tolist(), settled.eur_mwh.tolist(), strict=True)
-    ahead = [(ts, said) for ts, said in run_periods(run) if ts > now] if run else []
+    ahead = [(ts, said) for ts, said in run_periods(series.run) if ts > now] if series.run else []
     run_since = ahead[0][0] if ahead else now + 1
-    begun = sorted((ts, said) for ts, said in issued.items() if since <= ts < run_since)
+    begun = sorted((ts, said) for ts, said in series.issued.items() if since <= ts < run_since)
     limit = None if settings.full_horizon else free_until(data.newest_settled, now)
     return ServedPeriods(
-        tuple(SettledPeriod(ts, price, ts in data.known_by_hour) for ts, price in known if not math.isnan(price)),
+        tuple(SettledPeriod(ts, price, ts in series.known_by_hour) for ts, price in known if not math.isnan(price)),
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)

@@ -17,8 +17,7 @@ from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
 from tunnihind.api.feeds import PRICES, Feed, Reader
 from tunnihind.api.health import Troubles, as_problem, judge
 from tunnihind.api.history import MONTH_ADVICE, History
-from tunnihind.api.http.headers import JSON, headers, preflight_headers
-from tunnihind.api.http.negotiation import Coding, accepted_coding
+from tunnihind.api.http.headers import JSON, Coding, accepted_coding, headers, preflight_headers
 from tunnihind.api.http.problems import Problems, problem_answer
 from tunnihind.api.http.representation import Representation, reply
 from tunnihind.api.metrics import Metrics

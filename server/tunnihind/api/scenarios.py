@@ -1,7 +1,7 @@
 """`GET /api/v1/scenarios`: equally likely price paths over the hours of the forecast."""
 
 from tunnihind.api.answers import heading, settled_hours
-from tunnihind.api.models.scenarios import ScenariosResponse
+from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS
 from tunnihind.market import HOUR_S, consumer_price, free_until, market_price

@@ -7,12 +7,12 @@ import asyncio
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from io import StringIO
 from math import isnan
 from typing import Final
 
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.parameters import shown
 from tunnihind.api.snapshot import cache_control
@@ -20,7 +20,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores
-from tunnihind.market import ESTONIA, iso_utc
+from tunnihind.market import Market, iso_utc
 
 CSV: Final = "text/csv; charset=utf-8"
 FORMATS: Final = ("json", "csv")
@@ -51,7 +51,8 @@ type ReadScores = Callable[[date, date], Sequence[DayScores]]
 class ScoreTable:
     """Reads scores from the store, for a few requests at a time, beside the event loop."""
 
-    def __init__(self, read: ReadScores, clock: Clock) -> None:
+    def __init__(self, market: Market, read: ReadScores, clock: Clock) -> None:
+        self._market = market
         self._read = read
         self._clock = clock
         self._readers = asyncio.Semaphore(MOST_READERS)
@@ -63,7 +64,7 @@ class ScoreTable:
 
     def span(self, year: str | None) -> tuple[date, date]:
         """Return the first and last day of issue that is asked for. Raises ParameterError, NotServed."""
-        today = datetime.fromtimestamp(self._clock.now(), ESTONIA.clock).date()
+        today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
         advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"

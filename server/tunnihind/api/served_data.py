@@ -1,20 +1,19 @@
 """What the API answers from: settled prices, forecasts and their ages, as the store has them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import starmap
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.api.source_states import SourceState, source_states
-from tunnihind.baltic_weather import FRESH_S, SUN, WIND, BalticWeather
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, SeriesKey, Zone, day_start, delivery_day, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, STEPS, Market, SeriesKey, Zone, day_start, delivery_day, floor_hour
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -29,109 +28,110 @@ class Percentiles(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ServedSeries:
+    """What is served of a zone's periods of one step.
+
+    `settled` holds prices in full precision: 14 days back, all that is known ahead, and the newest known one however
+    old. Periods shorter than an hour are there for each settled hour; those in `known_by_hour` carry the price of their
+    hour, because only that is known. `issued` holds for each period, past or to come, the freshest forecast made before
+    it, exactly as issued. `run` is the newest forecast run; where there is none of the step, the percentiles of an hour
+    count for its periods. `backtest` is the model's score.
+    """
+
+    settled: PriceSeries
+    known_by_hour: frozenset[int] = frozenset()
+    issued: Mapping[int, Percentiles] = field(default_factory=dict)
+    run: Run | None = None
+    backtest: BacktestScore | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServedData:
-    """The data behind every answer, as of the moment it was read from the store.
+    """The data behind every answer of a market, as of the moment it was read from the store.
 
-    `settled` holds the zone's hours in full precision: 14 days back, all that is known ahead, and the newest
-    known one however old. `quarters` holds the four quarters of each of these hours; those in `known_by_hour` carry
-    the price of their hour, because only that is known. `issued` holds for each hour, past or to come, the freshest
-    forecast made before that hour, exactly as issued, and `issued_quarters` the same for each quarter. `run` is the
-    newest forecast run, `quarter_run` the run of quarters that goes with it. Where there is none, the percentiles of
-    an hour count for its four quarters. `scenarios` are the price paths that go with `run`, None where it has none.
-
-    `backtest` and `quarter_backtest` are the scores of hours and of quarters, `accuracy` tells how the runs of the
-    last weeks did, and `months` how those of each month did.
+    `series` are the prices and forecasts by step. `scenarios` are the price paths that go with the run of hours, None
+    where it has none. `accuracy` tells how the runs of the last weeks did, and `months` how those of each month did.
 
     `held` is what sources say of the last days and is not believed. `unconfirmed` says by zone and day whose prices of
     these days no second source has confirmed; it is empty where only one source is asked.
 
     `version` changes whenever any of these does, and so does `change_id`, which no other change ever had: a restored
     backup counts versions again.
-
-    `weather` is the newest forecast of wind and sun, None where none is fresh, and `sources` tells how the sources last
-    answered. Only pages show these two, so `version` does not change with them.
     """
 
     version: str
+    market: Market
+    series: Mapping[int, ServedSeries] = field(default_factory=dict)
     change_id: str = ""
-    settled: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, HOUR_S, {}))
-    quarters: PriceSeries = field(default_factory=lambda: PriceSeries.of(ESTONIA.zone, QUARTER_S, {}))
-    known_by_hour: frozenset[int] = frozenset()
-    issued: Mapping[int, Percentiles] = field(default_factory=dict)
-    issued_quarters: Mapping[int, Percentiles] = field(default_factory=dict)
-    run: Run | None = None
-    quarter_run: Run | None = None
     scenarios: Scenarios | None = None
-    weather: BalticWeather | None = None
     last_refresh: int | None = None
-    backtest: BacktestScore | None = None
-    quarter_backtest: BacktestScore | None = None
     accuracy: tuple[WindowScores, ...] = ()
     months: Months = NO_MONTHS
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
-    sources: tuple[SourceState, ...] = ()
+
+    def of(self, step_s: int) -> ServedSeries:
+        """Return what is served of a step, which may be nothing."""
+        return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
+
+    @property
+    def hours(self) -> ServedSeries:
+        """What is served of hours."""
+        return self.of(HOUR_S)
+
+    @property
+    def made_at(self) -> int | None:
+        """When the newest forecast was made."""
+        return self.hours.run.made_at if self.hours.run else None
 
     @property
     def newest_settled(self) -> int | None:
         """The start of the newest settled hour."""
-        return self.settled.newest
+        return self.hours.settled.newest
 
 
-_DOUBTED_DAYS: Final = 2
-"""Doubts are named for the prices of this many past days, which are asked for every hour."""
+_NAMED_DAYS: Final = 2
+"""What is held back or unconfirmed is named of this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
 
 
-_CLOCKS_DIFFER_S: Final = 300
+CLOCKS_DIFFER_S: Final = 300
 """A run made later than this is of a clock that was set wrong; one made a little later, of another server's clock."""
 
 
-def read_served_data(store: Store, now: int) -> ServedData:
-    """Read what is known now. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
+def read_served_data(store: Store, market: Market, now: int) -> ServedData:
+    """Read what is known of a market now. Raises StoreError."""
+    made_until = now + CLOCKS_DIFFER_S
     # First, so that what is stored while this reads has a later version: its answers then have other tags.
     version = str(store.state.version())
-    since = floor_hour(now) - HISTORY_S
-    zone = ESTONIA.zone
+    zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
     prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
-    settled = served(prices.of(zone), now)
-    quarters = served_quarters(settled, prices.of(zone, QUARTER_S))
-    hours, quarters_key = (SeriesKey(ESTONIA.zone, step_s) for step_s in (HOUR_S, QUARTER_S))
+    hours = SeriesKey(zone, HOUR_S)
     runs = store.runs.since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)
-    quarter_runs = store.runs.since(quarters_key, min(since, run.made_at) if run else since, made_until)
-    doubted_from = delivery_day(now) - timedelta(days=_DOUBTED_DAYS)
+    runs_since = min(since, run.made_at) if run else since
+    series = {}
+    for step_s in STEPS:
+        kept = store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
+        newest_run = of_step([run], kept, step_s)[0] if run else None
+        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
+        series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
+    named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
     return ServedData(
         version=version,
+        market=market,
+        series=series,
         change_id=store.state.change_id(),
-        settled=settled,
-        quarters=quarters.prices,
-        known_by_hour=quarters.known_by_hour,
-        issued=as_issued(runs),
-        issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
-        run=run,
-        quarter_run=in_quarters([run], quarter_runs)[0] if run else None,
-        scenarios=_going_with(run, store.scenarios.newest(ESTONIA.zone)),
-        weather=read_weather(store, now),
+        scenarios=_going_with(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
-        backtest=store.runs.score(hours),
-        quarter_backtest=store.runs.score(quarters_key),
-        accuracy=store.scores.windows(ESTONIA.zone),
-        months=store.scores.months(ESTONIA.zone),
-        held=tuple(store.witnesses.held(doubted_from)),
-        unconfirmed=store.unconfirmed(day_start(doubted_from)),
-        sources=source_states(store.health.all().values()),
+        accuracy=store.scores.windows(zone),
+        months=store.scores.months(zone),
+        held=tuple(store.witnesses.held(named_from)),
+        unconfirmed=store.unconfirmed(day_start(named_from)),
     )
-
-
-def read_weather(store: Store, now: int) -> BalticWeather | None:
-    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
-    made_until = now + _CLOCKS_DIFFER_S
-    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
 
 
 def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
@@ -139,53 +139,50 @@ def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | Non
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
-def served(prices: PriceSeries, now: int) -> PriceSeries:
-    """Return the settled prices that answers at `now` can hold.
-
-    The newest is among them however old it is: it decides how far the forecast is public.
-    """
-    newest, since = prices.newest, floor_hour(now) - HISTORY_S
-    return prices.between(since if newest is None else min(since, newest), prices.end_ts)
-
-
-class ServedQuarters(NamedTuple):
-    """The quarters of settled hours, and the starts of those of which only the hour is known."""
+class SettledPrices(NamedTuple):
+    """Settled prices of a step, and the starts of those of which only the hour is known."""
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
 
 
-def served_quarters(hours: PriceSeries, quarters: PriceSeries) -> ServedQuarters:
-    """Return the four quarters of each settled hour.
+def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
+    """Return the settled prices that answers at `now` can hold.
 
-    They have their own prices where all four are known, else all four have that of the hour. So an hour is never made
-    up of both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either, though
-    some of them may be known: what the hourly answers hold back is held back here too.
+    The newest is among them however old it is: it decides how far the forecast is public.
     """
-    own = quarters.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // QUARTER_S)
+    hours = prices.of(zone)
+    newest, since = hours.newest, floor_hour(now) - HISTORY_S
+    start_ts = since if newest is None else min(since, newest)
+    return within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
+
+
+def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
+    """Return the periods of each settled hour.
+
+    They have their own prices where all of an hour's are known, else all have that of the hour. So an hour is never
+    made up of both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either,
+    though some of them may be known: what the hourly answers hold back is held back here too.
+    """
+    own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
-    prices = np.where(by_hour, hours.eur_mwh[:, np.newaxis], own).ravel()
-    served_prices = PriceSeries(hours.zone, QUARTER_S, hours.start_ts, prices)
-    only_hour = np.repeat(by_hour.ravel(), own.shape[1]) & ~np.isnan(prices)
-    return ServedQuarters(served_prices, frozenset(served_prices.starts[only_hour].tolist()))
+    values = np.where(by_hour, hours.eur_mwh[:, np.newaxis], own).ravel()
+    only_hour = np.repeat(by_hour.ravel(), own.shape[1]) & ~np.isnan(values)
+    settled = PriceSeries(hours.zone, prices.step_s, hours.start_ts, values)
+    return SettledPrices(settled, frozenset(settled.starts[only_hour].tolist()))
 
 
-def in_quarters(runs: Iterable[Run], quarter_runs: Sequence[Run]) -> list[Run]:
-    """Return for each run of hours the run of quarters that was made with it; `quarter_runs` come newest first.
+def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
+    """Return for each run of hours that of a step which was made with it; the `kept` ones come newest first.
 
-    Runs that were made before there were runs of quarters have none, nor have those with whose hours the stored
-    quarters disagree. The percentiles of their hours then count for the four quarters of each.
+    Where none was, or the hours disagree with it, the percentiles of the hours count for the periods of each.
     """
+    if step_s == HOUR_S:
+        return [*runs]
     made_at = defaultdict[int, list[Run]](list)
-    for quarters in quarter_runs:
-        made_at[quarters.made_at].append(quarters)
-    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or _flat(run) for run in runs]
-
-
-def _flat(run: Run) -> Run:
-    """Return the run that says of each quarter what this one says of its hour."""
-    p10, p50, p90 = (np.repeat(values, HOUR_S // QUARTER_S) for values in (run.p10, run.p50, run.p90))
-    return replace(run, step_s=QUARTER_S, p10=p10, p50=p50, p90=p90)
+    for one in kept:
+        made_at[one.made_at].append(one)
+    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.flat(step_s) for run in runs]
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:

@@ -8,7 +8,7 @@ complete within seconds, and the connections are bounded: where there are too ma
 go first, then those that have been idle longest.
 
 aiohttp has no option for any of it. So this file overrides parts that aiohttp does not document: `_make_server`, and
-the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http/messages.py` replaces a part of aiohttp too.
+the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http/representation.py` replaces a part of aiohttp too.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from aiohttp import hdrs, web
 from aiohttp.web_log import AccessLogger
 
 from tunnihind.api import request_id
-from tunnihind.api.http.messages import last_answer
 from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.representation import last_answer
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import NotServed, ParameterError, StoreError
 

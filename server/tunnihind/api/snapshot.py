@@ -15,13 +15,13 @@ from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, quarters_response, series_response
 from tunnihind.api.feeds import Feed, feed_answer
 from tunnihind.api.health import Troubles
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S, Market
 from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
@@ -43,9 +43,10 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds the served data and the answers made of it. For the event loop's thread only."""
+    """Holds the served data of a market and the answers made of it. For the event loop's thread only."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, market: Market, settings: Settings, clock: Clock) -> None:
+        self.market = market
         self._settings = settings
         self._clock = clock
         self.troubles = Troubles()
@@ -68,7 +69,7 @@ class Snapshot:
     @property
     def data_so_far(self) -> ServedData:
         """The data that is served, empty before there is any."""
-        return self._data or ServedData("nothing")
+        return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
         """Answer from these data from now on."""

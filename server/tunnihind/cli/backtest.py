@@ -15,7 +15,7 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.run import ISSUE_AT, LEADS, ByQuarter
+from tunnihind.forecast.run import ISSUE_AT, LEADS, OfStep
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
@@ -92,7 +92,7 @@ def backtest(
     result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
     if forecasts_out is not None:
         _write(result, forecasts_out)
-    report = BacktestReport.of(result)
+    report = BacktestReport.of(result, settings.market)
     by = "quarter" if resolution == "15m" else "hour"
     title = f"{first.date()} to {last.date()}, by {by}, issued {issue_at:%H:%M} UTC"
     if plot is not None:
@@ -110,13 +110,13 @@ def _walked(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
     """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
-    model = forecaster(settings.limits)
+    model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            model if step_s == HOUR_S else ByQuarter(model),
+            OfStep(model, step_s),
             first,
             last,
             issue_at=issue_at,

@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 
 from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.cli.forecast import document, rows
 from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
-from tunnihind.cli.runs import document, rows
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
-from tunnihind.market import ESTONIA, HOUR_S, ZONES, SeriesKey
+from tunnihind.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.prices import IMPORTED, Added
@@ -109,8 +109,8 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
-        runs = None if as_of is None else make_runs(store, as_of, settings.limits)
-        run = store.runs.newest(SeriesKey(ESTONIA.zone, step_s)) if runs is None else runs.of(step_s)
+        runs = None if as_of is None else make_runs(store, as_of, settings.market)
+        run = store.runs.newest(SeriesKey(settings.market.zone, step_s)) if runs is None else runs.by_step[step_s]
     if run is None:
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
         raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")

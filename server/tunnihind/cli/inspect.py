@@ -2,15 +2,149 @@
 
 import json as json_module
 import time
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
 
 import click
 
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF, SERVER, STORE, option, with_settings
-from tunnihind.cli.status import describe, read_status
+from tunnihind.forecast.known_days.quantities import unknown_names
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, SeriesKey
+from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.settings import Settings
+from tunnihind.store.health import SourceHealth
+from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
+
+_UNCONFIRMED_S: Final = 14 * DAY_S
+"""Unconfirmed prices are named for this long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a store at an instant; instants are unix seconds UTC."""
+
+    now: int
+    database: str
+    database_bytes: int | None
+    prices: int
+    settled_until: int | None
+    last_refresh: int | None
+    forecast_made_at: int | None
+    forecast_until: int | None
+    forecast_tier: str | None
+    forecast_inputs: Mapping[str, Any] | None
+    covariates: Mapping[str, int]
+    history: Mapping[str, DaysFilled]
+    sources: Sequence[SourceHealth]
+    held: Sequence[Witness]
+    pipeline: Holder | None
+    unconfirmed: Sequence[str]
+    damaged: Sequence[str]
+
+
+def read_status(store: Store, now: int, *, is_past: bool) -> Status:
+    """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
+    prices = store.prices.archive(zones=(ESTONIA.zone,))
+    settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
+    run = store.runs.newest(SeriesKey(ESTONIA.zone, HOUR_S), now)
+    return Status(
+        now=now,
+        database=str(store.database),
+        database_bytes=store.database.size(),
+        prices=store.prices.count(),
+        settled_until=None if settled is None else settled + HOUR_S,
+        last_refresh=_until(store.state.last_refresh(), now),
+        forecast_made_at=None if run is None else run.made_at,
+        forecast_until=None if run is None else run.end_ts,
+        forecast_tier=None if run is None else run.tier,
+        forecast_inputs=None if run is None else run.inputs,
+        covariates=store.covariates.newest_issues(now),
+        history={} if is_past else days_progress(store.state),
+        sources=() if is_past else tuple(store.health.all().values()),
+        held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
+        pipeline=None if is_past else store.lease().holder(),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
+        damaged=tuple(str(damaged) for damaged in store.database.damage),
+    )
+
+
+def describe(status: Status) -> Iterator[str]:
+    """Yield the lines that people read."""
+    size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
+    yield f"database    {status.database}{size}, {status.prices} prices"
+    yield f"published   {_until_text(status.settled_until)}"
+    for line in status.unconfirmed:
+        yield f"unconfirmed {line}"
+    yield f"refreshed   {_age(status.last_refresh, status.now)}"
+    yield f"forecast    {_forecast(status)}"
+    yield f"covariates  {_covariates(status)}"
+    for name, filled in status.history.items():
+        yield f"history     {name}: {_history(filled, status.now)}"
+    yield f"pipeline    {_pipeline(status)}"
+    for source in status.sources:
+        trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
+        yield f"source      {source.source}: last good answer {_age(source.ok_ts, status.now)}{trouble}"
+    for line in held_in_words(status.held):
+        yield f"held back   {line}"
+    if not status.held:
+        yield "held back   nothing"
+    for damaged in status.damaged:
+        yield f"left out    {damaged}"
+
+
+def _until(instant: int | None, now: int) -> int | None:
+    return instant if instant is not None and instant <= now else None
+
+
+def _local(instant: int) -> str:
+    return datetime.fromtimestamp(instant, ESTONIA.clock).strftime("%Y-%m-%d %H:%M")
+
+
+def _until_text(instant: int | None) -> str:
+    return "no price yet" if instant is None else f"until {_local(instant)} Estonian time"
+
+
+def _age(instant: int | None, now: int) -> str:
+    if instant is None:
+        return "never"
+    minutes = max(now - instant, 0) // 60
+    return f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"  # noqa: PLR2004
+
+
+def _forecast(status: Status) -> str:
+    if status.forecast_made_at is None or status.forecast_until is None:
+        return "none yet"
+    made = _age(status.forecast_made_at, status.now)
+    return f"made {made} by tier {status.forecast_tier}, until {_local(status.forecast_until)}"
+
+
+def _covariates(status: Status) -> str:
+    if not status.covariates:
+        return "none"
+    newest = max(status.covariates.values())
+    unknown = unknown_names(status.covariates)
+    unused = f"; not used by the forecast: {', '.join(unknown)}" if unknown else ""
+    return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
+
+
+def _history(filled: DaysFilled, now: int) -> str:
+    text = f"weather of {filled.done} of {filled.total} days is here"
+    if filled.lacking:
+        text += f", that of {filled.lacking} can't be had"
+    if filled.goes_on_at > now:
+        text += f"; the rest goes on at {_local(filled.goes_on_at)} Estonian time"
+    return text
+
+
+def _pipeline(status: Status) -> str:
+    if status.pipeline is None:
+        return "not running"
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {_age(status.pipeline.beat_ts, status.now)}"
 
 
 @click.command()

@@ -16,7 +16,7 @@ _COMMANDS: Final = {
     "serve": "serve:serve",
     "ingest": "serve:ingest",
     "import": "files:import_",
-    "forecast": "model:forecast",
+    "forecast": "forecast:forecast",
     "backtest": "backtest:backtest",
     "export": "files:export",
     "openapi": "inspect:openapi",

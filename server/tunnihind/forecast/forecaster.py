@@ -26,10 +26,8 @@ from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, er
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.market import (
-    ESTONIA,
     HOUR_S,
     QUARTER_S,
-    Limits,
     Market,
     day_start,
     delivery_day,
@@ -63,8 +61,7 @@ class TieredForecaster:
     the same run with a fresh one.
     """
 
-    market: Market = ESTONIA
-    limits: Limits = ESTONIA.limits
+    market: Market
     model: PointModel = RidgesAndKernel
     keeper: LearntKeeper | None = field(default=None, repr=False)
     _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
@@ -126,7 +123,7 @@ class TieredForecaster:
         if hourly.made_at != known.as_of or hours.newest_day is None:
             raise ValueError("the run of hours was not made from what is known")
         quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), hours.newest_day)
-        return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market, self.limits)
+        return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely paths over the hours of the run that `forecast` has made from the same `known`.
@@ -136,7 +133,7 @@ class TieredForecaster:
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was not made from what is known")
         hours = known.prices.of(self.market.zone)
-        return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.limits)
+        return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
         """Return the past forecasts of the replay that `hourly` comes from; none where it needed no replay."""
@@ -170,7 +167,7 @@ class TieredForecaster:
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
         actual = days.prices.eur_mwh[: days.newest + 1]
         low, high = half_widths(actual, replayed.issued)
-        percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), self.limits)
+        percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), self.market.limits)
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
@@ -189,11 +186,11 @@ class TieredForecaster:
             p50 = _p50(replayed, columns, 1, min(row - 1, days.today))
             actual = days.prices.eur_mwh[:row]
             low, high = half_widths(actual, replayed.issued)
-            by_day[days.grid.day(row)] = band(p50, low, high, lowest_likely(actual), self.limits)[:, 0]
+            by_day[days.grid.day(row)] = band(p50, low, high, lowest_likely(actual), self.market.limits)[:, 0]
         return by_day
 
     def _last_weeks_mean(self) -> LastWeeksMean:
-        return LastWeeksMean(self.market, self.limits)
+        return LastWeeksMean(self.market)
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
         """Return p10, p50 and p90 of the same hours by the mean of the last weeks, (3, hours)."""
@@ -210,7 +207,7 @@ class TieredForecaster:
             (percentiles[2, -24:] - percentiles[1, -24:]).mean(),
         )
         wide = np.stack([np.minimum(rest[0], rest[1] - below), rest[1], np.maximum(rest[2], rest[1] + above)])
-        return np.concatenate([percentiles, np.clip(wide, self.limits.floor, self.limits.cap)], axis=1)
+        return np.concatenate([percentiles, np.clip(wide, self.market.limits.floor, self.market.limits.cap)], axis=1)
 
     def _described(self, task: _Task) -> Mapping[str, Any]:
         """Return what a run rests on, in JSON-ready values."""

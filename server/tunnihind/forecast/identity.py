@@ -9,18 +9,18 @@ from typing import Final
 import tunnihind.forecast
 import tunnihind.market
 import tunnihind.price_series
-from tunnihind.market import Limits
+from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
 """Another version may forecast other numbers."""
 
 
-def model_identity(limits: Limits) -> str:
-    """Return a word that changes with the code of the models, the libraries that they rest on, and the price limits.
+def model_identity(market: Market) -> str:
+    """Return a word that changes with the code of the models, the libraries that they rest on, zone and price limits.
 
-    It is the same for hours and quarters: what is kept of both is told apart by its step.
+    It is the same for all steps: what is kept of them is told apart by its step.
     """
-    return f"{_code()}:{limits.floor:g}:{limits.cap:g}"
+    return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
 
 @cache

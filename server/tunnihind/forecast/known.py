@@ -4,26 +4,25 @@ The store fills these archives, the forecast reads them through `as_of` and can 
 All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown values NaN.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, floor_hour
+from tunnihind.market import HOUR_S, STEPS, ZONES, SeriesKey, Zone, floor_hour
 from tunnihind.price_series import PriceSeries
 
 type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
-_QUARTERS_PER_HOUR: Final = HOUR_S // QUARTER_S
 _RUNS_THAT_COUNT: Final = 4
 """A day has so many runs; at least one of them is a long one."""
 
 
 class KnownPrice(NamedTuple):
-    """One version of one price: an hour's or a quarter's, told apart by `step_s`."""
+    """One version of one price, of a period that lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -34,19 +33,17 @@ class KnownPrice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceHistory:
-    """Prices as known at an instant, by zone.
+    """Prices as known at an instant, by zone and step.
 
-    `hours` holds each hour that is known whole, from its quarters or as an hour; `quarters` what is known by the
-    quarter.
+    An hour is known where it was published as one or all of its shorter periods are; shorter periods only as such.
     """
 
     as_of: int
-    hours: Mapping[Zone, PriceSeries]
-    quarters: Mapping[Zone, PriceSeries]
+    series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices by the hour, or by the quarter for a step of 900 s; empty where none is known."""
-        found = {HOUR_S: self.hours, QUARTER_S: self.quarters}[step_s].get(zone)
+        """Return one zone's prices of a step, by the hour where none is named; empty where none is known."""
+        found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
 
@@ -79,25 +76,26 @@ class PriceArchive:
         """Return the prices known at `instant`, the newest version of each."""
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
-            return PriceHistory(instant, {}, {})
+            return PriceHistory(instant, {})
         start = floor_hour(int(self.ts[:seen].min()))
-        hours = (floor_hour(int(self.ts[:seen].max())) - start) // HOUR_S + 1
-        as_hours = self._by_zone(seen, start, hours, HOUR_S)
-        quarters = self._by_zone(seen, start, hours * _QUARTERS_PER_HOUR, QUARTER_S)
-        return PriceHistory(
-            instant, {zone: _preferred(quarters[zone].hourly(), as_hours[zone]) for zone in ZONES}, quarters
-        )
+        end = floor_hour(int(self.ts[:seen].max())) + HOUR_S
+        series = {one.key: one for step_s in STEPS for one in self._by_zone(seen, start, end, step_s)}
+        for (zone, step_s), prices in tuple(series.items()):
+            if step_s != HOUR_S:
+                hours = SeriesKey(zone, HOUR_S)
+                series[hours] = _preferred(prices.hourly(), series[hours])
+        return PriceHistory(instant, series)
 
     def everything(self) -> PriceHistory:
         """Return the newest version of every price, whatever the clock says."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
-    def _by_zone(self, seen: int, start_ts: int, periods: int, step_s: int) -> dict[Zone, PriceSeries]:
+    def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
         """Lay the versions of one step in a row by zone; later versions overwrite earlier ones."""
-        grid = np.full((len(ZONES), periods), np.nan)
+        grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
-        return {zone: PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True)}
+        return (PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True))
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:

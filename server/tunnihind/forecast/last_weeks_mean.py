@@ -1,4 +1,4 @@
-"""The tier that needs nothing but Estonian prices: the mean of the last weeks."""
+"""The tier that needs nothing but the zone's own prices: the mean of the last weeks."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -13,7 +13,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, classes_of, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
-from tunnihind.market import ESTONIA, HOUR_S, Limits, Market, day_start, delivery_day, floor_hour
+from tunnihind.market import HOUR_S, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]
 
@@ -39,8 +39,7 @@ class LastWeeksMean:
     known days they are drawn to a wide prior.
     """
 
-    market: Market = ESTONIA
-    limits: Limits = ESTONIA.limits
+    market: Market
 
     @property
     def history_days(self) -> int:
@@ -50,7 +49,7 @@ class LastWeeksMean:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
 
-        None where no Estonian price is known, or none of the last 7 days.
+        None where no price of the market's own zone is known, or none of the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -75,11 +74,10 @@ class LastWeeksMean:
         """Return p10, p50 and p90 of the days, shape (3, days, 24)."""
         targets = history.index(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
-        p50 = np.clip(
-            _means(history, seen, classes_of(days, self.market.country))[0], self.limits.floor, self.limits.cap
-        )
+        limits = self.market.limits
+        p50 = np.clip(_means(history, seen, classes_of(days, self.market.country))[0], limits.floor, limits.cap)
         lower, upper = _offsets(_past_errors(history), seen, targets - seen)
-        return np.clip(np.stack([p50 + lower, p50, p50 + upper]), self.limits.floor, self.limits.cap)
+        return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
     def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
         """Return as many days as the errors of the last 90 days before `oldest_seen` rest on."""

@@ -1,14 +1,15 @@
 """A forecast run, and what makes one."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date, time
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from tunnihind.forecast.known import Floats, Known
-from tunnihind.market import HOUR_S, QUARTER_S, Zone, utc_midnight
+from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
@@ -77,13 +78,18 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Tell whether this run of quarters was made with a run of hours: of its instant and span, with its medians."""
+        """Tell whether this run was made with a run of hours: of its instant and span, with its medians."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
-            and (self.step_s, hours.step_s) == (QUARTER_S, HOUR_S)
-            and bool((np.abs(self.p50.reshape(-1, HOUR_S // QUARTER_S).mean(axis=1) - hours.p50) < _SAME_MEAN).all())
+            and hours.step_s == HOUR_S
+            and bool((np.abs(self.p50.reshape(-1, HOUR_S // self.step_s).mean(axis=1) - hours.p50) < _SAME_MEAN).all())
         )
+
+    def flat(self, step_s: int) -> Run:
+        """Return the run that says of each shorter period what this one says of the period that holds it."""
+        p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
+        return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
     def says_the_same(self, other: Run) -> bool:
         """Tell whether two runs are the same to the last bit."""
@@ -163,7 +169,11 @@ class Scenarios:
 
 
 class Forecaster(Protocol):
-    """Makes a run from what is known."""
+    """Makes a market's runs from what is known."""
+
+    @property
+    def market(self) -> Market:
+        """The market whose prices it forecasts."""
 
     @property
     def history_days(self) -> int:
@@ -177,7 +187,7 @@ class Forecaster(Protocol):
         """
 
 
-class QuarterForecaster(Forecaster, Protocol):
+class FullForecaster(Forecaster, Protocol):
     """Makes runs of hours, and a run of quarters and scenarios to go with each."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
@@ -194,31 +204,40 @@ class QuarterForecaster(Forecaster, Protocol):
         """
 
 
-class RunPair(NamedTuple):
-    """A run of hours, and what was made with it, of the same instant and span: a run of quarters, and scenarios."""
+class Runs(NamedTuple):
+    """What was forecast together: runs of one instant and span by their step, and the scenarios of the hours."""
 
-    hours: Run
-    quarters: Run
+    by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
-    def made_by(cls, make: QuarterForecaster, known: Known) -> Self | None:
-        """Forecast all from what is known; None where that is no price, or only old ones."""
+    def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
+        """Forecast all from what is known; None where that is no price, or only old ones.
+
+        Hours come first: the shorter periods are shaped within them.
+        """
         hours = make.forecast(known)
         if hours is None:
             return None
-        return cls(hours, make.forecast_quarters(known, hours), make.scenarios(known, hours))
+        return cls({HOUR_S: hours, QUARTER_S: make.forecast_quarters(known, hours)}, make.scenarios(known, hours))
 
-    def of(self, step_s: int) -> Run:
-        """Return the run of a step, 3600 or 900 s."""
-        return {HOUR_S: self.hours, QUARTER_S: self.quarters}[step_s]
+    @property
+    def hours(self) -> Run:
+        """The run of hours."""
+        return self.by_step[HOUR_S]
 
 
 @dataclass(frozen=True, slots=True)
-class ByQuarter:
-    """A forecaster whose runs are of quarters, for all that takes a forecaster."""
+class OfStep:
+    """A forecaster whose runs are of one step, for all that takes a forecaster."""
 
-    make: QuarterForecaster
+    make: FullForecaster
+    step_s: int
+
+    @property
+    def market(self) -> Market:
+        """The market whose prices it forecasts."""
+        return self.make.market
 
     @property
     def history_days(self) -> int:
@@ -226,6 +245,8 @@ class ByQuarter:
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every quarter of the hours of the hourly run; None where there is none."""
-        runs = RunPair.made_by(self.make, known)
-        return None if runs is None else runs.quarters
+        """Forecast every period of the hours of the hourly run; None where there is none."""
+        if self.step_s == HOUR_S:
+            return self.make.forecast(known)
+        runs = Runs.made_by(self.make, known)
+        return None if runs is None else runs.by_step[self.step_s]

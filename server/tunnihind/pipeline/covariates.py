@@ -10,7 +10,7 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
-from tunnihind.market import DAY_S
+from tunnihind.market import DAY_S, Market
 from tunnihind.pipeline.back_fill import days_filled, note_filled, part_end
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues
@@ -24,10 +24,10 @@ _LOG: Final = logging.getLogger(__name__)
 class CovariateIngest:
     """Takes in the covariates of one source at a time. Logs once each name that the forecast does not use."""
 
-    def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
+    def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
         self._clock = clock
-        self._caller = SourceCaller(store, clock, observer)
+        self._caller = SourceCaller(store, market, clock, observer)
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:

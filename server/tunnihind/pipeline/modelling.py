@@ -16,10 +16,10 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import Known, PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
-from tunnihind.forecast.run import LEADS, QuarterForecaster, RunPair
+from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, WEEK_S, Limits, SeriesKey, day_start, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
@@ -31,22 +31,19 @@ SLICE_S: Final = 1.0
 """Forecasts of past days are made for so long at a time before they are stored."""
 _RECENT_S: Final = 2 * DAY_S
 """Days that are not longer ago are forecast by the forecaster of the hourly runs."""
-_STEPS: Final = (HOUR_S, QUARTER_S)
-_HOURS: Final = SeriesKey(ESTONIA.zone, HOUR_S)
-_QUARTERS: Final = SeriesKey(ESTONIA.zone, QUARTER_S)
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The scores of hours and of quarters, by the length of the period in seconds; None where there is too little."""
+"""The scores by step, in seconds; None where there is too little."""
 
 
 class Modeller(Protocol):
     """Makes runs and scores from what was known at an instant."""
 
-    async def runs(self, as_of: int) -> RunPair:
-        """Return the runs of hours and of quarters. Raises NothingToForecast, StoreError, WorkerError."""
+    async def runs(self, as_of: int) -> Runs:
+        """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
@@ -58,16 +55,16 @@ class Modeller(Protocol):
         """Return how the runs did, as issued. Raises StoreError, WorkerError."""
 
 
-def forecaster(limits: Limits, keeper: LearntKeeper | None = None) -> QuarterForecaster:
-    """Return the served model for a market with these price limits; the keeper has what it learns."""
-    return TieredForecaster(limits=limits, keeper=keeper)
+def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
+    """Return the served model of a market; the keeper has what it learns."""
+    return TieredForecaster(market, keeper=keeper)
 
 
 class _StoreForecaster:
     """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
 
-    def __init__(self, limits: Limits, keeper: LearntKeeper | None = None) -> None:
-        self.forecaster = forecaster(limits, keeper)
+    def __init__(self, market: Market, keeper: LearntKeeper | None = None) -> None:
+        self.forecaster = forecaster(market, keeper)
         self._history = History(self.forecaster)
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
@@ -75,16 +72,16 @@ class _StoreForecaster:
         return self._history.archive(store, instant if as_of is None else as_of).as_of(instant)
 
 
-_KEPT_FORECASTERS: Final[dict[tuple[Limits, Path | None], _StoreForecaster]] = {}
+_KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
 """The forecasters of this process's hourly runs; what they have learnt is in files too, for the next process."""
 
 
-def _kept_forecaster(store: Store, limits: Limits) -> _StoreForecaster:
+def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
     folder = learnt_folder(store)
-    if (limits, folder) not in _KEPT_FORECASTERS:
-        keeper = None if folder is None else LearntFiles(folder, model_identity(limits), mode=store.database.file_mode)
-        _KEPT_FORECASTERS[limits, folder] = _StoreForecaster(limits, keeper)
-    return _KEPT_FORECASTERS[limits, folder]
+    if (market, folder) not in _KEPT_FORECASTERS:
+        keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
+        _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, keeper)
+    return _KEPT_FORECASTERS[market, folder]
 
 
 def learnt_folder(store: Store) -> Path | None:
@@ -97,18 +94,18 @@ def learnt_folder(store: Store) -> Path | None:
     return None if store.database.is_private else data_folder() / "learnt"
 
 
-def make_runs(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> RunPair:
-    """Make the runs of hours and of quarters from what `store` knew at an instant.
+def make_runs(store: Store, as_of: int, market: Market) -> Runs:
+    """Forecast a market's prices from what `store` knew at an instant.
 
     Raises NothingToForecast, StoreError.
     """
-    kept = _kept_forecaster(store, limits)
+    kept = _kept_forecaster(store, market)
     known = kept.known(store, as_of)
-    runs = RunPair.made_by(kept.forecaster, known)
+    runs = Runs.made_by(kept.forecaster, known)
     if runs is None:
-        newest = known.prices.of(ESTONIA.zone).newest_day
+        newest = known.prices.of(market.zone).newest_day
         if newest is None:
-            raise NothingToForecast("no price of Estonia is known")
+            raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
             f"the newest price is of {newest}, and a forecast reaches {LEADS} delivery days past that"
         )
@@ -127,13 +124,11 @@ class ScoreSlice:
     lacking: int
 
 
-_PAST_FORECASTERS: Final[dict[Limits, _StoreForecaster]] = {}
+_PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 """The forecasters of past days: kept from slice to slice until all forecasts are made."""
 
 
-def score_slice(
-    store: Store, as_of: int, limits: Limits = ESTONIA.limits, *, recent: bool, slice_s: float = SLICE_S
-) -> ScoreSlice:
+def score_slice(store: Store, as_of: int, market: Market, *, recent: bool, slice_s: float = SLICE_S) -> ScoreSlice:
     """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
     The oldest come first. Those of one day at least are made if any is missing, and none is begun after `slice_s`
@@ -141,9 +136,9 @@ def score_slice(
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
-    model = model_identity(limits)
-    kept = store.backtests.kept(model, _HOURS).keys() & store.backtests.kept(model, _QUARTERS).keys()
-    wanted = score_instants(_recent_prices(store, as_of).of(ESTONIA.zone), as_of)
+    model = model_identity(market)
+    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
+    wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[NextDay, ...]] = {}
     for instant in missing:
@@ -151,61 +146,62 @@ def score_slice(
             continue
         if made and monotonic() >= ends:
             break
-        made[instant] = _next_day(store, instant, as_of if recent else None, limits)
+        made[instant] = _next_day(store, instant, as_of if recent else None, market)
     lacking = len(missing) - len(made)
     if not lacking:
         _PAST_FORECASTERS.clear()
     return ScoreSlice(tuple(chain.from_iterable(made.values())), past, lacking)
 
 
-def _next_day(store: Store, instant: int, run_at: int | None, limits: Limits) -> tuple[NextDay, ...]:
-    """Forecast the hours and quarters of an instant's next day.
+def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
+    """Forecast an instant's next day, by each step.
 
     The forecaster of the hourly run at `run_at` does so where that is given.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
-        kept = _kept_forecaster(store, limits)
-        return _hours_and_quarters(kept.forecaster, kept.known(store, instant, as_of=run_at))
-    past = _PAST_FORECASTERS.setdefault(limits, _StoreForecaster(limits))
-    return _hours_and_quarters(past.forecaster, past.known(store, instant))
+        kept = _kept_forecaster(store, market)
+        known = kept.known(store, instant, as_of=run_at)
+    else:
+        kept = _PAST_FORECASTERS.setdefault(market, _StoreForecaster(market))
+        known = kept.known(store, instant)
+    runs = Runs.made_by(kept.forecaster, known)
+    if runs is None:
+        return tuple(NextDay.nothing(instant, step_s) for step_s in STEPS)
+    return tuple(NextDay.of(run, known) for run in runs.by_step.values())
 
 
-def _hours_and_quarters(make: QuarterForecaster, known: Known) -> tuple[NextDay, ...]:
-    runs = RunPair.made_by(make, known)
-    return tuple(NextDay.of(None if runs is None else runs.of(step_s), known, step_s=step_s) for step_s in _STEPS)
-
-
-def scores(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> ScoreByStep:
+def scores(store: Store, as_of: int, market: Market) -> ScoreByStep:
     """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
-    prices = _recent_prices(store, as_of)
-    instants = score_instants(prices.of(ESTONIA.zone), as_of)
+    prices = _recent_prices(store, as_of, market.zone)
+    instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
-    for step_s in _STEPS:
-        kept = store.backtests.kept(model_identity(limits), SeriesKey(ESTONIA.zone, step_s))
+    for step_s in STEPS:
+        kept = store.backtests.kept(model_identity(market), SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
-        by_step[step_s] = recent_score(forecasts, prices.of(ESTONIA.zone, step_s))
+        by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
     return by_step
 
 
-def _recent_prices(store: Store, as_of: int) -> PriceHistory:
-    return _prices(store, as_of, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
+def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
+    return _prices(store, as_of, zone, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
 
 
-def _prices(store: Store, as_of: int, since: int) -> PriceHistory:
+def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
     """Return the prices to score by, as known at an instant."""
-    return store.prices.archive(since, zones=(ESTONIA.zone,)).as_of(as_of)
+    return store.prices.archive(since, zones=(zone,)).as_of(as_of)
 
 
-def accuracy(store: Store, as_of: int, limits: Limits = ESTONIA.limits) -> LiveScores:
+def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
     """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
-    newest = store.scores.newest_issue(ESTONIA.zone)
+    newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
-    prices = _prices(store, as_of, since - 2 * WEEK_S).of(ESTONIA.zone)
-    days = day_scores(store.runs.since(_HOURS, since, as_of), prices)
+    hours = SeriesKey(market.zone, HOUR_S)
+    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
+    days = day_scores(store.runs.since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.days(ESTONIA.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (forecast.as_run() for forecast in store.backtests.kept(model_identity(limits), _HOURS).values())
+    earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model_identity(market), hours).values())
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),
@@ -219,17 +215,17 @@ class ProcessModeller:
     So between two hourly runs the server is all that takes memory.
     """
 
-    def __init__(self, database_url: str, limits: Limits = ESTONIA.limits) -> None:
+    def __init__(self, database_url: str, market: Market) -> None:
         self._database_url = database_url
-        self._limits = limits
+        self._market = market
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
         self._turn = asyncio.Lock()
         self._recent_are_made = False
 
-    async def runs(self, as_of: int) -> RunPair:
-        """Return the runs of hours and of quarters. Raises NothingToForecast, StoreError, WorkerError."""
-        return await self._work(partial(make_runs, limits=self._limits), as_of)
+    async def runs(self, as_of: int) -> Runs:
+        """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
+        return await self._work(partial(make_runs, market=self._market), as_of)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
@@ -238,11 +234,11 @@ class ProcessModeller:
         another process, which ends with the last of them: it has to learn for long, and is the last to get a processor.
         """
         if not self._recent_are_made:
-            recent = await self._work(partial(score_slice, limits=self._limits, recent=True), as_of)
+            recent = await self._work(partial(score_slice, market=self._market, recent=True), as_of)
             if recent.forecasts or not recent.lacking:
                 return recent
             self._recent_are_made = True
-        older = await self._work(partial(score_slice, limits=self._limits, recent=False), as_of, self._past_worker)
+        older = await self._work(partial(score_slice, market=self._market, recent=False), as_of, self._past_worker)
         if not older.forecasts:
             self._past_worker.close()
             self._recent_are_made = False
@@ -251,11 +247,11 @@ class ProcessModeller:
 
     async def scores(self, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
-        return await self._work(partial(scores, limits=self._limits), as_of)
+        return await self._work(partial(scores, market=self._market), as_of)
 
     async def accuracy(self, as_of: int) -> LiveScores:
         """Return how the runs did, as issued. Raises StoreError, WorkerError."""
-        return await self._work(partial(accuracy, limits=self._limits), as_of)
+        return await self._work(partial(accuracy, market=self._market), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
@@ -274,9 +270,9 @@ class ProcessModeller:
 
 
 @asynccontextmanager
-async def process_modeller(database_url: str, limits: Limits = ESTONIA.limits) -> AsyncIterator[ProcessModeller]:
+async def process_modeller(database_url: str, market: Market) -> AsyncIterator[ProcessModeller]:
     """Make runs in a process of its own within this context."""
-    modeller = ProcessModeller(database_url, limits)
+    modeller = ProcessModeller(database_url, market)
     try:
         yield modeller
     finally:

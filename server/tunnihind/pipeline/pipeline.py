@@ -22,7 +22,7 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.market import DAY_S, ESTONIA, Limits, SeriesKey, delivery_day, iso_utc
+from tunnihind.market import DAY_S, Market, SeriesKey, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
@@ -79,26 +79,27 @@ class Pipeline:
     def __init__(
         self,
         store: Store,
+        market: Market,
         price_sources: Sequence[PriceSource],
         covariate_sources: Sequence[CovariateSource],
         modeller: Modeller,
         clock: Clock,
         *,
         history_start: date,
-        limits: Limits,
         observer: Observer | None = None,
     ) -> None:
         self._store = store
+        self._market = market
         self._modeller = modeller
-        self._model = model_identity(limits)
+        self._model = model_identity(market)
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
         self._price_names = [source.name for source in price_sources]
         self._has_forgotten_others = False
         self._observer = observer or Observer()
-        self._prices = PriceIngest(store, price_sources, limits, clock, self._observer)
-        self._covariates = CovariateIngest(store, clock, self._observer)
+        self._prices = PriceIngest(store, market, price_sources, clock, self._observer)
+        self._covariates = CovariateIngest(store, market, clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._put_off: dict[tuple[str, date], Tries] = {}
         self._beside: dict[Task, asyncio.Task[None]] = {}
@@ -226,6 +227,7 @@ class Pipeline:
         return await asyncio.to_thread(
             read_situation,
             self._store,
+            self._market,
             tuple(self._covariate_sources.values()),
             self._history_start,
             self._model,
@@ -258,7 +260,7 @@ class Pipeline:
 
     def _failed(self, task: Task, before: Tries, error: Exception) -> None:
         now = self._now()
-        not_before = asked_pause_end(now, error.retry_after_s) if isinstance(error, RateLimited) else 0
+        not_before = asked_pause_end(self._market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
         # What asks a source, and what opens the database, have logged their failures already; who runs the pipeline
         # notices itself that it is another's.
@@ -321,13 +323,13 @@ class Pipeline:
         part = await self._modeller.score_slice(now)
         if part.forecasts:
             await asyncio.to_thread(
-                self._store.backtests.add, self._model, ESTONIA.zone, part.forecasts, past=part.past
+                self._store.backtests.add, self._model, self._market.zone, part.forecasts, past=part.past
             )
             return
         for step_s, score in (await self._modeller.scores(now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(ESTONIA.zone, step_s), score)
-        await asyncio.to_thread(self._store.scores.keep, ESTONIA.zone, await self._modeller.accuracy(now))
-        await asyncio.to_thread(self._store.backtests.note_scored, self._model, ESTONIA.zone, now)
+            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(self._market.zone, step_s), score)
+        await asyncio.to_thread(self._store.scores.keep, self._market.zone, await self._modeller.accuracy(now))
+        await asyncio.to_thread(self._store.backtests.note_scored, self._model, self._market.zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

@@ -10,7 +10,7 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
-from tunnihind.market import Limits
+from tunnihind.market import Market
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
@@ -54,19 +54,20 @@ class PriceIngest:
     def __init__(
         self,
         store: Store,
+        market: Market,
         sources: Sequence[PriceSource],
-        limits: Limits,
         clock: Clock,
         observer: Observer,
         *,
         patience_s: float = SECOND_SOURCE_S,
     ) -> None:
         self._store = store
+        self._zone = market.zone
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settling = Settling(store, [source.name for source in sources], limits, observer.day_held)
-        self._caller = SourceCaller(store, clock, observer)
+        self._settling = Settling(store, market, [source.name for source in sources], observer.day_held)
+        self._caller = SourceCaller(store, market, clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -153,8 +154,8 @@ class PriceIngest:
             round_.answers[source.name] = answer
             if round_.is_over:
                 await self._keep(round_, [answer])
-        if answer.estonian_fault:
-            raise BadAnswer(source.name, answer.estonian_fault)
+        if fault := answer.fault_of(self._zone):
+            raise BadAnswer(source.name, fault)
         round_.has_usable = True
         return answer.sheets
 

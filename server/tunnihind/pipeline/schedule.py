@@ -7,12 +7,12 @@ The clock may be set back: an instant that lies in the future counts as never.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from enum import StrEnum
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
 
 WATCH_INTERVAL_S: Final = 60
@@ -23,7 +23,7 @@ COMPLETE_INTERVAL_S: Final = HOUR_S
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""Estonian local time from which the scores of a day are made: the next day's prices have come by then."""
+"""By the market's clock, the time from which the scores of a day are made: the next day's prices have come by then."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -90,18 +90,20 @@ class CovariateNeeds:
 class Situation:
     """All that decides what is due.
 
-    - `settled_through`: the delivery day up to which the last weeks of Estonian prices have no gap;
+    - `market`: whose prices are fetched and forecast;
+    - `settled_through`: the delivery day up to which the last weeks of the market's own prices have no gap;
     - `stored_ts`: when prices were last stored;
     - `filled_up_ts`: when the back-fill last brought covariates that a new forecast is worth making for;
     - `run_made_at`: the instant of the newest forecast;
     - `scored_ts`: when the present model was last scored;
     - `held_days`: delivery days that are held back and asked for again;
-    - `is_in_doubt`: whether an Estonian day that is not over is held back, or waits for a second source;
+    - `is_in_doubt`: whether a day of the market's own zone that is not over is held back, or waits for a second source;
     - `missing_years`: years of prices to be back-filled, the next one first;
     - `covariates`: the needs of each covariate source, by name;
     - `under_way`: tasks that have been begun and go on beside the others.
     """
 
+    market: Market
     settled_through: date | None = None
     stored_ts: int | None = None
     filled_up_ts: int | None = None
@@ -148,24 +150,22 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
     return max(wanted, tries.not_before_ts)
 
 
-def pause(failures: int, now: int) -> int:
+def pause(failures: int, market: Market, now: int) -> int:
     """Return the pause in seconds after so many failures in a row."""
-    longest = LONGEST_PAUSE_IN_WATCH_S if is_publication_watch(now) else LONGEST_PAUSE_S
+    longest = LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(FIRST_PAUSE_S, failures, longest)
 
 
-def asked_pause_end(now: int, asked_s: float) -> int:
+def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return when to ask a source again that asks, at `now`, for a pause of `asked_s` seconds.
 
     The pause is two hours at most. It ends with the start of the publication watch, but may always last a quarter of
     an hour.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
-    today = datetime.fromtimestamp(now, ESTONIA.clock).date()
-    watch = ESTONIA.publication_watch
-    watch_start, watch_end = (datetime.combine(today, at, ESTONIA.clock).timestamp() for at in watch)
+    watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
     if now < watch_end:
-        end = min(end, max(int(watch_start), now + LONGEST_ASKED_PAUSE_IN_WATCH_S))
+        end = min(end, max(watch_start, now + LONGEST_ASKED_PAUSE_IN_WATCH_S))
     return end
 
 
@@ -176,7 +176,7 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
     it is the last two days, too, and the days that a stop of the server has left out.
     """
     today, tomorrow = delivery_day(now), next_day(now)
-    if is_publication_watch(now) and situation.settled_through == today:
+    if situation.market.is_publication_watch(now) and situation.settled_through == today:
         return today - timedelta(days=1), tomorrow
     oldest = today - timedelta(days=CATCH_UP_DAYS)
     if situation.settled_through is None:
@@ -190,25 +190,11 @@ def next_day(now: float) -> date:
     return delivery_day(now) + timedelta(days=1)
 
 
-def is_publication_watch(now: float) -> bool:
-    """Return whether it is the time of day at which the next day's prices appear."""
-    first, last = ESTONIA.publication_watch
-    return first <= datetime.fromtimestamp(now, ESTONIA.clock).time() < last
-
-
-def expected_through(now: float) -> date:
-    """Return the delivery day up to which prices should be settled by now."""
-    is_out = datetime.fromtimestamp(now, ESTONIA.clock).time() >= ESTONIA.publication_watch[0]
-    # In the first hour after Estonian midnight the current delivery day is still yesterday's, and the next is out.
-    is_small_hour = datetime.fromtimestamp(now, ESTONIA.clock).date() > delivery_day(now)
-    return next_day(now) if is_out or is_small_hour else delivery_day(now)
-
-
 def _pause(task: Task, situation: Situation, now: int) -> int:
     """Return the pause in seconds after a task's failures; a covariate source has a cadence of its own."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
-        return pause(failures, now)
+        return pause(failures, situation.market, now)
     cadence = situation.covariates[task.source].cadence
     return _doubled(cadence.retry_s, failures, cadence.longest_retry_s)
 
@@ -259,9 +245,9 @@ def _interval(task: Task, situation: Situation, now: int) -> float:
 
 
 def _price_interval(situation: Situation, now: int) -> int:
-    if situation.settled_through is not None and situation.settled_through >= expected_through(now):
+    if situation.settled_through is not None and situation.settled_through >= situation.market.expected_through(now):
         return MISSING_INTERVAL_S if situation.is_in_doubt else COMPLETE_INTERVAL_S
-    return WATCH_INTERVAL_S if is_publication_watch(now) else MISSING_INTERVAL_S
+    return WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, now: int) -> float:
@@ -283,6 +269,6 @@ def _scores_wanted_at(situation: Situation, now: int) -> float:
         return inf
     if situation.scored_ts is None or situation.scored_ts > now:
         return -inf
-    scored = datetime.fromtimestamp(situation.scored_ts, ESTONIA.clock)
+    scored = situation.market.local(situation.scored_ts)
     day = scored.date() + timedelta(days=1) if scored.time() >= SCORES_AT else scored.date()
-    return datetime.combine(day, SCORES_AT, ESTONIA.clock).timestamp()
+    return situation.market.instant(day, SCORES_AT)

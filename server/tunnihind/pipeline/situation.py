@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from tunnihind.market import ESTONIA, HOUR_S, SeriesKey, day_end, day_start, delivery_day
+from tunnihind.market import HOUR_S, Market, SeriesKey, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import FILLED_UP, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
@@ -23,6 +23,7 @@ from tunnihind.store.store import Store
 
 def read_situation(
     store: Store,
+    market: Market,
     covariate_sources: Sequence[CovariateSource],
     history_start: date,
     model: str,
@@ -38,20 +39,21 @@ def read_situation(
     """
     today = delivery_day(now)
     held = store.witnesses.held()
-    estonian = {case.day for case in held if case.zone == ESTONIA.zone}
-    excused = estonian - {today, next_day(now)}
+    own = {case.day for case in held if case.zone == market.zone}
+    excused = own - {today, next_day(now)}
     unconfirmed = store.unconfirmed(day_start(today))
     recent = today - timedelta(days=CATCH_UP_DAYS)
-    settled = store.prices.archive(day_start(recent), zones=(ESTONIA.zone,)).everything().of(ESTONIA.zone)
-    run = store.runs.newest(SeriesKey(ESTONIA.zone, HOUR_S), now)
+    settled = store.prices.archive(day_start(recent), zones=(market.zone,)).everything().of(market.zone)
+    run = store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Situation(
+        market,
         settled_through=settled_through(settled, recent, next_day(now), excused),
         stored_ts=store.state.prices_stored_at(),
         filled_up_ts=store.state.read(FILLED_UP, Instant),
         run_made_at=None if run is None else run.made_at,
-        scored_ts=store.backtests.scored_at(model, ESTONIA.zone),
+        scored_ts=store.backtests.scored_at(model, market.zone),
         held_days=_to_retry((case.day for case in held), today),
-        is_in_doubt=any(day >= today for day in estonian) or ESTONIA.zone in {zone for zone, _ in unconfirmed},
+        is_in_doubt=any(day >= today for day in own) or market.zone in {zone for zone, _ in unconfirmed},
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
             source.name: CovariateNeeds(

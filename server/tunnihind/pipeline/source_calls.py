@@ -7,6 +7,7 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import RateLimited, SourceError
+from tunnihind.market import Market
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.schedule import asked_pause_end
 from tunnihind.store.store import Store
@@ -17,8 +18,9 @@ _LOG: Final = logging.getLogger(__name__)
 class SourceCaller:
     """Asks sources for the pipeline. A source that asks for a pause gets it."""
 
-    def __init__(self, store: Store, clock: Clock, observer: Observer) -> None:
+    def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
+        self._market = market
         self._clock = clock
         self._observer = observer
         self._failing: set[str] = set()
@@ -55,7 +57,7 @@ class SourceCaller:
         self._observer.source_asked(source, answered=False)
         if isinstance(error, RateLimited):
             now = self._now()
-            self._paused[source] = now, asked_pause_end(now, error.retry_after_s), error
+            self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.failed, source, self._now(), error)
         # At least once after each start of the server, so that the newest log says what is wrong.
         level = logging.DEBUG if source in self._failing else logging.WARNING

@@ -1,7 +1,7 @@
 """The application: what there is, and at which path."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -25,6 +25,7 @@ from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import AccuracyPage, DashboardPage, ReferencePage, dashboard_handler, page_handler
+from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
 
@@ -41,6 +42,7 @@ def create_app(
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
+    surroundings: Callable[[], Surroundings] = Surroundings,
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
     """Build the application that answers from `snapshot`.
@@ -53,8 +55,8 @@ def create_app(
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
     `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
-    told by `/api/about` and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their
-    connections.
+    told by `/api/about` and marked on the pages, which show the `surroundings`, too. Once `stopping` is set, `/readyz`
+    says no, and answers end their connections.
     """
     metrics = metrics or Metrics()
     metrics.watch(snapshot, clock)
@@ -66,9 +68,9 @@ def create_app(
         "/api/v1/quarters": routes.quarters(snapshot),
         "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
         "/api/series": routes.series(snapshot),
-        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(read_scores, clock), problems),
+        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(snapshot.market, read_scores, clock), problems),
         "/api/v1/history": routes.history(
-            History(read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
+            History(snapshot.market, read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
         ),
         **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
         "/healthz": routes.healthz(snapshot.troubles, problems),
@@ -82,7 +84,8 @@ def create_app(
         ),
         **_documents(settings, instance_id, mode),
         "/": dashboard_handler(
-            DashboardPage(settings, snapshot, clock, pipeline_expected=pipeline_expected, mode=mode), problems
+            DashboardPage(settings, snapshot, clock, surroundings, pipeline_expected=pipeline_expected, mode=mode),
+            problems,
         ),
         "/accuracy": page_handler(AccuracyPage(settings, snapshot, mode)),
         "/static/{digest}/{name:.+}": page_assets().handle,

@@ -17,14 +17,9 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import (
-    ESTONIA,
     HOUR_S,
-    ZONES,
-    Limits,
-    day_end,
-    day_start,
+    Market,
     delivery_day,
-    late_from,
     market_time_unit,
 )
 from tunnihind.settings import Settings
@@ -34,7 +29,6 @@ from tunnihind.sources.configured import configured
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
 
 _HISTORY_DAYS_AGO: Final = 7
-_FORECAST_ZONES: Final = (ESTONIA.zone,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,47 +60,48 @@ async def check_sources(
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
-        sources = configured(settings, session, clock, forecast_zones=_FORECAST_ZONES)
-        questions = [_prices(source, now, settings.limits) for source in sources.prices]
+        market = settings.market
+        sources = configured(settings, market, session, clock, forecast_zones=(market.zone,))
+        questions = [_prices(source, now, market) for source in sources.prices]
         for source in sources.covariates:
-            questions += [_forecast(source, now), _history(source, now)]
+            questions += [_forecast(source, now, market), _history(source, now, market)]
         with answer_recorder.set(record):
             return await asyncio.gather(*questions)
 
 
-async def _prices(source: PriceSource, now: int, limits: Limits) -> Checked:
+async def _prices(source: PriceSource, now: int, market: Market) -> Checked:
     today = delivery_day(now)
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
-        days = [today, tomorrow] if now >= late_from(tomorrow) else [today]
-        faults = [fault for day in days for fault in _faults(sheets, day, limits)]
-        newest = max((sheet.day for sheet in sheets if sheet.zone == ESTONIA.zone), default=None)
-        code = ESTONIA.code
-        reach = f"prices of {code} until the end of {newest} (Brussels time)" if newest else f"no prices of {code}"
+        days = [today, tomorrow] if now >= market.late_from(tomorrow) else [today]
+        faults = [fault for day in days for fault in _faults(sheets, day, market)]
+        newest = max((sheet.day for sheet in sheets if sheet.zone == market.zone), default=None)
+        until = f" until the end of {newest} (Brussels time)"
+        reach = f"prices of {market.code}{until}" if newest else f"no prices of {market.code}"
         return reach, tuple(faults)
 
     return await _ask(source.name, partial(source.prices, today, tomorrow), examine)
 
 
-def _faults(sheets: Sequence[DaySheet], day: date, limits: Limits) -> Iterator[str]:
+def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
     """Yield what is wrong with a delivery day that has to be published."""
     by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
-    if missing := [zone.upper() for zone in ZONES if zone not in by_zone]:
+    if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
     for zone, sheet in by_zone.items():
-        prices = whole_day(sheet, limits)
+        prices = whole_day(sheet, market.limits)
         held = prices if isinstance(prices, Held) else doubt(prices)
         if held is not None:
             yield f"the prices of {zone.upper()} for {day} would be held back: {held.detail}"
-        elif (step_s := (day_end(day) - day_start(day)) // len(sheet.quotes)) != market_time_unit(day):
-            minutes, expected = step_s // 60, market_time_unit(day) // 60
+        elif sheet.step_s != market_time_unit(day):
+            minutes, expected = sheet.step_s // 60, market_time_unit(day) // 60
             yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
 
 
-async def _forecast(source: CovariateSource, now: int) -> Checked:
+async def _forecast(source: CovariateSource, now: int, market: Market) -> Checked:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
-        reach, faults = _reach(list(series.values()), least_until=now)
+        reach, faults = _reach(list(series.values()), market, least_until=now)
         missing = sorted(set(source.names) - series.keys())
         by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
         return reach, (
@@ -118,23 +113,22 @@ async def _forecast(source: CovariateSource, now: int) -> Checked:
     return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
 
 
-async def _history(source: CovariateSource, now: int) -> Checked:
+async def _history(source: CovariateSource, now: int, market: Market) -> Checked:
     day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
 
     def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
-        return _reach([issue for issues in series.values() for issue in issues], least_until=0)
+        return _reach([issue for issues in series.values() for issue in issues], market, least_until=0)
 
     return await _ask(f"{source.name} (history)", partial(source.archived, day, day), examine)
 
 
-def _reach(series: Sequence[IssuedSeries], *, least_until: int) -> tuple[str, tuple[str, ...]]:
+def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
     """Tell how far the known values of all series reach, and whether that is too little."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
         return "no values", ("there is no value in it",)
-    local = datetime.fromtimestamp(until, ESTONIA.clock)
-    reach = f"{len(series)} series until {local:%Y-%m-%d %H:%M} Estonian time"
+    reach = f"{len(series)} series until {market.local(until):%Y-%m-%d %H:%M %Z}"
     return reach, () if until > least_until else ("it ends before now",)
 
 

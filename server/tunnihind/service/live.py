@@ -41,12 +41,12 @@ def make_pipeline(
     """Put a pipeline together as the settings say."""
     return Pipeline(
         store,
+        settings.market,
         sources.prices,
         sources.covariates,
         modeller,
         clock,
         history_start=date(settings.history_start, 1, 1),
-        limits=settings.limits,
         observer=observer,
     )
 
@@ -62,9 +62,9 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
             observer = ServerObserver(metrics, progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, settings.limits) as modeller,
+                process_modeller(settings.store_url, settings.market) as modeller,
             ):
-                sources = configured(settings, session, clock)
+                sources = configured(settings, settings.market, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
                 metrics.show(PipelineLease(runner))
@@ -88,7 +88,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 stopping,
             ):
                 observer = ServerObserver(metrics, progress)
-                async with process_modeller(url, settings.limits) as modeller:
+                async with process_modeller(url, settings.market) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
                     async with background(_simulate(store, pipeline, modeller, clock, updater)):
                         await until_stopped(stopping)
@@ -105,10 +105,10 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             observer = ServerObserver(Metrics(), progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, settings.limits) as modeller,
+                process_modeller(settings.store_url, settings.market) as modeller,
                 background(_keep(lease, clock)),
             ):
-                sources = configured(settings, session, clock)
+                sources = configured(settings, settings.market, session, clock)
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
             lease.release()
@@ -142,6 +142,6 @@ async def _simulate(
     for instant in backcast_instants(int(clock.now())):
         runs = await modeller.runs(instant)
         # Without their scenarios: those of the newest run are served.
-        await asyncio.to_thread(store.runs.add, runs.hours, runs.quarters)
+        await asyncio.to_thread(store.runs.add, *runs.by_step.values())
     updater.store_changed()
     await pipeline.run(updater.store_changed)

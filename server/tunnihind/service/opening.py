@@ -62,7 +62,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
     Where that takes long, `/healthz` says that the server is alive, `/readyz` what it waits for, and all that rests on
     data is 503. Raises SettingsError, and StoreError where waiting would be of no use.
     """
-    snapshot = Snapshot(settings, clock)
+    snapshot = Snapshot(settings.market, settings, clock)
     opening = asyncio.create_task(_opened(settings, open_store, clock, snapshot.troubles))
     await asyncio.wait({opening}, timeout=_SOON_S)
     if opening.done():

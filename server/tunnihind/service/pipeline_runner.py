@@ -17,7 +17,7 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-STUCK_AFTER_S: Final = 600.0
+STUCK_AFTER_S: Final = 900.0
 """A pipeline without a step for this long is stuck: even the slowest source is given up within minutes."""
 
 _PATIENCE_S: Final = 2.0

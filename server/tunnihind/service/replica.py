@@ -13,7 +13,6 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.market import ESTONIA
 from tunnihind.service.background import background
 from tunnihind.service.opening import open_replica, opened
 from tunnihind.service.operator_metrics import Connections, Lag, PipelineLease
@@ -49,7 +48,8 @@ async def answering(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
     """Answer from the store within this context."""
-    snapshot = Snapshot(settings, clock)
+    market = settings.market
+    snapshot = Snapshot(market, settings, clock)
     metrics = Metrics()
     store.database.count_by(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshot, clock)
@@ -62,13 +62,14 @@ async def answering(
             clock,
             instance_id=store.state.instance_id(),
             read_prices=lambda start, end: (
-                _readable(store).prices.archive(start, end, zones=(ESTONIA.zone,)).everything()
+                _readable(store).prices.archive(start, end, zones=(market.zone,)).everything()
             ),
-            read_scores=lambda first, last: _readable(store).scores.days(ESTONIA.zone, first, last),
-            are_confirmed=lambda start, end: ESTONIA.zone not in {zone for zone, _ in store.unconfirmed(start, end)},
+            read_scores=lambda first, last: _readable(store).scores.days(market.zone, first, last),
+            are_confirmed=lambda start, end: market.zone not in {zone for zone, _ in store.unconfirmed(start, end)},
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,
+            surroundings=lambda: updater.surroundings,
         ) as stopping,
         background(updater.run()),
     ):

@@ -5,7 +5,7 @@ import errno
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Final
 
@@ -24,6 +24,7 @@ from tunnihind.service.application import NAME, create_app
 from tunnihind.service.background import background
 from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
 from tunnihind.settings import Settings
+from tunnihind.web.summary import Surroundings
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ async def open_site(
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",
+    surroundings: Callable[[], Surroundings] = Surroundings,
 ) -> AsyncIterator[asyncio.Event]:
     """Answer on the settings' host and port within this context, announced on the local network.
 
@@ -70,6 +72,7 @@ async def open_site(
         metrics=metrics,
         pipeline_expected=pipeline_expected,
         mode=mode,
+        surroundings=surroundings,
         stopping=stopping,
     )
     name = NAME if mode == "live" else f"{NAME} {mode}"

@@ -3,20 +3,20 @@
 import asyncio
 import logging
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from random import uniform
 from time import monotonic
 from typing import Final, NamedTuple
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.served_data import ServedData, read_served_data, read_weather
+from tunnihind.api.served_data import ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.api.source_states import source_states
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.market import floor_hour
 from tunnihind.service.background import background
+from tunnihind.service.surroundings import read_sources, read_weather
 from tunnihind.store.store import Store
+from tunnihind.web.summary import Surroundings
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -60,7 +60,8 @@ class SnapshotUpdater:
         self._clock = clock
         self._changed = asyncio.Event()
         self._shown: _Seen | None = None
-        self._data: ServedData | None = None
+        self.surroundings = Surroundings()
+        """What the dashboard shows besides the snapshot."""
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -84,7 +85,7 @@ class SnapshotUpdater:
         """Read the store if it has changed; on an error go on serving the data read before."""
         now, started = int(self._clock.now()), monotonic()
         try:
-            seen, data = await asyncio.to_thread(self._read, now)
+            seen, data, surroundings = await asyncio.to_thread(self._read, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; answers go on from what was read before", error)
@@ -101,9 +102,9 @@ class SnapshotUpdater:
         self.troubles.tell("store", None)
         self._warn("damage", self._store.database.unreadable)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
+        self._shown, self.surroundings = seen, surroundings
         if data is not None:
             self._snapshot.show(data)
-            self._shown, self._data = seen, data
         self._caught_up_at = started
 
     async def run(self) -> None:
@@ -141,23 +142,24 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
-    def _read(self, now: int) -> tuple[_Seen, ServedData | None]:
-        """Return the state of the store, and the data to serve, None if they are served already."""
+    def _read(self, now: int) -> tuple[_Seen, ServedData | None, Surroundings]:
+        """Return the state of the store, the data to serve unless they are served already, and what pages show besides.
+
+        Sources are asked far more often than anything comes of it: the rest need not be read again for that.
+        """
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._look(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
-                return self._shown, None
-            if self._data is None or self._shown is None or not seen.has_data_of(self._shown):
-                return seen, read_served_data(self._store, now)
-            # Sources are asked far more often than anything comes of it: the rest need not be read again for that.
-            data = self._data
-            if (sources := source_states(self._store.health.all().values())) != data.sources:
-                data = replace(data, sources=sources)
-            if seen.covariates != self._shown.covariates:
-                data = replace(data, weather=read_weather(self._store, now))
-            return seen, None if data is self._data else data
+                return self._shown, None, self.surroundings
+            weather, sources = self.surroundings.weather, read_sources(self._store)
+            data = None
+            if self._shown is None or not seen.has_data_of(self._shown):
+                data = read_served_data(self._store, self._snapshot.market, now)
+            if seen != self._shown:
+                weather = read_weather(self._store, now)
+            return seen, data, Surroundings(weather, sources)
 
     def _is_of_old_copy(self, seen: _Seen, shown: _Seen, now: int) -> bool:
         """Return whether a copy that lacks what is served is in the store's place, and may still get it."""

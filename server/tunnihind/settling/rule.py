@@ -228,7 +228,8 @@ def _held(one: Said, said: Sequence[Said], final: Said | Settled | None) -> Held
     difference = _difference(one.prices, against.prices, whose)
     is_own = isinstance(against, Settled) and one.source in against.unconfirmed_from
     if is_own:
-        return Held(Reason.CORRECTION, f"{difference}; it is taken when it stands for an hour")
+        taken = "it is taken when it stands for an hour, unless another source contradicts it"
+        return Held(Reason.CORRECTION, f"{difference}; {taken}")
     return Held(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is believed for two hours")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
-from tunnihind.market import ESTONIA, QUARTER_S, Limits, Zone, day_end, day_start, delivery_day, hours_of
+from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import Ruling, Settled, rule
 from tunnihind.settling.sheet import Held, Reason, whole_day
@@ -35,11 +35,10 @@ class PriceAnswer:
     source: str
     sheets: Sequence[DaySheet]
 
-    @property
-    def estonian_fault(self) -> str:
-        """Why no Estonian day of it can be read; empty where one can be read, or where there is none."""
-        estonian = [sheet.fault for sheet in self.sheets if sheet.zone == ESTONIA.zone]
-        return estonian[0] if estonian and all(estonian) else ""
+    def fault_of(self, zone: Zone) -> str:
+        """Return why no day of a zone can be read; empty where one can be read, or where there is none."""
+        faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
+        return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +60,11 @@ class Settling:
     """
 
     def __init__(
-        self, store: Store, sources: Sequence[str], limits: Limits, on_held: Callable[[str, str], None]
+        self, store: Store, market: Market, sources: Sequence[str], on_held: Callable[[str, str], None]
     ) -> None:
         self._store = store
+        self._market = market
         self._sources = sources
-        self._limits = limits
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
@@ -92,7 +91,7 @@ class Settling:
         heard, faults = dict(known), {}
         for sheet in sheets:
             key = sheet.source, sheet.zone, sheet.day
-            found = whole_day(sheet, self._limits)
+            found = whole_day(sheet, self._market.limits)
             if isinstance(found, Held):
                 faults[key] = found
             heard[key] = _heard(known.get(key), sheet, () if isinstance(found, Held) else found, now)
@@ -111,7 +110,7 @@ class Settling:
 
     def _settled(self, first: date, last: date) -> _Settled:
         """Return what is settled of some delivery days."""
-        found: _Settled = {zone: {} for zone in ESTONIA.zones}
+        found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
             self._store.prices.between(day_start(first), day_end(last) - 1).items()

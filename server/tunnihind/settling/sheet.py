@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc, market_time_unit
+from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
@@ -45,7 +45,7 @@ class Held:
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
     """Return a day's prices in order of time, or why they are not a whole and possible day.
 
-    The step is inferred from the spacing: a whole day of hours passes at any time.
+    A whole day of hours passes at any time, also since quarters are traded.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -97,7 +97,7 @@ def _contradiction(quotes: Iterable[Quote]) -> Held | None:
 
 def _gap(sheet: DaySheet) -> Held | None:
     starts = {quote.ts for quote in sheet.quotes}
-    step_s = _step(sheet)
+    step_s = sheet.step_s
     expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s
     if len(starts) == expected:
         return None
@@ -109,10 +109,3 @@ def _gap(sheet: DaySheet) -> Held | None:
             return Held(Reason.MIXED_SPACING, f"{len(lone)} hours stand among quarters")
     unit = "quarters" if step_s == QUARTER_S else "hours"
     return Held(Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}")
-
-
-def _step(sheet: DaySheet) -> int:
-    """Return the step between the quotes; for a single quote it is the day's market time unit."""
-    if len({quote.ts for quote in sheet.quotes}) < 2:  # noqa: PLR2004
-        return market_time_unit(sheet.day)
-    return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in sheet.quotes) else QUARTER_S

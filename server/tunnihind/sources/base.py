@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import Zone, day_end, day_start, delivery_day
+from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
 """The longest day has 100 quarters. A day with more quotes is refused anyway, so no more of them are kept."""
@@ -24,12 +24,14 @@ class Quote(NamedTuple):
 class DaySheet:
     """All quotes of one zone for one delivery day as one source gave them, in order of time and not yet checked.
 
-    `fault` says what of them could not be read; it is empty where everything could.
+    Their periods last `step_s` seconds each. `fault` says what of them could not be read; it is empty where everything
+    could.
     """
 
     source: str
     zone: Zone
     day: date
+    step_s: int
     quotes: tuple[Quote, ...]
     fault: str = ""
 
@@ -124,11 +126,14 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
         start = end + timedelta(days=1)
 
 
-def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date) -> list[DaySheet]:
+def day_sheets(
+    source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
+) -> list[DaySheet]:
     """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`; others are dropped.
 
     A quote that comes twice is kept once. Two prices for one period are both kept, so that the day is refused.
-    Of a day with far too many quotes only the first are kept.
+    Of a day with far too many quotes only the first are kept. A source whose answers don't say their `step_s` gives
+    hours for a day where all prices stand at a full hour.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -136,8 +141,16 @@ def day_sheets(source: str, zone: Zone, quotes: Iterable[Quote], first: date, la
         low = bisect_left(ordered, (day_start(day),))
         high = bisect_left(ordered, (day_end(day),))
         if low < high:
-            sheets.append(DaySheet(source, zone, day, tuple(ordered[low : min(high, low + _MOST_QUOTES)])))
+            found = tuple(ordered[low : min(high, low + _MOST_QUOTES)])
+            sheets.append(DaySheet(source, zone, day, step_s or unsaid_step(day, found), found))
     return sheets
+
+
+def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
+    """Return the step of a day's prices where the answer does not say it; of fewer than two, the market time unit."""
+    if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
+        return market_time_unit(day)
+    return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
 
 
 def with_faults(
@@ -150,7 +163,7 @@ def with_faults(
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:
         for day in _doubtful_days(fault, first, last):
-            sheet = by_day.get(day) or DaySheet(source, zone, day, ())
+            sheet = by_day.get(day) or DaySheet(source, zone, day, market_time_unit(day), ())
             by_day[day] = replace(sheet, fault=sheet.fault or fault.problem)
     return [by_day[day] for day in sorted(by_day)]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
+from tunnihind.market import Market
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.sources.elering import EleringPrices
@@ -24,7 +25,12 @@ class Sources:
 
 
 def configured(
-    settings: Settings, session: ClientSession, clock: Clock, *, forecast_zones: Sequence[str] = tuple(AREAS)
+    settings: Settings,
+    market: Market,
+    session: ClientSession,
+    clock: Clock,
+    *,
+    forecast_zones: Sequence[str] = tuple(AREAS),
 ) -> Sources:
     """Return the sources that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
 
@@ -37,12 +43,12 @@ def configured(
         covariates.append(OpenMeteo(session, *urls, clock=clock))
     if settings.entsoe_token:
         platform = EntsoePlatform(session, settings.entsoe_url, settings.entsoe_token, clock=clock)
-        prices.append(EntsoePrices(platform))
+        prices.append(EntsoePrices(platform, market.zones))
         covariates.append(EntsoeForecasts(platform, forecast_zones))
     return Sources(tuple(prices), tuple(covariates))
 
 
 def demo(clock: Clock) -> Sources:
     """Return the simulated market, which needs no network."""
-    market = Simulated(clock=clock)
-    return Sources((market,), (market,))
+    simulated = Simulated(clock=clock)
+    return Sources((simulated,), (simulated,))

@@ -3,8 +3,8 @@
 It needs no key and gives all four zones in one answer.
 
 `GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year; rows carry unix
-seconds. They are quarters since delivery day 2025-10-01, and hours before. An answer does not say which:
-`settling.sheet` infers it.
+seconds. They are quarters since delivery day 2025-10-01, and hours before. An answer does not say
+which: `day_sheets` looks.
 """
 
 from datetime import date

@@ -7,7 +7,7 @@ are never mixed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -15,7 +15,7 @@ from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.market import ESTONIA, ZONES, Zone, day_end, day_start
+from tunnihind.market import Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, days, spans, with_faults
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
@@ -75,17 +75,18 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of prices."""
+    """ENTSO-E as a source of the prices of some zones; it is of no use without the first one's."""
 
     name = SOURCE
 
-    def __init__(self, platform: EntsoePlatform) -> None:
+    def __init__(self, platform: EntsoePlatform, zones: Sequence[Zone]) -> None:
         self._platform = platform
+        self._zones = zones
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError.
 
-        Each zone is a request of its own. The source has failed where Estonia's request fails or no zone can be read.
+        Each zone is a request of its own. The source has failed where the first one fails or no zone can be read.
         Any other problem of a zone is the fault of its own sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
@@ -93,17 +94,17 @@ class EntsoePrices:
     async def _all_zones(self, first: date, last: date) -> list[DaySheet]:
         sheets: list[DaySheet] = []
         failures: list[SourceError] = []
-        for zone in ZONES:
+        for zone in self._zones:
             try:
                 sheets += await self._zone_prices(zone, first, last)
             except SourceError as error:
                 failures.append(error)
-                if zone == ESTONIA.zone and not isinstance(error, BadAnswer):
+                if zone == self._zones[0] and not isinstance(error, BadAnswer):
                     raise
                 sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
                     break  # the other zones would fail in the same way
-        if len(failures) == len(ZONES):
+        if len(failures) == len(self._zones):
             raise failures[0]
         return sheets
 
@@ -128,20 +129,20 @@ def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: da
             for period in one.periods:
                 quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known())
     by_step = {
-        step_s: {sheet.day: sheet for sheet in day_sheets(SOURCE, zone, found, first, last)}
+        step_s: {sheet.day: sheet for sheet in day_sheets(SOURCE, zone, found, first, last, step_s)}
         for step_s, found in quotes.items()
     }
     chosen = []
     for day in days(first, last):
         steps = [step_s for step_s, sheets in by_step.items() if day in sheets]
         if steps:
-            best = max(steps, key=lambda step_s: (_covered_s(by_step[step_s][day], step_s), -step_s))
+            best = max(steps, key=lambda step_s: (_covered_s(by_step[step_s][day]), -step_s))
             chosen.append(by_step[best][day])
     return chosen
 
 
-def _covered_s(sheet: DaySheet, step_s: int) -> int:
-    return len({quote.ts for quote in sheet.quotes}) * step_s
+def _covered_s(sheet: DaySheet) -> int:
+    return len({quote.ts for quote in sheet.quotes}) * sheet.step_s
 
 
 def _is_day_ahead(series: TimeSeries) -> bool:

@@ -19,8 +19,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
-from tunnihind.errors import BadAnswer
-from tunnihind.foreign_text import one_line
+from tunnihind.errors import BadAnswer, one_line
 from tunnihind.market import HOUR_S, QUARTER_S
 
 SOURCE: Final = "entsoe"

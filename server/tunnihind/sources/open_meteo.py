@@ -28,7 +28,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.sources.base import BackFill, Cadence, days
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
-from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 _LOG: Final = logging.getLogger(__name__)
 

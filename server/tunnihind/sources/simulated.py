@@ -21,7 +21,7 @@ from tunnihind.market import (
 from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
 from tunnihind.sources.open_meteo import FORECAST_DAYS
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.sources.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 LEAD_DAYS: Final = range(1, 8)
 
@@ -100,7 +100,7 @@ class Simulated:
             quotes = [Quote(*quote) for quote in zip(starts.tolist(), row.tolist(), strict=True)]
             for day in delivery_days:
                 low, high = ((edge - int(starts[0])) // step_s for edge in (day_start(day), day_end(day)))
-                sheets.append(DaySheet(self.name, zone, day, tuple(quotes[low:high])))
+                sheets.append(DaySheet(self.name, zone, day, step_s, tuple(quotes[low:high])))
         return sheets
 
 

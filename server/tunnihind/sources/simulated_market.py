@@ -14,12 +14,13 @@ Everything is a pure function of time and a seed, for any instant from 1970 on. 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES, Zone
-from tunnihind.sources.weather_points import POINTS, WeatherPoint, WeatherVariable
+from tunnihind.market import DAY_S, HARMONISED_LIMITS, HOUR_S, QUARTER_S, ZONES, Zone
+from tunnihind.weather_points import POINTS, WeatherPoint, WeatherVariable
 
 _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
@@ -29,7 +30,10 @@ _SOLSTICE_S: Final = -10 * DAY_S
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
-# Load by the hour of the Estonian clock, as a share of the day's mean.
+_CLOCK: Final = ZoneInfo("Europe/Tallinn")
+"""All four zones live by it."""
+
+# Load by the hour of that clock, as a share of the day's mean.
 _LOAD_SHAPE: Final = (
     *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
     *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
@@ -153,7 +157,7 @@ class SimulatedMarket:
             supply = np.interp(share * baltic + (1 - share) * finnish, _RESIDUAL, _EUR_MWH)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
             rounded = np.round(level * supply + common + own, 2)
-            prices[zone] = np.clip(rounded, ESTONIA.limits.floor, ESTONIA.limits.cap) + 0.0
+            prices[zone] = np.clip(rounded, HARMONISED_LIMITS.floor, HARMONISED_LIMITS.cap) + 0.0
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
@@ -200,10 +204,10 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load of a mild day as a share of its mean, by the Estonian clock, shape (n,)."""
+    """Return the load of a mild day as a share of its mean, by the zones' clock, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # The day of a clock change has one offset, that of its noon.
-    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(ESTONIA.clock) for day in days.tolist()]
+    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
     weekday = (local // DAY_S + 3) % 7

@@ -31,8 +31,16 @@ from yarl import URL
 
 from tunnihind import __version__
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable, TokenRefused
-from tunnihind.foreign_text import one_line, without
+from tunnihind.errors import (
+    BadAnswer,
+    RateLimited,
+    SourceError,
+    SourceRefused,
+    SourceUnreachable,
+    TokenRefused,
+    one_line,
+    without,
+)
 
 _LOG: Final = logging.getLogger(__name__)
 

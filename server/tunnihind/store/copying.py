@@ -18,7 +18,7 @@ from tunnihind.errors import StoreError
 from tunnihind.store.address import parsed
 from tunnihind.store.database import Database
 from tunnihind.store.revision import current, upgrade
-from tunnihind.store.rows import Rows
+from tunnihind.store.rows import TableRows
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
@@ -95,7 +95,7 @@ class Digest:
             yield row
 
 
-def _fill(rows: Rows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
+def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
     """Insert a table's sound rows, a few in memory at a time; return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
     # Closed here, so that no cursor is left when the writing fails: its connection would be gone before it.
@@ -106,7 +106,7 @@ def _fill(rows: Rows[Any, Any], snapshot: Connection, connection: Connection, sh
     return digest
 
 
-def _compare(rows: Rows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
+def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
     """Read all of a table of the copy, and compare it with what was read from the source. Raises StoreError."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:

@@ -18,7 +18,7 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_series, unpack_series
-from tunnihind.store.rows import DAMAGE, EARLIEST, LATEST, Cells, Hour, Instant, Plain, Rows, Shape
+from tunnihind.store.rows import DAMAGE, EARLIEST, LATEST, Cells, Hour, Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import covariates as table
 from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
@@ -29,7 +29,7 @@ type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns which issues of a covariate need not be kept, given by their instant, with the start of their run."""
 
-type _Rows = Rows[_Row, tuple[str, IssuedSeries]]
+type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
@@ -43,7 +43,7 @@ class CovariateBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _Row, _named, database.damage)
+        self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Keep series; one of the same name, lead and issue is merged into. Return how many values were new.
@@ -169,7 +169,7 @@ class CovariateBook:
             return removed
 
 
-class _Row(Shape):
+class _CovariateRow(Shape):
     """A row of the table."""
 
     name: Plain
@@ -209,7 +209,7 @@ def _last_issue(series: IssuedSeries) -> int:
     return series.issued_ts + (max(series.values.size - 1, 0) * HOUR_S if series.lead_s else 0)
 
 
-def _named(rows: Sequence[_Row]) -> list[tuple[str, IssuedSeries]]:
+def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """Return the names and the series that rows hold. Raises ValueError where one is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Short integers, as all others are, can't be so high.

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Number, Plain, Rows, Shape, singly
+from tunnihind.store.rows import Instant, Number, Plain, Shape, TableRows, singly
 from tunnihind.store.schema import source_health as table
 
 
@@ -31,7 +31,7 @@ class SourceHealth:
     status: int | None = None
 
 
-class _Row(Shape):
+class _HealthRow(Shape):
     """A row of the table."""
 
     source: Plain
@@ -43,7 +43,7 @@ class _Row(Shape):
     status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None
 
 
-def _health(row: _Row) -> SourceHealth:
+def _health(row: _HealthRow) -> SourceHealth:
     return SourceHealth(*astuple(row))
 
 
@@ -52,7 +52,7 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = Rows(table, _Row, singly(_health), database.damage)
+        self.rows = TableRows(table, _HealthRow, singly(_health), database.damage)
 
     def succeeded(self, source: str, at: int) -> bool:
         """Note a good answer; return whether it ends a row of failures. Raises StoreError."""

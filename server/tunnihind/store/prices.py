@@ -16,7 +16,7 @@ from tunnihind.forecast.known import PriceArchive
 from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.database import Database
 from tunnihind.store.packing import HIGHEST_PRICE
-from tunnihind.store.rows import DAMAGE, EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Rows, Shape, Step
+from tunnihind.store.rows import DAMAGE, EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Shape, Step, TableRows
 from tunnihind.store.schema import prices as table
 from tunnihind.store.schema import runs
 from tunnihind.store.scores import forget_since
@@ -76,7 +76,7 @@ class PriceBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _Row, list, database.damage)
+        self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Keep new prices and corrections, each span of time in one transaction. Raises StoreError.
@@ -219,7 +219,7 @@ class PriceBook:
         }
 
 
-class _Row(Shape):
+class _PriceRow(Shape):
     """A row of the table."""
 
     zone: Zone

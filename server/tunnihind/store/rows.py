@@ -111,7 +111,7 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
     return lambda rows: map(make, rows)
 
 
-class Rows[Row: Shape, Found]:
+class TableRows[Row: Shape, Found]:
     """A table's rows, made into what they stand for, many at a time: that is much faster than one by one."""
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import SCENARIOS, Run, RunPair, Scenarios
+from tunnihind.forecast.run import SCENARIOS, Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
@@ -23,7 +23,19 @@ from tunnihind.store.packing import (
     unpack_percentiles,
     unpack_text,
 )
-from tunnihind.store.rows import EARLIEST, LATEST, Hour, Instant, Number, Plain, Rows, Shape, Step, from_json, singly
+from tunnihind.store.rows import (
+    EARLIEST,
+    LATEST,
+    Hour,
+    Instant,
+    Number,
+    Plain,
+    Shape,
+    Step,
+    TableRows,
+    from_json,
+    singly,
+)
 from tunnihind.store.schema import runs as table
 from tunnihind.store.schema import scenarios as scenarios_table
 from tunnihind.store.state import StateBook
@@ -46,11 +58,11 @@ class RunArchive:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _Fields, singly(_row), database.damage)
+        self.rows = TableRows(table, _Fields, singly(_row), database.damage)
 
-    def add_pair(self, runs: RunPair) -> None:
+    def add_pair(self, runs: Runs) -> None:
         """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
-        self.add(runs.hours, runs.quarters, scenarios=runs.scenarios)
+        self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
         """Keep runs, all of them or none. Scenarios given are kept in place of those kept before. Raises StoreError."""
@@ -113,7 +125,7 @@ class RunArchive:
         return None if found is None else _InFull(number, found)
 
 
-def _delete(connection: Connection, ids: Sequence[int], all_rows: Rows[_Fields, _Row]) -> int:
+def _delete(connection: Connection, ids: Sequence[int], all_rows: TableRows[_Fields, _RunRow]) -> int:
     staying = table.c.repeats.in_(ids), table.c.id.not_in(ids)
     rows = {row.id: row for row in all_rows.read(connection, *staying, order_by=(table.c.id,))}
     heirs: dict[int | None, _InFull] = {}
@@ -173,7 +185,7 @@ def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
     return replace(run, p10=begun[0], p50=begun[1], p90=begun[2])
 
 
-class _Row(NamedTuple):
+class _RunRow(NamedTuple):
     """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
 
     id: int
@@ -186,18 +198,18 @@ class _Row(NamedTuple):
     new: tuple[Floats, Floats, Floats] | None
 
 
-def _row(one: _Fields) -> _Row:
+def _row(one: _Fields) -> _RunRow:
     """Return what a row holds. Raises ValueError."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     if one.repeats is not None:
-        return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
+        return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
     if one.inputs is None:
         raise ValueError("it neither has inputs nor repeats another run")
     inputs: dict[str, Any] = from_json(unpack_text(one.inputs, "inputs"), dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
+    return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
 
 class _Fields(Shape):
@@ -216,7 +228,7 @@ class _Fields(Shape):
     inputs: bytes | None
 
 
-def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Fields, _Row]) -> dict[int, Run]:
+def _resolved(connection: Connection, rows: Sequence[_RunRow], all_rows: TableRows[_Fields, _RunRow]) -> dict[int, Run]:
     """Return by id, in the order of the rows, the runs that they stand for."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
@@ -225,12 +237,14 @@ def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Fiel
     return {row.id: run for row, run in found if run is not None}
 
 
-def _read_in_full(connection: Connection, ids: Collection[int], all_rows: Rows[_Fields, _Row]) -> dict[int, Run]:
+def _read_in_full(
+    connection: Connection, ids: Collection[int], all_rows: TableRows[_Fields, _RunRow]
+) -> dict[int, Run]:
     found = all_rows.read(connection, table.c.id.in_(ids), table.c.repeats.is_(None)) if ids else ()
     return {row.id: row.in_full for row in found if row.in_full is not None}
 
 
-def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Fields, _Row]) -> Run | None:
+def _repeat(row: _RunRow, in_full: Mapping[int, Run], all_rows: TableRows[_Fields, _RunRow]) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
@@ -255,7 +269,7 @@ class ScenarioBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = Rows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
+        self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""

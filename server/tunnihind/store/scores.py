@@ -21,7 +21,7 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
-from tunnihind.store.rows import YEARS, Hour, Instant, Plain, Rows, Shape, Step, singly
+from tunnihind.store.rows import YEARS, Hour, Instant, Plain, Shape, Step, TableRows, singly
 from tunnihind.store.schema import backtest_forecasts as past_days
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
@@ -43,7 +43,7 @@ class ScoreBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _Row, singly(_row), database.damage)
+        self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Keep a zone's scores. They replace what was kept of their days; all others stay. Raises StoreError."""
@@ -100,7 +100,7 @@ def _cells(day: DayScores) -> dict[str, Any]:
     }
 
 
-class _Row(Shape):
+class _ScoreRow(Shape):
     """A row of the table."""
 
     zone: Zone
@@ -111,7 +111,7 @@ class _Row(Shape):
     figures: bytes
 
 
-def _row(row: _Row) -> DayScores:
+def _row(row: _ScoreRow) -> DayScores:
     """Return the scores that a row holds. Raises ValueError."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
@@ -150,7 +150,7 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(past_days, _ForecastRow, singly(_forecast), database.damage)
+        self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
         """Return a model's forecasts of a series by their instant. Raises StoreError."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Plain, Rows, Shape, from_json, singly
+from tunnihind.store.rows import Instant, Plain, Shape, TableRows, from_json, singly
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
@@ -42,7 +42,7 @@ class StateBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = Rows(table, _Fact, singly(partial(_value, Any)), database.damage)
+        self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
         """Return a fact of a shape, None where it was never written or is damaged. Raises StoreError."""
@@ -160,7 +160,7 @@ class StateBook:
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         make = singly(partial(_value, shape))
-        return Rows(table, _Fact, make, self._database.damage).first(connection, table.c.key == key)
+        return TableRows(table, _Fact, make, self._database.damage).first(connection, table.c.key == key)
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)

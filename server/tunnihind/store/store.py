@@ -16,7 +16,7 @@ from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
-from tunnihind.store.rows import END_HOUR, DamageLog, Rows
+from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
 from tunnihind.store.runs import RunArchive, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -85,7 +85,7 @@ class Store:
         """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
-    def tables(self) -> Sequence[Rows[Any, Any]]:
+    def tables(self) -> Sequence[TableRows[Any, Any]]:
         """Return all tables but that of leases."""
         books = (
             self.prices,

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, delete
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Rows, Shape, from_json, singly
+from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Shape, TableRows, from_json, singly
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
 
@@ -47,7 +47,7 @@ class WitnessBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _Row, singly(_witness), database.damage)
+        self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
         """Keep what sources say; `is_news` where what is held back has changed. Raises StoreError."""
@@ -118,7 +118,7 @@ def days_in_words(days: Collection[tuple[str, date]]) -> str:
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
 
 
-class _Row(Shape):
+class _WitnessRow(Shape):
     """A row of the table."""
 
     source: Plain
@@ -131,7 +131,7 @@ class _Row(Shape):
     detail: Plain
 
 
-def _witness(row: _Row) -> Witness:
+def _witness(row: _WitnessRow) -> Witness:
     """Return what a row holds. Raises ValueError."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")

@@ -12,8 +12,7 @@ from typing import Final
 from aiohttp import web
 from rjsmin import jsmin
 
-from tunnihind.api.http.headers import NOTHING_ALLOWED
-from tunnihind.api.http.negotiation import Coding, accepted_coding
+from tunnihind.api.http.headers import NOTHING_ALLOWED, Coding, accepted_coding
 from tunnihind.api.http.representation import Representation, reply, unchanging
 
 _LOG: Final = logging.getLogger(__name__)

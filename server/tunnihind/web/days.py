@@ -1,19 +1,19 @@
-"""The days from today on: what each costs on average, at its cheapest and at its dearest, and how certain that is."""
+"""The days: what each costs from today on and how certain that is, and the calendar of hours tinted by their prices."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
-from statistics import fmean
+from statistics import fmean, quantiles
 from typing import Final, Literal
 
 import numpy as np
 
 from tunnihind.forecast.run import Scenarios
 from tunnihind.market import HOUR_S, floor_hour, market_price
-from tunnihind.web.display import Display
-from tunnihind.web.periods import PricedPeriod
+from tunnihind.web.display import Display, PricedPeriod
 
 _LIKELY: Final = (0.1, 0.9)
 """The percentiles of a likely range."""
@@ -150,3 +150,71 @@ def _mean_range(
 def _on_paths(hour: int, scenarios: Scenarios) -> bool:
     _, hours = scenarios.eur_mwh.shape
     return hour in range(scenarios.start_ts, scenarios.start_ts + hours * HOUR_S, HOUR_S)
+
+
+_PAST_DAYS: Final = 7
+_TINTS: Final = 6
+_CLOCK_HOURS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One hour with its periods: itself, or its quarters.
+
+    The tint of each goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero.
+    """
+
+    ts: int
+    periods: tuple[PricedPeriod, ...]
+    tints: tuple[int | None, ...]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no price of the hour is a forecast."""
+        return all(period.settled is not None for period in self.periods)
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """One day. A clock hour has one cell, none where spring leaves it out, and two where autumn repeats it."""
+
+    day: date
+    name: DayName
+    is_past: bool
+    periods: tuple[PricedPeriod, ...]
+    clock_hours: tuple[tuple[GridCell, ...], ...]
+
+
+def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
+    """Lay out today and the days after it, then the past week, the latest day first."""
+    shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
+    bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
+    order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
+    return tuple(
+        GridRow(day, day_name(day, today), day < today, tuple(shown[day]), _clock_hours(shown[day], bounds, display))
+        for day in order
+    )
+
+
+def _clock_hours(
+    periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display
+) -> tuple[tuple[GridCell, ...], ...]:
+    clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
+    for cell in _cells(periods, bounds, display):
+        clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
+    return tuple(tuple(same) for same in clock_hours)
+
+
+def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display) -> Iterator[GridCell]:
+    for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
+        of_hour = tuple(group)
+        yield GridCell(hour, of_hour, tuple(_tint(display.shown(period), bounds) for period in of_hour))
+
+
+def _bounds(prices: Sequence[float]) -> list[float]:
+    """Return the prices between the tints, so that each tint has the same number of periods."""
+    return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
+
+
+def _tint(price: float, bounds: Sequence[float]) -> int | None:
+    return None if price < 0 else bisect_right(bounds, price)

@@ -1,18 +1,111 @@
-"""How prices and instants are written on a page, in its reader's language, unit, VAT and time zone."""
+"""The periods of a page, and how it writes prices and instants in its reader's language, unit, VAT and time zone."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
-from typing import Final
+from typing import Final, Literal, get_args
 
-from tunnihind.api.openapi.words import vat_text
-from tunnihind.market import ESTONIA, consumer_price, market_price
-from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod
+from tunnihind.api.openapi.document import vat_text
+from tunnihind.api.periods import ServedPeriods
+from tunnihind.api.served_data import Percentiles
+from tunnihind.market import ESTONIA, VatRates, consumer_price, market_price, vat_rate_at
+from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
-from tunnihind.web.vat import Vat
+
+Level = Literal["very_low", "low", "normal", "high", "very_high"]
+_LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class PricedPeriod:
+    """A period with a settled price, a forecast or both, EUR/MWh without VAT as the API serves them."""
+
+    ts: int
+    settled: float | None
+    forecast: Percentiles | None
+
+    @property
+    def eur_mwh(self) -> float:
+        """The settled price or else the forecast's median."""
+        return self.percentiles.p50 if self.settled is None else self.settled
+
+    @property
+    def percentiles(self) -> Percentiles:
+        """The forecast. Raises ValueError where there is none."""
+        if self.forecast is None:
+            raise ValueError(f"period {self.ts} has no forecast")
+        return self.forecast
+
+
+def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
+    """Return the periods that are served, ascending, by their start."""
+    prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
+    percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
+    return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
+
+
+def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
+    """Tell which fifth of a day each of its periods is in, by the price that is shown of it.
+
+    It is the rule of the Home Assistant integration. Equal prices share the middle of their places, so a day of one
+    price is normal throughout.
+    """
+    prices = sorted(map(price, periods))
+
+    def level(own: float) -> Level:
+        middle = (bisect_left(prices, own) + bisect_right(prices, own)) / 2 / len(prices)
+        return _LEVELS[min(int(middle * len(_LEVELS)), len(_LEVELS) - 1)]
+
+    return {period.ts: level(price(period)) for period in periods}
+
+
+def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
+    """Group periods by the day that each belongs to, in order."""
+    grouped: dict[Day, list[PricedPeriod]] = {}
+    for ts, period in periods.items():
+        grouped.setdefault(days[ts], []).append(period)
+    return grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Vat:
+    """A choice and what it means.
+
+    `rates` are the rates of the prices shown. `choices` are all choices there are, with their rates of today.
+    """
+
+    choice: VatChoice
+    rates: VatRates
+    choices: Mapping[VatChoice, float]
+
+    @property
+    def today(self) -> float:
+        """The chosen rate of today."""
+        return self.choices[self.choice]
+
+    def rate(self, ts: int) -> float:
+        """Return the rate that applies at an instant."""
+        return vat_rate_at(self.rates, ts)
+
+
+def vat_shown(options: PageOptions, api_rate: float, now: int) -> Vat:
+    """Return what the reader chose: else the law's rate in cents and in a household's price, and none in EUR/MWh.
+
+    A rate of the API's that is no VAT at all or the law's of today is no choice of its own.
+    """
+    lawful = vat_rate_at(ESTONIA.vat_by_law, now)
+    choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
+    choice = options.vat or ("law" if options.unit == "kwh" or options.tariff else "none")
+    if api_rate in {0.0, lawful}:
+        del choices["api"]
+        if choice == "api":
+            choice = "law" if api_rate else "none"
+    rates = ESTONIA.vat_by_law if choice == "law" else ((0, choices[choice]),)
+    return Vat(choice, rates, choices)
+
 
 _CENTS: Final = 100
 

@@ -12,8 +12,7 @@ from operator import itemgetter
 from typing import Final, Literal
 
 from tunnihind.market import ESTONIA, HOUR_S, floor_hour
-from tunnihind.web.display import Display
-from tunnihind.web.periods import Level, PricedPeriod
+from tunnihind.web.display import Display, Level, PricedPeriod
 from tunnihind.web.tariff import is_night
 
 _SIZE: Final = 1000

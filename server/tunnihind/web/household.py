@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tunnihind.market import ESTONIA
-from tunnihind.web.display import Display
-from tunnihind.web.periods import PricedPeriod
-from tunnihind.web.rates import FEES, PRICE_LIST, READ_ON, nearest_entry
-from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, Tariff
+from tunnihind.web.display import Display, PricedPeriod
+from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, Tariff, nearest_entry
 
 
 @dataclass(frozen=True, slots=True)

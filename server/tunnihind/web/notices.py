@@ -1,14 +1,42 @@
-"""What the reader has to know of the data before trusting it: what is missing, old or not real, and how fresh it is."""
+"""What the reader has to know of the data before trusting it: what is missing, old or not real, and how fresh it is.
 
-from collections.abc import Iterator
+So also how each source last answered, and why there are no prices while there are none.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Final, Literal
 
 from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
+from tunnihind.errors import SourceFault
 from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, floor_hour
 from tunnihind.web.display import Display
+from tunnihind.web.texts import Texts
+
+type Fault = SourceFault | Literal["unknown"]
+"""Unknown is a kind that only another version of the server knows."""
+
+_OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
+_NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
+
+_UNASKED_AFTER_S: Final = 12 * HOUR_S
+"""The weather is asked for least often, with each run of its model, every six hours: after twice that nobody asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """When a source last gave a usable answer (unix seconds), and why it hasn't since; `status` is that of HTTP.
+
+    A source's own words stay in the log and in `tunnihind status`: they may name machines of the operator's network.
+    """
+
+    name: str
+    answered_ts: int | None
+    fault: Fault | None
+    status: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +65,11 @@ def of_data(
     """Say plainly what is missing or old as of `now`, unix seconds, by the same measure as `/readyz`."""
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
-    if floor_hour(now) not in data.settled:
+    if floor_hour(now) not in data.hours.settled:
         # Where nothing is shown instead, the place of the price says that it isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
-    elif not doubts and awaits_tomorrow(data, now) and is_late(now):
+    elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
         yield _notice("late", display)
     for day, doubt in doubts:
         yield _notice(doubt, display, day=display.texts.short_date(day))
@@ -61,7 +89,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
     held = [one for one in data.held if one.zone == ESTONIA.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
         differ = any(one.day == day and one.reason == "disagreement" for one in held)
-        if day_start(day) not in data.settled:
+        if day_start(day) not in data.hours.settled:
             yield day, "disputed" if differ else "held"
         elif differ and (ESTONIA.zone, day) in data.unconfirmed:
             yield day, "contested"
@@ -72,8 +100,8 @@ def freshness(data: ServedData, display: Display) -> Iterator[str]:
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S))
-    if data.run is not None:
-        yield texts("fresh.forecast", moment=display.moment(data.run.made_at))
+    if data.made_at is not None:
+        yield texts("fresh.forecast", moment=display.moment(data.made_at))
     if data.last_refresh is not None:
         yield texts("fresh.checked", moment=display.moment(data.last_refresh))
 
@@ -81,3 +109,55 @@ def freshness(data: ServedData, display: Display) -> Iterator[str]:
 def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str | int) -> Notice:
     texts = display.texts
     return Notice(texts(f"notice.{name}", **gaps), texts(f"notice.{name}.brief", **gaps), is_warning)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One source: what it gives, and since when it does or doesn't."""
+
+    name: str
+    state: str
+    is_failing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Emptiness:
+    """Why there are no prices, and what the operator can do about it."""
+
+    reason: str
+    advice: tuple[str, ...]
+
+
+def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
+    """Return a line for each source as of `now`, unix seconds."""
+    return tuple(_line(source, now, display) for source in sources)
+
+
+def why_empty(sources: Sequence[SourceState], texts: Texts, *, pipeline_expected: bool, mode: Mode) -> Emptiness:
+    """Say why a server knows no prices at all."""
+    of_prices = [source for source in sources if source.name in _OF_PRICES]
+    faults = [source.fault for source in of_prices if source.fault]
+    if of_prices and len(faults) == len(of_prices):
+        advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
+        return Emptiness(texts("empty.failing"), advice)
+    if mode == "rehearsal":
+        why = "rehearsal"
+    elif of_prices:
+        why = "held"
+    else:
+        why = "starting" if pipeline_expected else "passing"
+    return Emptiness(texts(f"empty.{why}"), (texts(f"empty.do.{why}"),))
+
+
+def _line(source: SourceState, now: int, display: Display) -> SourceLine:
+    texts = display.texts
+    name = texts(f"source.{source.name}") if source.name in _NAMED else source.name
+    moment = None if source.answered_ts is None else display.moment(source.answered_ts)
+    if source.fault is None:
+        is_asked = now - (source.answered_ts or 0) <= _UNASKED_AFTER_S
+        return SourceLine(
+            name, texts("source.ok" if is_asked else "source.old", moment=moment), is_failing=not is_asked
+        )
+    fault = texts(f"source.{source.fault}", status=source.status)
+    state = texts("source.never" if moment is None else "source.failing", fault=fault, moment=moment)
+    return SourceLine(name, state, is_failing=True)

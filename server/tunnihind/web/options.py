@@ -6,10 +6,9 @@ from functools import lru_cache
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
-from tunnihind.api.http.negotiation import weighted_members
+from tunnihind.api.http.headers import weighted_members
 from tunnihind.market import HOUR_S, QUARTER_S
-from tunnihind.web.rates import NETWORK, Package
-from tunnihind.web.tariff import Tariff
+from tunnihind.web.tariff import NETWORK, Package, Tariff
 
 type Language = Literal["en", "et"]
 type Unit = Literal["kwh", "mwh"]

@@ -1,6 +1,8 @@
 """The pages: the dashboard, the accuracy of the forecast, and the API's reference; complete without a script."""
 
-from collections.abc import Callable
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -9,12 +11,11 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http.headers import HTML
-from tunnihind.api.http.negotiation import Coding, accepted_coding
+from tunnihind.api.http.headers import HTML, Coding, accepted_coding
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
-from tunnihind.api.openapi.words import vat_text
+from tunnihind.api.openapi.document import vat_text
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
@@ -22,12 +23,42 @@ from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
-from tunnihind.web.page_queue import PageQueue
-from tunnihind.web.rates import NETWORK
-from tunnihind.web.recipes import recipes
-from tunnihind.web.reference import Reference
-from tunnihind.web.summary import summarise
+from tunnihind.web.reference import Reference, recipes
+from tunnihind.web.summary import Surroundings, summarise
+from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
+
+MOST_WAITING: Final = 200
+"""So many different pages. At 15 to 40 ms each, the last one waits some seconds. A browser gives up after ten, and asks
+again in a minute."""
+
+
+class PageQueue:
+    """Lets pages be made in the order in which they were asked for."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._waiting = Counter[Hashable]()
+
+    async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
+        """Return what `make` returns, called when it is its turn; None where too many other pages are waiting already.
+
+        The same `key` stands for the same page: however many wait for that, it takes the room of one. All open pages
+        ask at the same second, just after the full hour.
+        """
+        if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
+            return None
+        self._waiting[key] += 1
+        try:
+            async with self._turn:
+                # The lock alone hands the turn on at once: what else has been asked for would wait for all pages.
+                await asyncio.sleep(0)
+                return make()
+        finally:
+            self._waiting[key] -= 1
+            if not self._waiting[key]:
+                del self._waiting[key]
+
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -131,14 +162,22 @@ class DashboardPage:
     """The dashboard, made at most once a minute, or when the data change, for each set of options that is asked for."""
 
     def __init__(
-        self, settings: Settings, snapshot: Snapshot, clock: Clock, *, pipeline_expected: bool, mode: Mode
+        self,
+        settings: Settings,
+        snapshot: Snapshot,
+        clock: Clock,
+        surroundings: Callable[[], Surroundings],
+        *,
+        pipeline_expected: bool,
+        mode: Mode,
     ) -> None:
         self._settings = settings
         self._snapshot = snapshot
         self._clock = clock
+        self._surroundings = surroundings
         self._pipeline_expected = pipeline_expected
         self._mode = mode
-        self._shown: tuple[ServedData, int] | None = None
+        self._shown: tuple[ServedData, Surroundings, int] | None = None
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
@@ -168,10 +207,9 @@ class DashboardPage:
 
         Raises StoreError before there is data.
         """
-        # By the data themselves: their version doesn't change with the weather, nor with how the sources are.
-        data, minute = self._snapshot.data, now // _MINUTE_S
-        if self._shown is None or self._shown[0] is not data or self._shown[1] != minute:
-            self._shown = data, minute
+        data, surroundings, minute = self._snapshot.data, self._surroundings(), now // _MINUTE_S
+        if self._shown is None or self._shown[0] is not data or self._shown[1:] != (surroundings, minute):
+            self._shown = data, surroundings, minute
             self._pages.clear()
             self._ready.clear()
         if now != self._second:
@@ -187,6 +225,7 @@ class DashboardPage:
                 now,
                 self._settings,
                 options,
+                self._surroundings(),
                 pipeline_expected=self._pipeline_expected,
                 mode=self._mode,
             )

@@ -10,28 +10,44 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
+from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
-from tunnihind.web.days import DaySummary, days_from
-from tunnihind.web.display import Display
+from tunnihind.web.accuracy import Score, score
+from tunnihind.web.days import DaySummary, GridRow, days_from, grid
+from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
 from tunnihind.web.drawing import Drawing, draw
-from tunnihind.web.grid import GridRow, grid
 from tunnihind.web.household import Household, explain
-from tunnihind.web.notices import Notice, freshness, of_data, of_mode
+from tunnihind.web.notices import (
+    Emptiness,
+    Notice,
+    SourceLine,
+    SourceState,
+    freshness,
+    of_data,
+    of_mode,
+    source_lines,
+    why_empty,
+)
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import outlook
-from tunnihind.web.outlook_words import sentences
-from tunnihind.web.periods import Level, PricedPeriod, by_day, levels, priced_periods
-from tunnihind.web.score import Score, score
-from tunnihind.web.sources import Emptiness, SourceLine, source_lines, why_empty
+from tunnihind.web.outlook import outlook, sentences
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
-from tunnihind.web.vat import vat_shown
-from tunnihind.web.weather_strip import WeatherStrip, weather_strip
+from tunnihind.web.weather import BalticWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
 """Days around now whose public holidays a page knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the dashboard shows besides the served data: the weather, None where none is fresh, and the sources."""
+
+    weather: BalticWeather | None = None
+    sources: tuple[SourceState, ...] = ()
+
+
+NO_SURROUNDINGS: Final = Surroundings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +93,7 @@ def summarise(
     now: int,
     settings: Settings,
     options: PageOptions,
+    surroundings: Surroundings = NO_SURROUNDINGS,
     *,
     pipeline_expected: bool = True,
     mode: Mode = "live",
@@ -101,13 +118,13 @@ def summarise(
         current_hour=hour,
         current=periods.get(current_ts),
         quarters=quarters if display.step_s == HOUR_S else (),
-        hour=PricedPeriod(hour, market_price(data.settled[hour]), None)
+        hour=PricedPeriod(hour, market_price(data.hours.settled[hour]), None)
         if quarters and display.step_s == QUARTER_S
         else None,
         following=periods.get(current_ts + display.step_s),
-        outlook=sentences(outlook(days, now, display, data.weather), days, now, display) if is_whole else (),
+        outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
         days=days_from(today, days, data.scenarios, display) if is_whole else (),
-        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(now),
+        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
         holidays=tuple(_holidays(now)),
         notices=(
@@ -122,12 +139,12 @@ def summarise(
         grid=grid(days, today, display) if is_whole else (),
         score=score(data, now, options) if is_whole else None,
         drawing=drawing,
-        weather=weather_strip(data.weather, drawing, display),
+        weather=weather_strip(surroundings.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
-        sources=source_lines(data.sources, now, display),
+        sources=source_lines(surroundings.sources, now, display),
         emptiness=None
         if periods
-        else why_empty(data.sources, display.texts, pipeline_expected=pipeline_expected, mode=mode),
+        else why_empty(surroundings.sources, display.texts, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 
@@ -150,9 +167,10 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
     """Return the four quarters of an hour with prices of their own, none where only the hour's price is known."""
     starts = range(hour, hour + HOUR_S, QUARTER_S)
-    if hour in data.known_by_hour or not all(ts in data.quarters for ts in starts):
+    quarters = data.of(QUARTER_S)
+    if hour in quarters.known_by_hour or not all(ts in quarters.settled for ts in starts):
         return ()
-    return tuple(PricedPeriod(ts, market_price(data.quarters[ts]), None) for ts in starts)
+    return tuple(PricedPeriod(ts, market_price(quarters.settled[ts]), None) for ts in starts)
 
 
 def _holidays(now: int) -> Iterator[str]:

@@ -1,20 +1,29 @@
 """What a household pays on top of the market's price: its supplier's margin, its network package, and the state's fees.
 
+Rates are those of the integration's table, `custom_components/tunnihind/prices/rates.json`: a wheel brings it along.
 Fees are in c/kWh without VAT where people read or enter them, and in EUR/MWh where they are added to a market price.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.forecast.known_days.calendar import is_holiday
+import msgspec
+
 from tunnihind.market import ESTONIA, HOUR_S, floor_hour
-from tunnihind.web.rates import FEES, NETWORK, Entry, Fee, NetworkRates, Package, nearest_entry
+from tunnihind.public_holidays import is_holiday
+
+type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
+"""A package of the network operator Elektrilevi, up to 63 A."""
+
+type Fee = Literal["balancing", "renewable", "security", "excise"]
+"""What is charged alike at all hours."""
 
 type Part = Literal["margin", "network"] | Fee
 type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
@@ -28,6 +37,60 @@ _DAY: Final = (time(7), time(22))
 _PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
 _MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
+
+
+class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
+    """What transmission costs at each time of the network's clock. None: the package has no peak."""
+
+    day: float
+    night: float
+    peak: float | None = None
+    rest_day_peak: float | None = None
+
+
+class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
+    """A rate that holds from `since` to `until`, both included; None: as far as is known.
+
+    `as_of` is when its source was read, `disputed` what another source gives.
+    """
+
+    rate: Rate
+    since: date
+    until: date | None = None
+    as_of: date
+    disputed: float | None = None
+
+
+class _Table(msgspec.Struct, frozen=True):
+    network: dict[Package, tuple[Entry[NetworkRates], ...]]
+    fees: dict[Fee, tuple[Entry[float], ...]]
+
+
+def _read_table() -> _Table:
+    installed = Path(__file__).with_name("rates.json")
+    in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/prices/rates.json"
+    return msgspec.json.decode((installed if installed.exists() else in_clone).read_bytes(), type=_Table)
+
+
+_TABLE: Final = _read_table()
+
+NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
+"""Transmission by package, oldest entry first."""
+
+FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
+"""What state and system operator charge, oldest entry first."""
+
+PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
+"""From when on the network's rates hold."""
+
+READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
+"""When the sources of the table were last read."""
+
+
+def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
+    """Return the entry of that day, or the last one before it; before all of them, the first."""
+    begun = [entry for entry in entries if entry.since <= day]
+    return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):

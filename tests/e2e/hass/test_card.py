@@ -9,7 +9,7 @@ from tests.support.hass.real_home import RealHome
 from tests.support.machine.node import modules
 from tunnihind.market import HOUR_S, QUARTER_S
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(300)
 
 
 async def shown_price(page: Page) -> float:

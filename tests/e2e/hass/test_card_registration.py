@@ -13,7 +13,7 @@ from tests.support.hass.https import https_front
 from tests.support.hass.pages import opened, owner_s_browser
 from tests.support.hass.real_home import RealHome
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 FROM_A_FILE = "/of-a-file/prices"
 """A dashboard that is written in YAML."""

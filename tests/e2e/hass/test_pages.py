@@ -5,7 +5,7 @@ import pytest
 from tests.support.hass.pages import device_pages, opened, owner_s_browser
 from tests.support.hass.real_home import RealHome
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 async def test_the_pages_of_the_devices_show_prices_and_the_window(real_home: RealHome) -> None:

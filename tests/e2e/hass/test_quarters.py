@@ -1,14 +1,19 @@
-"""A home that turns to billing by the quarter, in a real Home Assistant and beside a real server."""
+"""A home that turns to billing by the quarter on the eve of a day of 100, in a real Home Assistant by a real server."""
 
 from datetime import datetime
 
 import pytest
 
-from tests.support.hass.quarter_day import bill_by_quarter
+from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
-from tunnihind.market import QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
+
+BEGINS = "2026-10-24T20:00:00Z"
+"""23:00 in Tallinn, an hour before the day on which the clocks go back."""
+REPEATED_TS = round(datetime.fromisoformat("2026-10-25T03:00:00+03:00").timestamp())
+"""When the hour begins that comes twice."""
 
 
 async def test_prices_go_by_the_quarter_once_the_household_says_so(real_home: RealHome) -> None:
@@ -29,3 +34,10 @@ async def test_prices_go_by_the_quarter_once_the_household_says_so(real_home: Re
     following = await real_home.hass.state(await real_home.entity("next_quarter_price"))
     assert following is not None
     assert following.number == told[quarter + QUARTER_S]
+
+
+async def test_each_quarter_around_the_repeated_hour_shows_the_price_the_server_has(real_home: RealHome) -> None:
+    shown, served = await live_quarters(real_home, REPEATED_TS - HOUR_S, REPEATED_TS + 3 * HOUR_S)
+    assert len(shown) == 16
+    assert shown == served
+    assert len(set(shown.values())) > 8, "the prices go by the hour"

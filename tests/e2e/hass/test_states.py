@@ -12,7 +12,7 @@ from tests.support.hass.real_home import RealHome
 from tests.support.machine.processes import UNREACHABLE_URL, until
 from tunnihind.market import HOUR_S
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture

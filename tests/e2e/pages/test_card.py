@@ -173,7 +173,7 @@ def household() -> tuple[int, dict[str, Any]]:
             "entity_id": f"binary_sensor.{name.lower().replace(' ', '_')}_window",
             "name": name,
             "status": "planned",
-            "windows": [{"pieces": [[start, start + 7200], [start + 4 * 3600, start + 5 * 3600]]}],
+            "windows": [[[start, start + 7200], [start + 4 * 3600, start + 5 * 3600]]],
         }
         for name, start in starts.items()
     ]
@@ -668,6 +668,8 @@ async def test_the_size_that_is_asked_for_counts_title_selling_price_and_banner(
         assert await page.evaluate("updates") == 1, "Home Assistant asks again only if it hears of it"
         await card(page).evaluate("card => card.setConfig({ title: 'Price', show_selling: true })")
         assert await card(page).evaluate(rows) == 9
+        await page.evaluate("tell({ state: 'stopped' })")
+        assert await card(page).evaluate(rows) == 8, "a message stands in place of prices and their banner"
 
 
 async def test_the_badge_of_a_demo_stays_in_its_place_whatever_is_read(browser: Browser) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
 from tests.support.api.api_server import HOUR, RunningServer, Serve
@@ -32,13 +33,13 @@ def quarter(ts: int) -> float:
     return sample_views.shaped(ts, sample_views.price(ts // HOUR_S * HOUR_S))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def lower(serve: Serve) -> RunningServer:
     """Return a server of an ordinary day whose API reckons with 22% VAT, when the law says 24."""
     return await serve(sample_views.ordinary())
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def visitor(browser: Browser, lower: RunningServer) -> AsyncIterator[WatchedPage]:
     """Return a page of a browser that has never been there."""
     async with open_page(browser, address_of(lower)) as seen:

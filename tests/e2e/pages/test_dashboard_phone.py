@@ -1,12 +1,11 @@
 """The dashboard on phones, in a real browser: what is seen first, and that everything has room."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
+from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view, with_series
 from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, address_of, open_page
 from tunnihind.api.served_data import Percentiles
@@ -38,7 +37,7 @@ async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
     browser: Browser, serve: Serve, scripted: bool
 ) -> None:
     hour = HOUR // HOUR_S * HOUR_S
-    view = replace(sample_views.stale(), issued={hour: sample_views.percentiles(hour)})
+    view = with_series(sample_views.stale(), issued={hour: sample_views.percentiles(hour)})
     phone = {**PHONE, "viewport": {"width": 320, "height": 844}, "java_script_enabled": scripted}
     async with open_page(browser, address_of(await serve(view, mode="demo")), **phone) as seen:
         page = await seen.show("/?lang=et")

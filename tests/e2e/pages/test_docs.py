@@ -10,7 +10,7 @@ from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, open_options, open_page
 from tunnihind.settings import Settings
-from tunnihind.web.recipes import RECIPES, recipe
+from tunnihind.web.reference import RECIPES, recipe
 
 
 async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage, server: RunningServer) -> None:

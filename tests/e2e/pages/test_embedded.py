@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.support.api.api_server import HOUR, RunningServer, Serve
@@ -56,7 +57,7 @@ CUT: Final = """() => [...document.querySelectorAll(".now > *, .level > *, .now 
 """Texts that are wider than their place."""
 
 
-@pytest.fixture(params=FONTS)
+@pytest_asyncio.fixture(params=FONTS, loop_scope="session")
 async def browser_with_font(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Browser]:
     """Return a browser on a machine that has a single font."""
     file = tmp_path / "fonts.conf"
@@ -97,20 +98,20 @@ async def assert_it_fits(page: Page, height: int) -> None:
     assert plot["height"] >= height / 2
 
 
-@pytest.mark.parametrize("lang", ["en", "et"])
 async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
-    browser_with_font: Browser, server: RunningServer, lang: str
+    browser_with_font: Browser, server: RunningServer
 ) -> None:
     async with open_page(browser_with_font, address_of(server)) as seen:
-        page = await seen.show(f"/?embed=1&lang={lang}")
-        for width, height in SIZES:
-            await resize(page, width, height)
-            await assert_it_fits(page, height)
-            assert await page.evaluate(CUT) == []
-            await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport(ratio=1)
-            await expect(page.locator(".price")).to_be_in_viewport(ratio=1)
-            price = await page.locator("[data-now-price]").inner_text()
-            assert (await page.locator("body").inner_text()).count(price) == 1
+        for lang in ("en", "et"):
+            page = await seen.show(f"/?embed=1&lang={lang}")
+            for width, height in SIZES:
+                await resize(page, width, height)
+                await assert_it_fits(page, height)
+                assert await page.evaluate(CUT) == []
+                await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport(ratio=1)
+                await expect(page.locator(".price")).to_be_in_viewport(ratio=1)
+                price = await page.locator("[data-now-price]").inner_text()
+                assert (await page.locator("body").inner_text()).count(price) == 1
         assert seen.console_errors == []
 
 

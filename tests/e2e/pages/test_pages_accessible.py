@@ -10,7 +10,7 @@ from tests.support.machine.node import modules
 from tests.support.pages import sample_views
 from tests.support.pages.browser import address_of, open_page
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.source_states import SourceState
+from tunnihind.market import ESTONIA
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
@@ -47,7 +47,7 @@ async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, 
 @pytest.mark.parametrize(
     "view",
     [
-        ServedData("empty", sources=(SourceState("elering", None, "unreachable", None),)),
+        ServedData("empty", ESTONIA),
         sample_views.stale(),
         sample_views.without_forecast(),
         replace(sample_views.before_the_first_scores(), version="not scored"),

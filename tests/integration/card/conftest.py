@@ -35,6 +35,13 @@ class OpenCard:
         assert (await self._socket.receive_json())["success"]
 
 
+def price_of_now(card: OpenCard, which: str = "prices") -> float | None:
+    """Return the price of the current period in one of the card's tables."""
+    columns, start = card.shown[which], card.shown["now"]["start"]
+    price: float | None = columns["price"][(start - columns["start"]) // columns["step"]]
+    return price
+
+
 class Cards:
     """Opens cards of an entry, of an entity's entry, or of neither, each on a connection of its own."""
 

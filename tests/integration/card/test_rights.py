@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
-from tests.integration.card.conftest import Cards
+from tests.integration.card.conftest import Cards, price_of_now
 from tests.support.household.home import DEFAULT_PLAN, Home, MakeHome
 from tunnihind.market import HOUR_S
 
@@ -50,16 +50,15 @@ async def test_who_may_read_the_price_alone_gets_neither_plans_nor_what_is_sold(
 ) -> None:
     let_read(guest, price_of(home))
     card = await cards.open(guest)
-    assert card.shown["now"]["price"] == float(home.value("current_price"))
-    assert (card.shown["now"]["selling"], card.shown["selling"], card.shown["plans"]) == (None, None, [])
+    assert price_of_now(card) == float(home.value("current_price"))
+    assert (card.shown["selling"], card.shown["plans"]) == (None, [])
 
 
 async def test_what_is_sold_and_each_plan_have_rights_of_their_own(home: Home, cards: Cards, guest: MockUser) -> None:
     sold = home.state("sensor", "selling_price").entity_id
     let_read(guest, price_of(home), sold, home.state("binary_sensor", "window", "mine").entity_id)
     card = await cards.open(guest)
-    assert card.shown["selling"] is not None
-    assert card.shown["now"]["selling"] == float(home.value("selling_price"))
+    assert price_of_now(card, "selling") == float(home.value("selling_price"))
     assert [plan["id"] for plan in card.shown["plans"]] == ["mine"]
 
 

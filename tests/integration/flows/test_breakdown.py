@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.tunnihind.forms.breakdown import lines_of
+from custom_components.tunnihind.forms.tariff_step import lines_of
 from custom_components.tunnihind.prices.rates import FEES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.units import Unit

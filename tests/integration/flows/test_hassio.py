@@ -44,7 +44,7 @@ async def test_the_discovery_is_called_by_the_name_of_the_server(hass: HomeAssis
 
 async def test_an_app_that_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
     result = await tell_of(hass, NOBODY)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "cannot_connect")
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "connection_refused")
 
 
 async def test_an_app_of_another_kind_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:

@@ -1,6 +1,7 @@
 """What the household pays, and which hours it calls cheap."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -11,8 +12,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind.forms.tariff_form import contract_of
-from custom_components.tunnihind.prices.rates import Part
+from custom_components.tunnihind.forms.tariff_form import RowForm, contract_of
+from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import tariff_from
 from tests.support.household.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
 from tests.support.household.home import instant
@@ -501,3 +502,12 @@ async def test_what_the_buyer_keeps_is_kept_in_cents_by_its_date(hass: HomeAssis
     assert later["data"]["selling"]["rows"] == [beginning, new_year]
     form = await choose(hass, "selling", {"selling": later["data"]["selling"]})
     assert shown(form) == {"sells": True, "resolution": "quarter", **new_year}
+
+
+def test_vat_that_is_switched_with_the_date_leaves_figures_of_the_table() -> None:
+    before = RowForm(day=date(2026, 11, 20), vat_percent=24, package=Package.VORK_4)
+    typed = {**before.from_table(fees_include_vat=False), "margin": 0.5, "vat_percent": 24}
+    later = replace(before, day=date(2027, 1, 5))
+    carried = later.carried_over(before, typed, fees_include_vat=True)
+    assert carried == {**typed, **later.from_table(fees_include_vat=True)}
+    assert before.carried_over(before, typed, fees_include_vat=True) == typed

@@ -41,7 +41,7 @@ async def test_the_new_address_of_the_same_server_is_taken(hass: HomeAssistant, 
 async def test_an_address_that_does_not_answer_is_not_taken(hass: HomeAssistant, address: str) -> None:
     entry = entry_of(address)
     form = await reconfigure(hass, entry, NOBODY)
-    assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": "cannot_connect"})
+    assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": "connection_refused"})
     assert shown(form) == {"url": NOBODY}
     assert entry.data["url"] == address
 

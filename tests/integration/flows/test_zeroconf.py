@@ -70,7 +70,7 @@ async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant
 
 async def test_what_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
     result = await announce(hass, NOBODY)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "cannot_connect")
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "connection_refused")
     assert placeholders_of(result)["url"] == NOBODY
 
 

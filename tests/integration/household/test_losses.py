@@ -91,7 +91,7 @@ async def test_a_start_that_nothing_covers_is_tried_again(hass: HomeAssistant, m
     await home.add()
     assert home.entry.state is ConfigEntryState.SETUP_RETRY
     if KNOWS_TRIGGERS:  # older versions keep no reason
-        assert home.entry.error_reason_translation_key == "cannot_connect"
+        assert home.entry.error_reason_translation_key == "connection_refused"
 
 
 async def test_a_long_loss_is_logged_once(home: Home, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
-from custom_components.tunnihind.entity import entities_of_kind
+from custom_components.tunnihind.entities.automations import entities_of_kind
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 

@@ -7,9 +7,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
 from custom_components.tunnihind.entities.price_sensor import MOST_POINTS
-from custom_components.tunnihind.household.prices_now import PricesNow
-from custom_components.tunnihind.household.timelines import timeline_of
-from custom_components.tunnihind.prices import shapes
+from custom_components.tunnihind.household.prices_now import PricesNow, points, rates, timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from tests.integration.household.test_entities import enable_all
@@ -35,7 +33,7 @@ async def afternoon(make_home: MakeHome, proxy: RecordingProxy) -> Home:
     return home
 
 
-def rates(home: Home) -> list[dict[str, Any]]:
+def rates_of(home: Home) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = home.state("sensor", "price_list").attributes["rates"]
     return listed
 
@@ -43,7 +41,7 @@ def rates(home: Home) -> list[dict[str, Any]]:
 async def test_the_list_has_all_prices_from_midnight_on_without_a_gap(hass: HomeAssistant, afternoon: Home) -> None:
     await afternoon.add()
     await enable_all(hass, afternoon)
-    listed, periods = rates(afternoon), afternoon.entry.runtime_data.prices.timeline.periods
+    listed, periods = rates_of(afternoon), afternoon.entry.runtime_data.prices.timeline.periods
     assert instant(listed[0]["start"]) == MIDNIGHT
     assert instant(listed[-1]["end"]) == periods[-1].end > afternoon.now + 71 * HOUR_S
     assert [rate["end"] for rate in listed[:-1]] == [rate["start"] for rate in listed[1:]]
@@ -82,7 +80,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     timeline = timeline_of(answer, Tariff())
     prices = PricesNow(now=answer.now, answer=answer, timeline=timeline, levels=timeline, cheap_hours=6, outcomes={})
     assert (prices.listed[0].start, prices.listed[-1].end) == (midnight, end)
-    longest = json_bytes({"rates": shapes.rates(prices.listed), "forecast": shapes.points(prices.listed[:MOST_POINTS])})
+    longest = json_bytes({"rates": rates(prices.listed), "forecast": points(prices.listed[:MOST_POINTS])})
     assert len(longest) < 99_000
 
 
@@ -100,7 +98,7 @@ async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoo
     proxy.pass_on()
     afternoon.serve()
     await afternoon.poll()
-    assert instant(rates(afternoon)[0]["start"]) == MIDNIGHT + DAY_S
+    assert instant(rates_of(afternoon)[0]["start"]) == MIDNIGHT + DAY_S
 
 
 async def test_each_price_has_its_currency_and_nothing_else_has(hass: HomeAssistant, afternoon: Home) -> None:

@@ -207,7 +207,7 @@ async def test_an_account_that_cannot_be_read_is_counted_anew(
     assert home.entry.runtime_data.ledger.account(PLAN_ID).since == home.now
 
 
-@pytest.mark.parametrize(("version", "minor_version"), [(0, 1), (1, 7), (2, 1)])
+@pytest.mark.parametrize(("version", "minor_version"), [(1, 7), (2, 1)])
 async def test_a_file_of_another_version_is_as_good_as_none(
     hass: HomeAssistant, home: Home, hass_storage: Files, version: int, minor_version: int
 ) -> None:
@@ -232,18 +232,6 @@ async def test_a_window_that_ended_while_home_assistant_was_down_is_not_run_agai
     await start(hass, home)
     assert not home.is_on("window", PLAN_ID)
     assert instant(home.value("window_start", PLAN_ID)) >= instant("2026-01-15T00:00:00+02:00")
-
-
-async def test_prices_that_an_older_version_kept_are_read_as_hours(
-    hass: HomeAssistant, home: Home, hass_storage: Files
-) -> None:
-    written = await kept(hass, home, hass_storage)
-    del written["data"]["answer"]["step_s"]
-    del written["data"]["about"]["full_horizon"]
-    hass.config_entries.async_update_entry(home.entry, options={"billed_by": "quarter"})
-    assert await start(hass, home) is ConfigEntryState.LOADED
-    assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
-    assert len(home.state("sensor", "current_price").attributes["raw_today"]) == 24
 
 
 async def test_what_is_kept_of_quarters_is_bounded(

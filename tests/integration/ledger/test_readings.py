@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.ledger.readings import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
+from custom_components.tunnihind.ledger.completion import FIVE_MIN_S, Stretch, energy_in, of_counter, of_power
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 
 START = 1_800_000_000 - 1_800_000_000 % HOUR_S

@@ -313,7 +313,8 @@ async def test_prices_of_days_without_the_server_are_asked_for(
 
     def read(start_ts: int, end_ts: int) -> PriceHistory:
         known = range(max(start_ts, since), min(end_ts, home.settled_until), HOUR_S)
-        return PriceHistory(home.now, {"ee": PriceSeries.of("ee", HOUR_S, {at: home.price_of(at) for at in known})}, {})
+        prices = PriceSeries.of("ee", HOUR_S, {at: home.price_of(at) for at in known})
+        return PriceHistory(home.now, {prices.key: prices})
 
     home = await make_home("2026-01-14T18:00:00+02:00", read_prices=read)
     proxy.upstream, home.port = home.server.port, proxy.port

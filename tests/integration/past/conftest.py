@@ -34,11 +34,8 @@ class Archive:
             if self.quarter_of
             else {}
         )
-        return PriceHistory(
-            self.home.now,
-            {"ee": PriceSeries.of("ee", HOUR_S, hours)} if hours else {},
-            {"ee": PriceSeries.of("ee", QUARTER_S, quarters)} if quarters else {},
-        )
+        known_of = PriceSeries.of("ee", HOUR_S, hours), PriceSeries.of("ee", QUARTER_S, quarters)
+        return PriceHistory(self.home.now, {series.key: series for series in known_of if series})
 
     def watch(self, request: web.Request) -> web.StreamResponse | None:
         if request.path != "/api/v1/history":

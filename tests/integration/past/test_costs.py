@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.past.costs import FIVE_MIN_S, Energy, SumRow, costs, sum_rows
-from custom_components.tunnihind.past.hours import NO_PRICE, NO_READING, HourPrice, LeftOut, Reason
+from custom_components.tunnihind.past.paid_prices import NO_PRICE, NO_READING, HourPrice, LeftOut, LeftOutReason
 from tunnihind.market import HOUR_S
 
 HOUR = 1_768_374_000
-NO_RATE = LeftOut(Reason.NO_RATE)
+NO_RATE = LeftOut(LeftOutReason.NO_RATE)
 STEEP = HourPrice((0.40, 0.20, 0.10, 0.10))
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.past.hours import (
+from custom_components.tunnihind.past.paid_prices import (
     NO_PRICE,
     NO_READING,
     HourPrice,
     LeftOut,
-    Reason,
+    LeftOutReason,
     hour_price,
     hours_between,
     left_out_spans,
@@ -54,19 +54,21 @@ def test_an_hour_of_which_a_price_is_missing_has_none(known: list[int]) -> None:
 def test_an_hour_without_a_rate_is_not_guessed_and_the_part_is_named() -> None:
     unknown = Tariff(rows=[TariffRow(from_table=frozenset({Part.EXCISE, Part.SECURITY}))])
     before_the_table = HOUR - 24 * 365 * HOUR_S
-    expected = LeftOut(Reason.NO_RATE, (Part.SECURITY, Part.EXCISE))
+    expected = LeftOut(LeftOutReason.NO_RATE, (Part.SECURITY, Part.EXCISE))
     assert hour_price(before_the_table, {before_the_table: 50.0}, HOUR_S, unknown) == expected
 
 
-REASONS = st.sampled_from([NO_PRICE, NO_READING, LeftOut(Reason.NO_RATE), LeftOut(Reason.NO_RATE, (Part.EXCISE,))])
+REASONS = st.sampled_from(
+    [NO_PRICE, NO_READING, LeftOut(LeftOutReason.NO_RATE), LeftOut(LeftOutReason.NO_RATE, (Part.EXCISE,))]
+)
 
 
 @given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), REASONS))
 def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOut]) -> None:
     spans = left_out_spans(reasons)
-    assert {hour: span.why for span in spans for hour in range(span.start, span.end, HOUR_S)} == reasons
-    for before, after in pairwise(spans):
-        assert before.end < after.start or (before.end == after.start and before.why != after.why)
+    assert {hour: why for start, end, why in spans for hour in range(start, end, HOUR_S)} == reasons
+    for (_, end, why), (start, _, other) in pairwise(spans):
+        assert end < start or (end == start and why != other)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**5))

@@ -1,6 +1,7 @@
 """Plans by energy, for the dearest hours, for all hours on one side of a price, and nearly as cheap ones."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ class TestByEnergy:
 
     def test_what_it_costs_is_kept_and_older_decisions_had_none(self) -> None:
         found = decide(plan(energy=4, power=2), TODAY, NIGHT)
-        kept = json.loads(json.dumps(found.as_dict()))
+        kept = json.loads(json.dumps(asdict(found)))
         assert outcome_from_dict(kept) == found
         del kept["cost"]
         assert window(outcome_from_dict(kept)).cost is None

@@ -14,14 +14,14 @@ from tests.support.clocks import StillClock
 from tests.support.household.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
-from tunnihind.forecast.run import Run, RunPair
+from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scenarios.dependence import ranks_of
 from tunnihind.forecast.scenarios.values import values_of
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, consumer_price, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
 
-FIRST, LAST = date(2024, 6, 1), date(2025, 7, 10)
+FIRST, LAST = date(2024, 9, 1), date(2025, 7, 10)
 FIRST_ISSUE = date(2025, 1, 6)
 ISSUES, DAYS_BETWEEN = 26, 7
 VAT_RATE = 0.22
@@ -59,13 +59,13 @@ def mornings(prices: Mapping[int, tuple[float, ...]]) -> Mornings:
     """Return what plans are told at 26 mornings, a week apart."""
     archive = Archive(_published(prices), CovariateArchive(asyncio.run(_wind())))
     truth = {start: consumer_price(row[0], VAT_RATE) for start, row in prices.items()}
-    forecaster = TieredForecaster()
+    forecaster = TieredForecaster(ESTONIA)
     found: list[Judged] = []
     on_paths: list[OnPaths] = []
     for number in range(ISSUES):
         day = FIRST_ISSUE + timedelta(days=number * DAYS_BETWEEN)
         now = int(datetime(day.year, day.month, day.day, 9, tzinfo=UTC).timestamp())
-        runs = RunPair.made_by(forecaster, archive.as_of(now))
+        runs = Runs.made_by(forecaster, archive.as_of(now))
         assert runs is not None
         known = as_issued(truth, _bands(runs.hours), now)
         here = list(judged(known, as_came(truth), now))
@@ -80,7 +80,7 @@ def savings(mornings: Mornings) -> Sequence[Judged]:
     return mornings.savings
 
 
-def _paths(runs: RunPair) -> list[dict[int, float]]:
+def _paths(runs: Runs) -> list[dict[int, float]]:
     """Return the price paths of a run, EUR/kWh by the start of the hour."""
     assert runs.scenarios is not None
     return [

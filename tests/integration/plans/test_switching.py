@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +14,7 @@ from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import Decision, NoWindow
 from custom_components.tunnihind.plans.steering import Change
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from custom_components.tunnihind.storage import StoredState, state_from
 from tests.support.household.timelines import DAY_S, NIGHT, line, settled
 
 MINUTE_S = 60
@@ -46,10 +48,9 @@ def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -
 
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
-    stored = [planner.outcomes_to_store(), planner.past_windows_to_store(), planner.steered_to_store()]
-    kept, ran, steered = json.loads(json.dumps(stored))
+    stored = StoredState(outcomes=planner.outcomes, ran=planner.ran, steered=planner.steered)
     other = Planner()
-    other.restore([subentry(form)], kept, ran, steered)
+    other.restore([subentry(form)], state_from(json.loads(json.dumps(asdict(stored)))))
     return other
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.household.timelines import timeline_of
+from custom_components.tunnihind.household.prices_now import timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.levels import Level, is_cheap, level, rank
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period
+from custom_components.tunnihind.prices.timeline import HOUR_S, Level, Period, is_cheap, level, rank
 from tests.support.markets.price_strategies import eur_kwh
 
 

@@ -6,15 +6,13 @@ from datetime import date
 import pytest
 from hypothesis import given
 
-from custom_components.tunnihind.household.prices_now import PricesNow
-from custom_components.tunnihind.household.timelines import timeline_of
+from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
-from custom_components.tunnihind.prices.levels import Level
 from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Level
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.known import merged
 from tests.support.markets.price_strategies import answers

@@ -5,18 +5,15 @@ from itertools import pairwise
 
 import pytest
 
-from custom_components.tunnihind.household.prices_now import PricesNow
+from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.household.problems import problems
-from custom_components.tunnihind.household.timelines import timeline_of
 from custom_components.tunnihind.plans.saving import average_band
 from custom_components.tunnihind.prices.days import day_at
-from custom_components.tunnihind.prices.levels import level
 from custom_components.tunnihind.prices.rates import Package
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from custom_components.tunnihind.prices.timeline import Period
-from custom_components.tunnihind.prices.vat import legal_vat_rate
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, legal_vat_rate
+from custom_components.tunnihind.prices.timeline import Period, level
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.contact import Contact, Problem
+from custom_components.tunnihind.server.polling import Contact, Problem
 from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from custom_components.tunnihind.prices.billing import selling_price
 from custom_components.tunnihind.prices.rates import Part
-from custom_components.tunnihind.prices.selling import selling_price
 from custom_components.tunnihind.prices.tariff import Tariff, tariff_from
 from tests.support.household.home import instant
 

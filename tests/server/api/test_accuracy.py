@@ -17,6 +17,7 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.market import ESTONIA
 
 NAN = float("nan")
 
@@ -33,7 +34,7 @@ async def test_windows_come_with_their_scores_by_days_ahead(serve: Serve) -> Non
 
 async def test_what_could_not_be_scored_is_null(serve: Serve) -> None:
     nothing = Scores(0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN)
-    server = await serve(ServedData("1", accuracy=(WindowScores(7, {1: nothing}, nothing),)))
+    server = await serve(ServedData("1", ESTONIA, accuracy=(WindowScores(7, {1: nothing}, nothing),)))
     answer = json.loads((await server.ask("/api/v1/accuracy")).body)
     overall = answer["windows"][0]["overall"]
     assert overall.pop("n") == 0
@@ -57,7 +58,7 @@ async def test_a_window_says_what_plans_by_the_forecast_saved(serve: Serve) -> N
 
 async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve) -> None:
     scores = SCORED.accuracy[0].overall
-    server = await serve(ServedData("1", accuracy=(WindowScores(7, {1: scores}, scores),)))
+    server = await serve(ServedData("1", ESTONIA, accuracy=(WindowScores(7, {1: scores}, scores),)))
     decisions = json.loads((await server.ask("/api/v1/accuracy")).body)["windows"][0]["decisions"]
     assert decisions["byDaysAhead"] == []
     assert (decisions["week"]["n"], decisions["week"]["share"]) == (0, None)

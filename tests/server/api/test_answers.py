@@ -7,14 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.api.api_server import HOUR, hours_view, make_run, make_view
 from tunnihind.api.answers import forecast_response, history_days, series_response
-from tunnihind.api.models.forecast import DayAheadHour, ForecastHour, ForecastResponse
-from tunnihind.api.models.series import SeriesActual, SeriesForecastPoint, SeriesResponse
+from tunnihind.api.models.prices import (
+    DayAheadHour,
+    ForecastHour,
+    ForecastResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -45,9 +51,9 @@ def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
     offsets = st.integers(-16 * 24, 35)
     settled = draw(st.dictionaries(offsets, prices, max_size=60))
     issued = draw(st.dictionaries(st.integers(-16 * 24, 48), percentiles(), max_size=40))
-    view = ServedData(
-        version="drawn",
-        settled=PriceSeries.of("ee", HOUR_S, {hour + offset * HOUR_S: price for offset, price in settled.items()}),
+    view = hours_view(
+        "drawn",
+        PriceSeries.of("ee", HOUR_S, {hour + offset * HOUR_S: price for offset, price in settled.items()}),
         issued={hour + offset * HOUR_S: point for offset, point in issued.items()},
         run=draw(st.none() | runs(hour)),
         last_refresh=draw(st.none() | st.just(now - 60)),
@@ -57,14 +63,14 @@ def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
 
 
 def run_hours(view: ServedData) -> list[int]:
-    return list(view.run.starts()) if view.run else []
+    return list(view.hours.run.starts()) if view.hours.run else []
 
 
 @given(situations())
 def test_day_ahead_holds_every_settled_hour_from_the_current_one_in_order(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     served = [hour.ts for hour in forecast_response(view, now, SETTINGS).day_ahead]
-    assert served == sorted(ts for ts in view.settled if ts > now - HOUR_S)
+    assert served == sorted(ts for ts in view.hours.settled if ts > now - HOUR_S)
 
 
 @given(situations())
@@ -89,7 +95,7 @@ def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[S
     series = series_response(view, now, SETTINGS)
     actuals: list[DayAheadHour | SeriesActual] = [*answer.day_ahead, *series.actuals]
     for settled in actuals:
-        assert settled.eur_mwh == market_price(view.settled[settled.ts])
+        assert settled.eur_mwh == market_price(view.hours.settled[settled.ts])
         assert settled.eur_kwh == round(settled.eur_mwh / 1000 * 1.22, 4)
     points: list[ForecastHour | SeriesForecastPoint] = [*answer.forecast, *series.forecast]
     for point in points:
@@ -117,7 +123,7 @@ def test_actuals_hold_the_window_of_whole_days_and_all_that_is_settled_ahead(
     view, now = situation
     start = floor_hour(now) - min(max(days, 2), 14) * DAY_S
     served = [actual.ts for actual in series_response(view, now, SETTINGS, days).actuals]
-    assert served == sorted(ts for ts in view.settled if ts >= start)
+    assert served == sorted(ts for ts in view.hours.settled if ts >= start)
 
 
 @given(situations(), st.integers(2, 14))
@@ -128,18 +134,18 @@ def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[
     current = floor_hour(now)
     assert served == sorted(set(served))
     assert [ts for ts in served if ts > now] == [ts for ts in run_hours(view) if now < ts <= answer.free_until]
-    issued = {ts for ts in view.issued if current - days * DAY_S <= ts <= current}
+    issued = {ts for ts in view.hours.issued if current - days * DAY_S <= ts <= current}
     assert issued <= set(served)
     for point in answer.forecast:
         if point.ts in issued:
-            assert (point.p10, point.p50, point.p90) == tuple(map(market_price, view.issued[point.ts]))
+            assert (point.p10, point.p50, point.p90) == tuple(map(market_price, view.hours.issued[point.ts]))
 
 
 @given(situations())
 def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS)
-    ahead = {ts: market_price(price) for ts, price in view.settled.items() if ts >= floor_hour(now)}
+    ahead = {ts: market_price(price) for ts, price in view.hours.settled.items() if ts >= floor_hour(now)}
     assert (answer.current.ts if answer.current else None) == (floor_hour(now) if floor_hour(now) in ahead else None)
     assert (answer.cheapest is None, answer.priciest is None) == (not ahead, not ahead)
     if answer.cheapest and answer.priciest:
@@ -152,7 +158,7 @@ def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tupl
 def test_summary_of_forecast_hours_looks_past_the_newest_settled_one(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS)
-    newest = max(view.settled, default=0)
+    newest = max(view.hours.settled, default=0)
     medians = {point.ts: point.p50 for point in answer.forecast if point.ts > max(newest, now)}
     assert (answer.cheapest_forecast is None, answer.priciest_forecast is None) == (not medians, not medians)
     if answer.cheapest_forecast and answer.priciest_forecast:
@@ -185,7 +191,7 @@ def test_at_the_top_of_an_hour_its_price_is_current_and_its_forecast_is_past() -
 
 
 def test_with_nothing_known_lists_are_empty_and_the_window_starts_now() -> None:
-    answer = forecast_response(ServedData("empty"), HOUR + 99, SETTINGS)
+    answer = forecast_response(ServedData("empty", ESTONIA), HOUR + 99, SETTINGS)
     assert (answer.day_ahead, answer.forecast, answer.made_at, answer.last_refresh) == ([], [], None, None)
     assert answer.free_until == HOUR + 48 * HOUR_S
     assert not answer.gated
@@ -235,9 +241,9 @@ def test_consumer_prices_use_the_vat_rate_that_is_set() -> None:
 
 def test_the_largest_forecast_fits_into_a_rest_sensor_of_home_assistant() -> None:
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 100 for i in range(35)}
-    view = ServedData(
+    view = hours_view(
         "largest",
-        settled=PriceSeries.of("ee", HOUR_S, settled),
+        PriceSeries.of("ee", HOUR_S, settled),
         run=make_run([-1234.56 - i / 100 for i in range(200)]),
         last_refresh=HOUR,
         backtest=BacktestScore(27.111234567890123, 55.721234567890123, 0.51345678901234567, 24),

@@ -17,19 +17,9 @@ from tests.support.clocks import local
 from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.feeds import PRICES, READERS, VAT_RATE, Feed, Reader, feed_answer, feed_rates
-from tunnihind.api.served_data import ServedData, as_issued, in_quarters, served_quarters
+from tunnihind.api.served_data import ServedData, ServedSeries, as_issued, of_step, within_hours
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import (
-    DAY_S,
-    ESTONIA,
-    HOUR_S,
-    QUARTER_S,
-    clock_midnight,
-    consumer_price,
-    day_end,
-    day_start,
-    market_price,
-)
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -56,23 +46,20 @@ def median(ts: int) -> float:
 def view(settled: dict[int, float], now: int, hours: int = 150) -> ServedData:
     """Return settled quarters, and runs made in each of the last 40 hours before `now`."""
     quarters = PriceSeries.of("ee", QUARTER_S, settled)
-    served = served_quarters(quarters.hourly(), quarters)
+    whole = quarters.hourly()
     current = now - now % HOUR_S
     made = [current - back * HOUR_S for back in range(40)] if hours else []
     runs = [
         make_run([median(at + n * HOUR_S) for n in range(1, hours + 1)], start=at + HOUR_S, made_at=at) for at in made
     ]
     quarter_runs = [quarters_of(run) for run in runs]
-    return ServedData(
-        version="1",
-        settled=quarters.hourly(),
-        quarters=served.prices,
-        known_by_hour=served.known_by_hour,
-        issued=as_issued(runs),
-        issued_quarters=as_issued(in_quarters(runs, quarter_runs)),
-        run=runs[0] if runs else None,
-        quarter_run=quarter_runs[0] if runs else None,
-    )
+    series = {
+        step_s: ServedSeries(
+            *within_hours(whole, prices), issued=as_issued(of_step(runs, of, step_s)), run=of[0] if of else None
+        )
+        for step_s, prices, of in ((HOUR_S, whole, runs), (QUARTER_S, quarters, quarter_runs))
+    }
+    return ServedData("1", ESTONIA, series)
 
 
 def quarters_between(start: int, end: int) -> dict[int, float]:
@@ -86,13 +73,10 @@ def ordinary(now: int = NOW) -> ServedData:
 
 def best_known(data: ServedData, step_s: int) -> dict[int, float]:
     """Return the price of each period that is known at all, EUR/MWh: settled, or the median."""
-    issued, settled, run = (
-        (data.issued, data.settled, data.run)
-        if step_s == HOUR_S
-        else (data.issued_quarters, data.quarters, data.quarter_run)
-    )
+    series = data.of(step_s)
+    run = series.run
     ahead = dict(zip(run.starts(), run.p50.tolist(), strict=True)) if run else {}
-    return {ts: said.p50 for ts, said in issued.items()} | ahead | dict(settled)
+    return {ts: said.p50 for ts, said in series.issued.items()} | ahead | dict(series.settled)
 
 
 def text_of(
@@ -146,7 +130,7 @@ def test_emhass_with_steps_of_half_an_hour_takes_the_mean_of_quarters_and_holds_
     by_quarter = emhass_steps(text_of(data, "emhass", price="market"), start, 2, half)
     assert by_quarter[0] == pytest.approx((price(start) + price(start + QUARTER_S)) / 2000)
     by_hour = emhass_steps(text_of(data, "emhass", step_s=HOUR_S, price="market"), start, 2, half)
-    assert by_hour[0] == by_hour[1] == pytest.approx(market_price(data.settled[start]) / 1000)
+    assert by_hour[0] == by_hour[1] == pytest.approx(market_price(data.hours.settled[start]) / 1000)
 
 
 @both_steps
@@ -187,7 +171,7 @@ def test_a_day_has_as_many_quarters_as_the_estonian_clock_gives_it(day: str, qua
     now = local(f"{day} 12:10")
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, day_end(date.fromisoformat(day))), now)
     starts = starts_of(data, now)
-    tomorrow = clock_midnight(date.fromisoformat(day) + timedelta(days=1))
+    tomorrow = ESTONIA.midnight(date.fromisoformat(day) + timedelta(days=1))
     assert starts[0] == local(f"{day} 00:00")
     assert starts.index(tomorrow) == quarters
 
@@ -223,7 +207,7 @@ def test_an_unsettled_day_has_what_was_forecast_before_each_of_its_periods(step_
     tariff = EvccTariff.read(text_of(data, "evcc", step_s=step_s, price="market"))
     for ts in range(local("2025-12-15 01:00"), day_start(DAY) + 48 * HOUR_S, QUARTER_S):
         period = ts - ts % step_s
-        assert period not in dict(data.settled)
+        assert period not in dict(data.hours.settled)
         assert tariff.at(ts) == pytest.approx(market_price(known[period]) / 1000)
 
 
@@ -239,7 +223,7 @@ def test_before_a_gap_only_the_periods_with_the_current_one_are_served() -> None
 def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> None:
     stale = view(quarters_between(day_start(DAY), local("2025-12-15 11:00")), NOW, hours=0)
     for reader in READERS:
-        for data in (ServedData("empty"), stale):
+        for data in (ServedData("empty", ESTONIA), stale):
             with pytest.raises(NoPriceAhead):
                 feed_answer(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
 
@@ -266,9 +250,9 @@ def test_negative_prices_keep_their_sign_and_nothing_is_minus_zero(reader: Reade
 @both_steps
 def test_a_private_server_serves_the_whole_forecast(step_s: int) -> None:
     data, settings = ordinary(), replace(SETTINGS, full_horizon=True)
-    assert data.run is not None
-    assert starts_of(data, NOW, step_s, settings)[-1] + step_s == data.run.end_ts
-    assert starts_of(data, NOW, step_s)[-1] + step_s == day_end(DAY) + 48 * HOUR_S < data.run.end_ts
+    assert data.hours.run is not None
+    assert starts_of(data, NOW, step_s, settings)[-1] + step_s == data.hours.run.end_ts
+    assert starts_of(data, NOW, step_s)[-1] + step_s == day_end(DAY) + 48 * HOUR_S < data.hours.run.end_ts
 
 
 @given(
@@ -312,7 +296,7 @@ LAW_CHANGES: Final = local("2025-07-01 00:00")
 def test_prices_have_the_vat_of_their_date_or_the_operators(
     settings: Settings, kind: str, now: int, before: float | None, after: float | None, named: str, step_s: int
 ) -> None:
-    start = clock_midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    start = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
     # Settled to the middle of the second day: settled prices and medians on both sides of a change.
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
     known = best_known(data, step_s)

@@ -6,7 +6,7 @@ from tests.support.api.api_server import HOUR, Answer, Serve, make_run, make_vie
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import STOPPING
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 
 NOW = HOUR + 600
 
@@ -49,7 +49,7 @@ def test_settled_prices_age_from_the_end_of_their_newest_hour() -> None:
 
 
 def test_with_nothing_known_ages_are_null() -> None:
-    readiness = judge(ServedData("empty"), NOW, pipeline_expected=True)
+    readiness = judge(ServedData("empty", ESTONIA), NOW, pipeline_expected=True)
     assert (readiness.settled_age_s, readiness.forecast_age_s, readiness.refresh_age_s) == (None, None, None)
     assert len(readiness.reasons) == 3
 
@@ -69,7 +69,7 @@ def test_who_only_passes_data_on_is_ready_with_old_ones_and_warns(view: ServedDa
     assert warning in readiness.warnings[1]
 
 
-@pytest.mark.parametrize("view", [ServedData("empty"), make_view({HOUR - HOUR_S: 1.0}, None)])
+@pytest.mark.parametrize("view", [ServedData("empty", ESTONIA), make_view({HOUR - HOUR_S: 1.0}, None)])
 def test_who_tells_nothing_of_the_present_is_not_ready(view: ServedData) -> None:
     readiness = judge(view, NOW, pipeline_expected=False, only_passes_on=True)
     assert not readiness.ready
@@ -103,7 +103,7 @@ async def test_readyz_is_200_when_ready_and_judges_by_the_servers_own_clock(serv
 
 
 async def test_readyz_that_is_not_ready_is_a_problem_with_reasons_and_ages(serve: Serve) -> None:
-    server = await serve(ServedData("empty"))
+    server = await serve(ServedData("empty", ESTONIA))
     answer = await server.ask("/readyz")
     assert (answer.status, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert answer.headers["Cache-Control"] == "no-store"
@@ -121,10 +121,10 @@ async def test_healthz_lives_without_any_data(serve: Serve) -> None:
 
 async def test_healthz_fails_while_only_a_restart_can_help(serve: Serve) -> None:
     server = await serve()
-    server.snapshot.troubles.stuck = "the pipeline has not gone on for 10 minutes"
+    server.snapshot.troubles.stuck = "the pipeline has not gone on for 15 minutes"
     answer = await server.ask("/healthz", close=True)
     assert (answer.status, answer.headers["Cache-Control"]) == (503, "no-store")
     detail = json.loads(answer.body)["detail"]
-    assert detail == "The server has to be restarted: the pipeline has not gone on for 10 minutes."
+    assert detail == "The server has to be restarted: the pipeline has not gone on for 15 minutes."
     server.snapshot.troubles.stuck = None
     assert (await server.ask("/healthz")).status == 200

@@ -235,7 +235,7 @@ def test_every_month_ends_where_the_next_one_begins() -> None:
     first = date.fromisoformat(f"{FIRST}-01")
     end = local(f"{FIRST}-01 00:00")
     while first.year < 2027:
-        month = Month.parse(f"{first:%Y-%m}", local("2027-01-01 00:00"))
+        month = Month.parse(f"{first:%Y-%m}", ESTONIA, local("2027-01-01 00:00"))
         assert month.start_ts == end
         end = month.end_ts
         first = (first + timedelta(days=31)).replace(day=1)
@@ -248,7 +248,7 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
     def slow(_start: int, _end: int) -> PriceHistory:
         reading.release()
         assert go_on.wait(30)
-        return PriceHistory(0, {}, {})
+        return PriceHistory(0, {})
 
     server = await serve(now=NOW, read_prices=slow)
     slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MOST_READERS)]

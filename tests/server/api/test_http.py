@@ -11,12 +11,12 @@ import pytest
 
 from tests.support.api.api_server import HOUR, Answer, RunningServer, Serve, make_view
 from tunnihind.api.feeds import READERS
-from tunnihind.api.http.negotiation import Coding
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 
 EVERY_ANSWER = {
     "Access-Control-Allow-Origin": "*",
@@ -272,7 +272,7 @@ async def test_caching_of_a_feed_ends_at_its_full_period(
 
 @pytest.mark.parametrize("path", FEEDS)
 async def test_a_feed_without_a_price_is_a_503_problem_so_that_readers_keep_theirs(serve: Serve, path: str) -> None:
-    server = await serve(ServedData("empty"))
+    server = await serve(ServedData("empty", ESTONIA))
     answer = await server.ask(path)
     check_problem(answer, 503)
     assert json.loads(answer.body)["detail"].startswith("No price is known from now on")
@@ -358,7 +358,7 @@ async def test_before_the_store_has_been_read_data_is_a_503_problem(serve: Serve
 
 
 async def test_with_nothing_known_the_forecast_is_empty_and_valid(serve: Serve) -> None:
-    server = await serve(ServedData("empty"))
+    server = await serve(ServedData("empty", ESTONIA))
     assert json.loads((await server.ask("/api/v1/forecast")).body) == {
         "zone": "EE",
         "currency": "EUR",
@@ -375,7 +375,7 @@ async def test_with_nothing_known_the_forecast_is_empty_and_valid(serve: Serve) 
 
 
 async def test_with_nothing_known_quarters_answer_as_the_forecast_does(serve: Serve) -> None:
-    server = await serve(ServedData("empty"))
+    server = await serve(ServedData("empty", ESTONIA))
     assert (await server.ask("/api/v1/quarters")).body == (await server.ask("/api/v1/forecast")).body
 
 

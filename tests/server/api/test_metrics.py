@@ -11,7 +11,7 @@ from tunnihind import __version__
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
@@ -47,7 +47,7 @@ async def test_ages_are_those_of_the_served_data_by_the_servers_clock(server: Ru
 
 
 async def test_an_age_of_nothing_is_left_out(serve: Serve) -> None:
-    for server in (await serve(ServedData("empty")), await serve(blank=True)):
+    for server in (await serve(ServedData("empty", ESTONIA)), await serve(blank=True)):
         assert not [name for name, _ in await scrape(server) if name.endswith("_age_seconds")]
 
 
@@ -83,7 +83,7 @@ async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve:
 
 
 async def test_without_a_forecast_no_tier_is_shown(serve: Serve) -> None:
-    server = await serve(ServedData("empty"))
+    server = await serve(ServedData("empty", ESTONIA))
     assert "tunnihind_forecast" not in (await server.ask("/metrics")).body.decode()
 
 

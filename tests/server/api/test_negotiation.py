@@ -1,6 +1,6 @@
 import pytest
 
-from tunnihind.api.http.negotiation import best_coding, is_current
+from tunnihind.api.http.headers import best_coding, is_current
 
 
 @pytest.mark.parametrize(

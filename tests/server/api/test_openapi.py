@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.api.api_server import RunningServer
 from tests.support.documents import leaves
-from tunnihind.api.openapi.document import openapi_document
-from tunnihind.api.openapi.words import vat_text
+from tunnihind.api.openapi.document import openapi_document, vat_text
 from tunnihind.api.score_table import COLUMNS
 from tunnihind.settings import Settings
 

@@ -1,7 +1,6 @@
 """What `GET /api/v1/quarters` answers."""
 
 import re
-from dataclasses import replace
 from datetime import date
 
 import msgspec
@@ -9,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, quarters_response
-from tunnihind.api.models.quarters import QuartersResponse
+from tunnihind.api.models.prices import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, floor_hour
@@ -40,7 +39,7 @@ def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
     view = make_view(hours, run, quarters=quarters, quarter_run=quarters_of(run, shape) if run else None)
     issued = draw(st.dictionaries(places, cents, max_size=60))
     said = {HOUR + n * QUARTER_S: Percentiles(p50 - 1, p50, p50 + 1) for n, p50 in issued.items()}
-    return replace(view, issued_quarters=said, backtest=SCORE), now
+    return with_series(with_series(view, backtest=SCORE), QUARTER_S, issued=said), now
 
 
 @given(situations())
@@ -76,16 +75,16 @@ def test_lists_ascend_from_the_current_quarter_or_from_the_history_asked_for(
     current = now - now % QUARTER_S
     since = current - min(days, 14) * DAY_S
     answer = quarters_response(view, now, SETTINGS, days)
-    assert [quarter.ts for quarter in answer.day_ahead] == [ts for ts in view.quarters if ts >= since]
+    assert [quarter.ts for quarter in answer.day_ahead] == [ts for ts in view.of(QUARTER_S).settled if ts >= since]
     starts = [quarter.ts for quarter in answer.forecast]
     assert starts == sorted(set(starts))
     assert [ts for ts in starts if ts <= now] == [
-        ts for ts in sorted(view.issued_quarters) if days and since <= ts <= now
+        ts for ts in sorted(view.of(QUARTER_S).issued) if days and since <= ts <= now
     ]
     assert all(ts < answer.free_until + HOUR_S for ts in starts)
     for quarter in answer.forecast:
         if quarter.ts <= now:
-            said = view.issued_quarters[quarter.ts]
+            said = view.of(QUARTER_S).issued[quarter.ts]
             assert (quarter.p10, quarter.p50, quarter.p90) == pytest.approx(said)
 
 
@@ -147,9 +146,11 @@ def test_quarters_are_marked_hourly_up_to_the_day_from_which_they_are_traded() -
 
 
 def test_the_backtest_is_that_of_quarters() -> None:
-    view = replace(make_view(), backtest=SCORE)
+    view = with_series(make_view(), backtest=SCORE)
     assert quarters_response(view, HOUR, SETTINGS).backtest is None
-    answer = quarters_response(replace(view, quarter_backtest=BacktestScore(30.0, 60.0, 0.5, 24)), HOUR, SETTINGS)
+    answer = quarters_response(
+        with_series(view, QUARTER_S, backtest=BacktestScore(30.0, 60.0, 0.5, 24)), HOUR, SETTINGS
+    )
     assert answer.backtest is not None
     assert (answer.backtest.mae, answer.backtest.baseline_mae, answer.backtest.skill) == (30.0, 60.0, 0.5)
 

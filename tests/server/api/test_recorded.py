@@ -13,7 +13,7 @@ from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
@@ -51,6 +51,6 @@ def test_the_specified_resources_answer_the_recorded_bytes(
     store: Store, name: str, answer: Callable[[Snapshot], Any], settings: Settings
 ) -> None:
     fill(store)
-    snapshot = Snapshot(settings, StillClock(NOW))
-    snapshot.show(read_served_data(store, NOW))
+    snapshot = Snapshot(ESTONIA, settings, StillClock(NOW))
+    snapshot.show(read_served_data(store, ESTONIA, NOW))
     assert answer(snapshot).body == (RECORDED / f"{name}.json").read_bytes()

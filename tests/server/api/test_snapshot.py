@@ -10,12 +10,11 @@ from tests.support.api.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.models.forecast import ForecastResponse
-from tunnihind.api.models.quarters import QuartersResponse
+from tunnihind.api.models.prices import ForecastResponse, QuartersResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 
@@ -26,7 +25,7 @@ def clock() -> StillClock:
 
 @pytest.fixture
 def snapshot(clock: StillClock) -> Snapshot:
-    snapshot = Snapshot(Settings(), clock)
+    snapshot = Snapshot(ESTONIA, Settings(), clock)
     snapshot.show(make_view())
     return snapshot
 
@@ -131,7 +130,7 @@ def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock
 def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: StillClock) -> None:
     tags = set()
     for each in (Settings(), settings):
-        snapshot = Snapshot(each, clock)
+        snapshot = Snapshot(ESTONIA, each, clock)
         snapshot.show(make_view())
         tags.add(snapshot.quarters(0, "identity").tag)
     assert len(tags) == 2
@@ -143,7 +142,7 @@ def test_each_window_of_a_series_has_its_own_body_and_tag(snapshot: Snapshot) ->
 
 def test_before_the_first_view_there_is_no_answer(clock: StillClock) -> None:
     with pytest.raises(StoreError):
-        Snapshot(Settings(), clock).forecast("identity")
+        Snapshot(ESTONIA, Settings(), clock).forecast("identity")
 
 
 @given(st.integers(HOUR, HOUR + 2 * HOUR_S), st.sampled_from([HOUR_S, QUARTER_S]))

@@ -1,14 +1,19 @@
-"""Each benchmark starts by the command at its top, and is still at work, or through, a second later."""
+"""Each benchmark starts by the command at its top, and is still at work, or through, half a second later."""
 
 import csv
+import importlib
+import multiprocessing
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -22,22 +27,12 @@ from tests.support.store.stores import day_range, whole_day
 from tunnihind.market import DAY_S, HOUR_S, day_end, day_start
 from tunnihind.store.store import Store
 
-BENCHMARKS: Final = tuple(sorted((PROJECT / "tests/benchmarks").glob("bench_*.py")))
+RUN_BY_PYTEST: Final = PROJECT / "tests/benchmarks/bench_integration.py"
+BENCHMARKS: Final = tuple(sorted({*(PROJECT / "tests/benchmarks").glob("bench_*.py")} - {RUN_BY_PYTEST}))
 COMMAND: Final = re.compile(r"^    (?:OPENBLAS_NUM_THREADS=1 )?uv run --no-sync python -m (.+)$", re.MULTILINE)
 
-# The second begins when the module has been imported, however long that takes.
-FOR_A_SECOND: Final = """\
-import importlib, os, runpy, signal, sys, warnings
-module, *sys.argv[1:] = sys.argv[1:]
-importlib.import_module(module)
-warnings.filterwarnings("ignore", message=".*found in sys.modules", category=RuntimeWarning)
-signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-signal.setitimer(signal.ITIMER_REAL, 1)
-try:
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
-finally:
-    signal.setitimer(signal.ITIMER_REAL, 0)
-"""
+FOR_S: Final = 0.5
+"""How long a benchmark is let run once it has been imported, however long that took."""
 
 
 @pytest.fixture(scope="module")
@@ -75,41 +70,64 @@ def arguments_of(path: Path) -> list[str]:
     return re.sub(r"\[.*?\](\.\.\.)?", "", command).split()
 
 
+@pytest.fixture(scope="module")
+def interpreters() -> ForkServerContext:
+    """Return what starts interpreters that share one import of the benchmarks, and of all that these import."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, *(f"tests.benchmarks.{path.stem}" for path in BENCHMARKS)])
+    return context
+
+
+def run_for_a_while(module: str, arguments: list[str], environment: dict[str, str], report: Path) -> None:
+    """Run a module as `python -m` does, in a group of processes of its own; the report is what it prints."""
+    os.setsid()
+    os.chdir(PROJECT)
+    os.environ |= environment
+    with report.open("w") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    sys.argv[1:] = arguments
+    importlib.import_module(module)
+    warnings.filterwarnings("ignore", message=".*found in sys.modules", category=RuntimeWarning)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, FOR_S)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_a_benchmark_starts_by_the_command_at_its_top(
-    path: Path, given: dict[str, str], tmp_path: Path, short_folder: str
+    path: Path, given: dict[str, str], interpreters: ForkServerContext, tmp_path: Path, short_folder: str
 ) -> None:
     module, *arguments = [given.get(word, word) for word in arguments_of(path)]
-    # A second of pytest goes on looking for tests. So it makes what they need, and runs none.
-    start = (
-        ["-m", module, *arguments, "--setup-only"] if module == "pytest" else ["-c", FOR_A_SECOND, module, *arguments]
-    )
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {"TMPDIR": short_folder, "OPENBLAS_NUM_THREADS": "1"}
     if path.stem == "bench_scale":
         # It starts a database and a web server in groups of their own: here it only says that it needs them.
         environment["PATH"] = ""
     written = tmp_path / "report"
-    with (
-        written.open("w") as stream,
-        subprocess.Popen(
-            [sys.executable, *start],
-            cwd=PROJECT,
-            env=environment | {"TMPDIR": short_folder, "OPENBLAS_NUM_THREADS": "1"},
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as process,
-    ):
-        process.wait()
-        # Whatever it had started by then.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    process = interpreters.Process(target=run_for_a_while, args=(module, arguments, environment, written))
+    process.start()
+    process.join()
+    assert process.pid is not None
+    # Whatever it had started by then.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     report = written.read_text()
     if path.stem == "bench_scale":
         assert "this needs " in report
     else:
-        assert process.returncode == 0, report
+        assert process.exitcode == 0, report
         assert "Traceback" not in report
+
+
+def test_the_benchmark_that_pytest_runs_finds_what_it_needs() -> None:
+    """Its tests would take minutes: what one of each kind needs is made, and none is run."""
+    command = [sys.executable, "-m", *arguments_of(RUN_BY_PYTEST), "--setup-only", "-k", "hour and not True"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_servers_that_requests_are_compared_with_start() -> None:

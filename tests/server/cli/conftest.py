@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from tests.support.store.pipelines import QuickModel
 from tunnihind.cli.main import main
-from tunnihind.market import Limits, day_end, day_start, delivery_day
+from tunnihind.market import Market, day_end, day_start, delivery_day
 
 type Price = Callable[[int], float]
 type Run = Callable[..., Result]
@@ -26,8 +26,8 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     The report is the same whatever the model; the quick one makes it.
     """
 
-    def quick(limits: Limits) -> QuickModel:
-        return QuickModel(limits=limits)
+    def quick(market: Market) -> QuickModel:
+        return QuickModel(market)
 
     monkeypatch.setattr("tunnihind.cli.backtest.forecaster", quick)
     root = logging.getLogger()

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tunnihind.cli.status import read_status
+from tunnihind.cli.inspect import read_status
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800

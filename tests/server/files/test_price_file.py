@@ -269,7 +269,7 @@ def lines_of(prices: Iterable[Price]) -> list[str]:
     return [row(ts, *(cells.get(zone, "") for zone in ZONES)) for ts, cells in by_ts.items()]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.dictionaries(st.tuples(st.integers(0, 47), st.sampled_from(ZONES)), st.floats(-500, 4000), min_size=1),
     gzipped=st.booleans(),
@@ -282,7 +282,7 @@ def test_what_was_written_comes_back_to_the_last_bit(
     assert sorted(prices(found)) == sorted(written)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=200), start=st.sampled_from([b"", b"ts,ee\n", b"ts,ee\n1765753200,1\n", b"\x1f\x8b\x08"])
 )
@@ -298,7 +298,7 @@ _CELL = st.one_of(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.lists(_CELL, min_size=1, max_size=3).map(",".join)), gzipped=st.booleans())
 def test_any_cells_are_read_or_refused(write: Write, rows: list[str], gzipped: bool) -> None:
     lines = (line.encode(errors="surrogatepass") + b"\n" for line in rows)

@@ -6,7 +6,7 @@ import pytest
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
 from tunnihind.forecast.known_days.grid import DailyPrices, by_hour, days_between
-from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, day_start, hours_of
+from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, SeriesKey, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 
 SPRING = date(2025, 3, 30)
@@ -36,7 +36,7 @@ def test_clock_hours_are_those_of_the_delivery_time_zone(day: date) -> None:
 
 
 def history(first: date, prices: list[float]) -> PriceHistory:
-    return PriceHistory(0, {"ee": PriceSeries("ee", HOUR_S, day_start(first), np.array(prices))}, {})
+    return PriceHistory(0, {SeriesKey("ee", HOUR_S): PriceSeries("ee", HOUR_S, day_start(first), np.array(prices))})
 
 
 def test_a_23_hour_day_lacks_its_changed_hour_on_the_grid() -> None:

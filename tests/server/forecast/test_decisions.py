@@ -23,7 +23,7 @@ from tunnihind.forecast.scoring.decisions import (
     week_savings,
 )
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.market import HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 
 PRICES = st.floats(-500, 4000).map(lambda price: round(price, 2))
@@ -150,7 +150,7 @@ def issued(first: date, days: int, *, published: int = 0, p50: Floats | None = N
 
 @pytest.mark.parametrize("first", [date(2025, 3, 20), date(2025, 10, 15)])
 def test_a_backtest_scores_days_of_23_and_25_hours_too(first: date) -> None:
-    decisions = BacktestReport.of(issued(first, 14)).decisions
+    decisions = BacktestReport.of(issued(first, 14), ESTONIA).decisions
     assert {lead: plans[4].n for lead, plans in decisions.by_days_ahead.items()} == dict.fromkeys(range(1, 8), 14)
     assert {plans[hours].share for plans in decisions.by_days_ahead.values() for hours in PLAN_HOURS} == {1.0}
     assert (decisions.week.n, decisions.week.share) == (14, 1.0)
@@ -158,6 +158,6 @@ def test_a_backtest_scores_days_of_23_and_25_hours_too(first: date) -> None:
 
 
 def test_a_day_that_is_partly_published_is_no_decision_of_the_forecast() -> None:
-    decisions = BacktestReport.of(issued(date(2025, 5, 1), 3, published=1)).decisions
+    decisions = BacktestReport.of(issued(date(2025, 5, 1), 3, published=1), ESTONIA).decisions
     assert sorted(decisions.by_days_ahead) == [2, 3, 4, 5, 6, 7]
     assert decisions.week.n == 0

@@ -8,7 +8,7 @@ from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, Drivers, joine
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
 from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.sources.entsoe import AREAS
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 DAYS = 2 * MIN_ISSUE_DAYS
 RNG = np.random.default_rng(5)

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -13,7 +13,18 @@ from tunnihind.forecast.known import Archive, CovariateArchive, Floats, Known, K
 from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
-from tunnihind.market import DELIVERY_TZ, HOUR_S, Limits, day_end, day_start, delivery_day, floor_hour, hours_of
+from tunnihind.market import (
+    DELIVERY_TZ,
+    ESTONIA,
+    HOUR_S,
+    Limits,
+    SeriesKey,
+    day_end,
+    day_start,
+    delivery_day,
+    floor_hour,
+    hours_of,
+)
 from tunnihind.price_series import PriceSeries
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
@@ -37,7 +48,7 @@ def wild(ts: int) -> float:
 
 
 def run_of(archive: Archive, as_of: int) -> Run:
-    run = LastWeeksMean().forecast(archive.as_of(as_of))
+    run = LastWeeksMean(ESTONIA).forecast(archive.as_of(as_of))
     assert run is not None
     return run
 
@@ -169,7 +180,7 @@ def test_once_the_seven_days_past_the_newest_price_are_over_there_is_no_run(mark
     archive = market(FIRST, date(2024, 5, 1), wild)
     assert run_of(archive, utc(2024, 5, 8, 20, 59)).start_ts == utc(2024, 5, 8, 21)
     for late in (utc(2024, 5, 8, 21), utc(2024, 9, 1, 9)):
-        assert LastWeeksMean().forecast(archive.as_of(late)) is None
+        assert LastWeeksMean(ESTONIA).forecast(archive.as_of(late)) is None
 
 
 def test_prices_a_day_late_lengthen_the_run_past_the_newest_settled_week(market: Market, utc: Utc) -> None:
@@ -199,18 +210,18 @@ def test_today_is_forecast_from_the_prior_when_its_own_prices_are_the_only_ones(
 
 
 def test_nothing_known_gives_no_run(market: Market, utc: Utc) -> None:
-    assert LastWeeksMean().forecast(market(FIRST, FIRST, shape).as_of(utc(2020, 1, 1))) is None
+    assert LastWeeksMean(ESTONIA).forecast(market(FIRST, FIRST, shape).as_of(utc(2020, 1, 1))) is None
 
 
 def test_prices_of_the_neighbours_alone_give_no_run(utc: Utc) -> None:
     prices = [KnownPrice("lv", ts, HOUR_S, ts, 50.0) for ts in hours_of(date(2024, 5, 14))]
     archive = Archive(PriceArchive.of(prices), CovariateArchive())
-    assert LastWeeksMean().forecast(archive.as_of(utc(2024, 5, 15, 9))) is None
+    assert LastWeeksMean(ESTONIA).forecast(archive.as_of(utc(2024, 5, 15, 9))) is None
 
 
 def test_percentiles_keep_to_the_price_limits_they_are_given(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, lambda ts: wild(ts) * 3 - 60)
-    run = LastWeeksMean(limits=Limits(0.0, 150.0)).forecast(archive.as_of(utc(2024, 5, 15, 9)))
+    run = LastWeeksMean(ESTONIA.within(Limits(0.0, 150.0))).forecast(archive.as_of(utc(2024, 5, 15, 9)))
     assert run is not None
     assert run.p10.min() == 0.0
     assert run.p90.max() == 150.0
@@ -239,12 +250,11 @@ def test_a_run_is_the_same_each_time_it_is_made(market: Market, utc: Utc) -> Non
 price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled_from([-500.0, 0.0, 4000.0]))
 
 
-@settings(deadline=None, max_examples=40)
 @given(npst.arrays(np.float64, st.integers(1, 24 * 12), elements=price), st.integers(0, 24 * 14 * HOUR_S))
 def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Floats, age_s: int) -> None:
     start = day_start(date(2024, 10, 20))
-    history = PriceHistory(start + age_s, {"ee": PriceSeries("ee", HOUR_S, start, prices)}, {})
-    run = LastWeeksMean().forecast(Known(start + age_s, history, CovariateArchive()))
+    history = PriceHistory(start + age_s, {SeriesKey("ee", HOUR_S): PriceSeries("ee", HOUR_S, start, prices)})
+    run = LastWeeksMean(ESTONIA).forecast(Known(start + age_s, history, CovariateArchive()))
     if run is None:
         known = np.flatnonzero(~np.isnan(prices))
         assert known.size == 0 or delivery_day(start + int(known[-1]) * HOUR_S) + timedelta(days=7) < delivery_day(

@@ -10,7 +10,7 @@ from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, day_end, day_start, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
@@ -37,7 +37,7 @@ def rows_of_day(archive: Archive, day: date) -> NDArray[np.bool_]:
 
 
 def percentiles(archive: Archive, as_of: int) -> tuple[Run, Floats]:
-    run = LastWeeksMean().forecast(archive.as_of(as_of))
+    run = LastWeeksMean(ESTONIA).forecast(archive.as_of(as_of))
     assert run is not None
     return run, np.stack([run.p10, run.p50, run.p90])
 
@@ -54,7 +54,7 @@ def test_what_becomes_known_after_the_issue_changes_no_bit(archive: Archive, utc
     as_of = utc(*issue)
     tampered = with_noise(archive, archive.prices.known_ts > as_of)
     assert changed_days(archive, tampered, as_of) == set()
-    assert LastWeeksMean().forecast(tampered.as_of(as_of)) is not None
+    assert LastWeeksMean(ESTONIA).forecast(tampered.as_of(as_of)) is not None
 
 
 @pytest.mark.parametrize("issue", [BEFORE_PUBLICATION, AFTER_PUBLICATION])

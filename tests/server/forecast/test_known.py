@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.price_series import PriceSeries
 
 START = 1_765_753_200
@@ -16,7 +16,7 @@ NAN = float("nan")
 
 
 def history(prices: list[float]) -> PriceHistory:
-    return PriceHistory(START, {"ee": PriceSeries("ee", HOUR_S, START, np.array(prices))}, {})
+    return PriceHistory(START, {SeriesKey("ee", HOUR_S): PriceSeries("ee", HOUR_S, START, np.array(prices))})
 
 
 def test_unknown_hours_are_no_settled_hours_and_zeros_are() -> None:

@@ -13,7 +13,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, day_end, day_start, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
 
 type Utc = Callable[..., int]
 
@@ -28,7 +28,7 @@ def archive() -> Archive:
 
 
 def run_of(archive: Archive, as_of: int) -> Run:
-    run = TieredForecaster().forecast(archive.as_of(as_of))
+    run = TieredForecaster(ESTONIA).forecast(archive.as_of(as_of))
     assert run is not None
     return run
 

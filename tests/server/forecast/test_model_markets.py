@@ -13,7 +13,7 @@ from tests.support.markets.windy_market import archive_of, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.run import Run
-from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day
+from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, day_end, day_start, delivery_day
 
 type Utc = Callable[..., int]
 type Rule = Callable[[NDArray[np.int64]], Floats]
@@ -32,7 +32,7 @@ def calm(ts: NDArray[np.int64]) -> Floats:
 
 
 def run_of(archive: Archive, as_of: int) -> Run:
-    run = TieredForecaster().forecast(archive.as_of(as_of))
+    run = TieredForecaster(ESTONIA).forecast(archive.as_of(as_of))
     assert run is not None
     values = np.stack([run.p10, run.p50, run.p90])
     assert np.isfinite(values).all()
@@ -155,7 +155,7 @@ def test_a_link_that_fails_and_parts_the_prices_of_two_zones_is_followed(utc: Ut
 
 @pytest.fixture(scope="module")
 def warm() -> tuple[TieredForecaster, Archive]:
-    return TieredForecaster(), market(calm)
+    return TieredForecaster(ESTONIA), market(calm)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

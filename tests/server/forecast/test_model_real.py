@@ -12,7 +12,7 @@ import pytest
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, publication_time
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, delivery_day, publication_time
 
 DATA = Path(__file__).parents[3] / "../shared/data"
 SINCE, FIRST, LAST = date(2024, 9, 1), date(2025, 5, 1), date(2025, 5, 7)
@@ -49,7 +49,7 @@ def wind() -> tuple[IssuedSeries, ...]:
 @pytest.fixture(scope="module")
 def result() -> BacktestResult:
     archive = Archive(prices(), CovariateArchive({"fi_wind_mw": wind()}))
-    return backtest(archive, TieredForecaster(), FIRST, LAST)
+    return backtest(archive, TieredForecaster(ESTONIA), FIRST, LAST)
 
 
 def test_the_model_keeps_its_skill_on_a_week_of_2025(result: BacktestResult) -> None:

@@ -12,7 +12,7 @@ from tests.support.markets.windy_market import WindyMarket, archive_of, windy_ar
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start
 
 type Utc = Callable[..., int]
 
@@ -36,7 +36,7 @@ def noon(utc: Utc) -> int:
 
 
 def run_of(archive: Archive, as_of: int) -> Run:
-    run = TieredForecaster().forecast(archive.as_of(as_of))
+    run = TieredForecaster(ESTONIA).forecast(archive.as_of(as_of))
     assert run is not None
     assert np.isfinite([run.p10, run.p50, run.p90]).all()
     json.dumps(run.inputs, allow_nan=False)
@@ -97,7 +97,7 @@ def test_little_history_has_tiers_of_its_own(utc: Utc) -> None:
 
 def test_nothing_known_gives_nothing(noon: int) -> None:
     empty = archive_of(FIRST, FIRST, lambda ts: np.full(ts.shape, np.nan))
-    assert TieredForecaster().forecast(empty.as_of(noon)) is None
+    assert TieredForecaster(ESTONIA).forecast(empty.as_of(noon)) is None
 
 
 def test_weather_points_stand_for_wind_and_a_dead_one_is_imputed(market: WindyMarket, noon: int) -> None:

@@ -69,7 +69,7 @@ PRICES = archive_of(FIRST, LAST, prices)
 
 def error_with(**covariates: tuple[IssuedSeries, ...]) -> float:
     """Return the mean absolute error of the next day over the last ten delivery days."""
-    result = backtest(with_covariates(PRICES, **covariates), TieredForecaster(), *SCORED, horizon_days=1)
+    result = backtest(with_covariates(PRICES, **covariates), TieredForecaster(ESTONIA), *SCORED, horizon_days=1)
     assert np.isfinite(result.forecasts.p50).all()
     return result.scores().mae
 

@@ -20,13 +20,15 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, publication_time
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
 
 FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)
 EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))
 """Several, because three weeks of one market say little about coverage."""
 EVENT = EVENTS[-1]
 END = EVENT + timedelta(days=36)
+MORNINGS = every(4, date(2024, 10, 1), LAST - timedelta(days=7))
+"""On which the undisturbed market is forecast."""
 
 type Plant = Callable[[date], Planted]
 
@@ -38,6 +40,11 @@ def days_after(day: date, count: int) -> date:
 def once_recovered(event: date) -> list[date]:
     """Return days on which 14 days or more have passed since an event."""
     return every(3, days_after(event, 14), days_after(event, 28))
+
+
+def made_on(result: BacktestResult, days: list[date]) -> NDArray[np.bool_]:
+    """Return which forecasts were made on some mornings."""
+    return np.isin(result.forecasts.issued_ts, [day_start(day) + 9 * HOUR_S for day in days])
 
 
 def over_events(plant: Plant, mornings: Callable[[date], list[date]]) -> BacktestResult:
@@ -60,7 +67,7 @@ def windy() -> Archive:
 
 @pytest.fixture(scope="module")
 def undisturbed(windy: Archive) -> BacktestResult:
-    return scored(windy, every(4, date(2024, 10, 1), LAST - timedelta(days=7)))
+    return scored(windy, MORNINGS)
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +109,10 @@ def parted(event: date) -> Planted:
 def test_what_shifts_the_market_is_a_surprise_at_first_and_made_good_within_14_days(
     uneventful: Scores, plant: Plant, scale: float
 ) -> None:
-    struck = over_events(plant, lambda event: [days_after(event, -1)]).scores()
+    result = over_events(plant, lambda event: [days_after(event, -1), *once_recovered(event)])
+    at_first = made_on(result, [days_after(event, -1) for event in EVENTS])
+    struck, recovered = result.scores(at_first), result.scores(~at_first)
     assert struck.coverage80 < 0.3
-    recovered = over_events(plant, once_recovered).scores()
     assert 0.7 < recovered.coverage80 < 0.95
     assert recovered.mae < 1.3 * scale * uneventful.mae
 
@@ -128,18 +136,20 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
 def test_weather_that_stops_coming_is_used_while_fresh_and_then_left_out(windy: Archive) -> None:
     silent, blind = silenced(windy, windy.covariates.series.keys()), Archive(windy.prices, CovariateArchive())
     instants = [day_start(days_after(EVENT, days)) + 9 * HOUR_S for days in (0, 3, 9)]
-    runs = [TieredForecaster().forecast(silent.as_of(instant)) for instant in instants]
+    runs = [TieredForecaster(ESTONIA).forecast(silent.as_of(instant)) for instant in instants]
     assert [run and run.tier for run in runs] == ["weather", "stale-weather", "prices"]
-    last, without = runs[-1], TieredForecaster().forecast(blind.as_of(instants[-1]))
+    last, without = runs[-1], TieredForecaster(ESTONIA).forecast(blind.as_of(instants[-1]))
     assert last is not None
     assert without is not None
     for name in ("p10", "p50", "p90"):
         assert np.array_equal(getattr(last, name), getattr(without, name))
 
 
-def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(windy: Archive) -> None:
-    mornings = every(3, days_after(EVENT, 1), days_after(EVENT, 25))
-    whole = scored(windy, mornings).scores()
+def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(
+    windy: Archive, undisturbed: BacktestResult
+) -> None:
+    mornings = [day for day in MORNINGS if days_after(EVENT, 1) <= day <= days_after(EVENT, 25)]
+    whole = undisturbed.scores(made_on(undisturbed, mornings))
     one_dead = scored(silenced(windy, ["wind_speed_100m@lt_west"]), mornings).scores()
     assert one_dead.n == whole.n
     assert one_dead.mae < 1.3 * whole.mae
@@ -194,7 +204,7 @@ def test_prices_that_come_out_late_cost_a_day_of_lead_and_no_coverage() -> None:
 
     first, last = days_after(EVENT, 7), days_after(EVENT, 16)
     in_time, delayed = (
-        backtest(archive, TieredForecaster(), first, last, issue_at=time(15))
+        backtest(archive, TieredForecaster(ESTONIA), first, last, issue_at=time(15))
         for archive in (simulated_archive(FIRST, END), simulated_archive(FIRST, END, publication=late))
     )
     assert in_time.scores().n == 6 * 10 * 24  # the first of the seven days is out

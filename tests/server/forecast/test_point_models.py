@@ -13,6 +13,7 @@ from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
 from tunnihind.forecast.columns.table import Group, Rows
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
+from tunnihind.market import ESTONIA
 
 type Utc = Callable[..., int]
 
@@ -24,7 +25,7 @@ def archive() -> Archive:
 
 def test_a_model_of_ten_lines_makes_runs_of_the_same_hours_and_tier(archive: Archive, utc: Utc) -> None:
     known = archive.as_of(utc(2025, 10, 20, 9))
-    ours, mean = TieredForecaster().forecast(known), TieredForecaster(model=Mean).forecast(known)
+    ours, mean = TieredForecaster(ESTONIA).forecast(known), TieredForecaster(ESTONIA, model=Mean).forecast(known)
     assert ours is not None
     assert mean is not None
     assert (mean.tier, mean.start_ts, mean.end_ts) == (ours.tier, ours.start_ts, ours.end_ts)
@@ -33,7 +34,7 @@ def test_a_model_of_ten_lines_makes_runs_of_the_same_hours_and_tier(archive: Arc
 
 def test_its_intervals_rest_on_its_own_errors(archive: Archive, utc: Utc) -> None:
     known = archive.as_of(utc(2025, 10, 20, 9))
-    ours, mean = TieredForecaster().forecast(known), TieredForecaster(model=Mean).forecast(known)
+    ours, mean = TieredForecaster(ESTONIA).forecast(known), TieredForecaster(ESTONIA, model=Mean).forecast(known)
     assert ours is not None
     assert mean is not None
     # The mean knows nothing of the wind that moves this market, so it errs more.
@@ -41,10 +42,10 @@ def test_its_intervals_rest_on_its_own_errors(archive: Archive, utc: Utc) -> Non
 
 
 def test_it_goes_on_from_what_it_has_learnt_with_the_same_result(archive: Archive, utc: Utc) -> None:
-    warm = TieredForecaster(model=Mean)
+    warm = TieredForecaster(ESTONIA, model=Mean)
     for day in (20, 21, 27):
         known = archive.as_of(utc(2025, 10, day, 9))
-        run, fresh = warm.forecast(known), TieredForecaster(model=Mean).forecast(known)
+        run, fresh = warm.forecast(known), TieredForecaster(ESTONIA, model=Mean).forecast(known)
         assert run is not None
         assert fresh is not None
         assert run.p50.tobytes() == fresh.p50.tobytes()
@@ -59,7 +60,7 @@ def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
             given.append(rows)
             super().learn(lead, rows, price, predicted)
 
-    TieredForecaster(model=Reading).forecast(archive.as_of(utc(2025, 10, 20, 9)))
+    TieredForecaster(ESTONIA, model=Reading).forecast(archive.as_of(utc(2025, 10, 20, 9)))
     rows = given[-1]
     assert list(rows.names.groups) == [OWN, CALENDAR, WEATHER, NEIGHBOURS]
     assert rows.hourly(WEEK_MEAN).shape == (len(rows.x), 24)

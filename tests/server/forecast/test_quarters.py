@@ -38,7 +38,7 @@ def archive() -> Archive:
 
 
 def both_runs(archive: Archive, as_of: int) -> tuple[Run, Run]:
-    forecaster, known = TieredForecaster(), archive.as_of(as_of)
+    forecaster, known = TieredForecaster(ESTONIA), archive.as_of(as_of)
     hourly = forecaster.forecast(known)
     assert hourly is not None
     return hourly, forecaster.forecast_quarters(known, hourly)
@@ -69,7 +69,7 @@ def test_quarters_go_with_any_hours_after_any_prices(percentiles: Floats, prices
     hourly = hourly_run(percentiles, day_start(date(2025, 11, 8)) + start * HOUR_S)
     known = KnownQuarters.of(prices.reshape(-1, 4), first)
     hours = PriceSeries("ee", HOUR_S, day_start(first), np.append(prices[:119], 1.0))
-    assert_goes_with(quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA, LIMITS), hourly)
+    assert_goes_with(quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA), hourly)
 
 
 @pytest.mark.parametrize("issue", [(2025, 11, 20, 9), (2025, 11, 20, 15), (2025, 11, 20, 22, 59)])
@@ -132,11 +132,11 @@ def test_a_days_first_hour_goes_on_from_the_price_before_it(archive: Archive, ut
     hours = archive.as_of(as_of).prices.of("ee")
     other = replace(hours, eur_mwh=np.where(hours.starts == day_start(day) - HOUR_S, 500.0, hours.eur_mwh))
     known = KnownQuarters.until(archive.as_of(as_of).prices.of("ee", QUARTER_S), date(2025, 11, 20))
-    moved = quarters_of(hourly, other, known, NOTHING_ISSUED, ESTONIA, LIMITS)
+    moved = quarters_of(hourly, other, known, NOTHING_ISSUED, ESTONIA)
     first = (day_start(day) - quarters.start_ts) // QUARTER_S
     assert moved.p50[first] > quarters.p50[first] + 20
     assert moved.p50[first + 3] < quarters.p50[first + 3] - 20
-    same = quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA, LIMITS)
+    same = quarters_of(hourly, hours, known, NOTHING_ISSUED, ESTONIA)
     assert changed_days(same, moved) == {day}
 
 
@@ -157,13 +157,13 @@ def test_shares_are_learnt_from_past_forecasts_and_start_at_the_prior() -> None:
 
 def test_a_fresh_forecaster_makes_the_same_quarters_of_a_run(archive: Archive, utc: Utc) -> None:
     known = archive.as_of(utc(2025, 11, 20, 15))
-    forecaster = TieredForecaster()
+    forecaster = TieredForecaster(ESTONIA)
     for earlier in (utc(2025, 11, 19, 9), utc(2025, 11, 20, 9)):
         forecaster.forecast(archive.as_of(earlier))
     hourly = forecaster.forecast(known)
     assert hourly is not None
     quarters = forecaster.forecast_quarters(known, hourly)
-    assert quarters.says_the_same(TieredForecaster().forecast_quarters(known, hourly))
+    assert quarters.says_the_same(TieredForecaster(ESTONIA).forecast_quarters(known, hourly))
 
 
 @pytest.mark.parametrize("spread", [5.0, 40.0])
@@ -181,7 +181,7 @@ def test_quarters_of_hours_that_cover_80_percent_cover_80_percent(spread: float)
         within = spread * rng.normal(size=(24, 4))
         came_quarters = came[:, None] + within - within.mean(axis=1, keepdims=True)
         hourly = hourly_run(100 + half * np.array([[-1.0], [0], [1]]) + np.zeros(24), day_start(first) + ahead * HOUR_S)
-        run = quarters_of(hourly, settled, known, NOTHING_ISSUED, ESTONIA, LIMITS)
+        run = quarters_of(hourly, settled, known, NOTHING_ISSUED, ESTONIA)
         inside.append((run.p10 <= came_quarters.ravel()) & (came_quarters.ravel() <= run.p90))
     assert 0.77 <= np.mean(inside) <= 0.83
 
@@ -214,7 +214,7 @@ def test_the_shape_of_a_days_quarters_changes_nothing_of_that_day(archive: Archi
 
 
 def test_a_run_of_another_instant_is_refused(archive: Archive, utc: Utc) -> None:
-    forecaster = TieredForecaster()
+    forecaster = TieredForecaster(ESTONIA)
     hourly = forecaster.forecast(archive.as_of(utc(2025, 11, 20, 9)))
     assert hourly is not None
     with pytest.raises(ValueError, match="was not made from what is known"):

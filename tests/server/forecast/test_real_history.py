@@ -7,7 +7,7 @@ import pytest
 from tunnihind.forecast.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
-from tunnihind.market import HOUR_S, delivery_day, publication_time
+from tunnihind.market import ESTONIA, HOUR_S, delivery_day, publication_time
 
 PRICES = Path(__file__).parents[3] / "../shared/data/prices_hourly.csv"
 
@@ -22,7 +22,7 @@ def result() -> BacktestResult:
         KnownPrice("ee", ts, HOUR_S, publication_time(delivery_day(ts)), float(price)) for ts, price in rows if price
     ]
     archive = Archive(PriceArchive.of(prices), CovariateArchive())
-    return backtest(archive, LastWeeksMean(), date(2025, 1, 1), date(2025, 12, 31))
+    return backtest(archive, LastWeeksMean(ESTONIA), date(2025, 1, 1), date(2025, 12, 31))
 
 
 def test_the_fallback_keeps_its_skill_against_the_last_week_in_2025(result: BacktestResult) -> None:

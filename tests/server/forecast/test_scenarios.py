@@ -17,7 +17,7 @@ from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.quarters.slope import IssuedHours
-from tunnihind.forecast.run import Run, RunPair, Scenarios
+from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks, ranks_of
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scenarios.values import values_of
@@ -190,22 +190,22 @@ def archive() -> Archive:
 
 
 def all_made(make: TieredForecaster, archive: Archive, as_of: int) -> tuple[Run, Scenarios]:
-    runs = RunPair.made_by(make, archive.as_of(as_of))
+    runs = Runs.made_by(make, archive.as_of(as_of))
     assert runs is not None
     assert runs.scenarios is not None
     return runs.hours, runs.scenarios
 
 
 def test_a_warm_forecaster_gives_the_paths_of_a_fresh_one(archive: Archive, utc: Utc) -> None:
-    warm = TieredForecaster()
+    warm = TieredForecaster(ESTONIA)
     for as_of in (utc(2025, 10, 20, 9), utc(2025, 10, 20, 14), utc(2025, 10, 25, 22, 59), utc(2025, 10, 26, 0, 30)):
         run, scenarios = all_made(warm, archive, as_of)
         assert_goes_with(scenarios, run)
-        assert scenarios.says_the_same(all_made(TieredForecaster(), archive, as_of)[1])
+        assert scenarios.says_the_same(all_made(TieredForecaster(ESTONIA), archive, as_of)[1])
 
 
 def test_a_run_that_repeats_the_one_before_has_its_paths(archive: Archive, utc: Utc) -> None:
-    make = TieredForecaster()
+    make = TieredForecaster(ESTONIA)
     (before, paths), (after, again) = (all_made(make, archive, utc(2025, 10, 20, hour)) for hour in (15, 16))
     repeated = before.repeated(after.made_at, after.start_ts)
     assert repeated is not None
@@ -218,14 +218,14 @@ def test_no_price_of_a_delivery_day_has_a_part_in_its_paths(archive: Archive, ut
     as_of = utc(2025, 10, 20, 14)
     tomorrow = (archive.prices.ts >= day_start(date(2025, 10, 21))) & (archive.prices.ts < day_end(date(2025, 10, 21)))
     others = np.random.default_rng(1).uniform(-400, 1000, tomorrow.size)
-    run, scenarios = all_made(TieredForecaster(), archive, as_of)
-    _, other = all_made(TieredForecaster(), with_prices(archive, tomorrow, others), as_of)
+    run, scenarios = all_made(TieredForecaster(ESTONIA), archive, as_of)
+    _, other = all_made(TieredForecaster(ESTONIA), with_prices(archive, tomorrow, others), as_of)
     settled = (day_end(date(2025, 10, 21)) - run.start_ts) // HOUR_S
     assert np.array_equal(scenarios.eur_mwh[:, :settled], other.eur_mwh[:, :settled])
     assert not np.array_equal(scenarios.eur_mwh[:, settled:], other.eur_mwh[:, settled:])
 
 
 def test_a_run_of_another_instant_is_refused(archive: Archive, utc: Utc) -> None:
-    run, _ = all_made(TieredForecaster(), archive, utc(2025, 10, 20, 9))
+    run, _ = all_made(TieredForecaster(ESTONIA), archive, utc(2025, 10, 20, 9))
     with pytest.raises(ValueError, match="not made from what is known"):
-        TieredForecaster().scenarios(archive.as_of(utc(2025, 10, 20, 9) + DAY_S), run)
+        TieredForecaster(ESTONIA).scenarios(archive.as_of(utc(2025, 10, 20, 9) + DAY_S), run)

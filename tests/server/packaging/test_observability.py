@@ -99,7 +99,7 @@ CASES: Final[dict[str, tuple[Series, set[str]]]] = {
     ),
     "prices were refused": (
         {'tunnihind_held_days_total{source="elering",reason="zeros"}': "1x60 2x38"},
-        {"PricesRefused"},
+        {"PricesHeldBack"},
     ),
     "the disk is full": ({'tunnihind_troubles{instance="a"}': "0x60 1x38"}, {"InTrouble"}),
 }

@@ -14,15 +14,15 @@ from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.run import RunPair
-from tunnihind.market import DAY_S, HOUR_S, floor_hour, utc_midnight
+from tunnihind.forecast.run import Runs
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.retention import thin
 from tunnihind.sources.base import days
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import open_session
-from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS
 
 NOW = local("2025-12-15 10:00")
 MONTH, TODAY = date(2025, 12, 1), date(2025, 12, 15)
@@ -30,7 +30,7 @@ DOWN = SourceUnreachable("weather", "no answer within 30 s")
 
 
 def ingest_of(store: Store) -> CovariateIngest:
-    return CovariateIngest(store, JumpingClock(NOW), RecordingObserver())
+    return CovariateIngest(store, ESTONIA, JumpingClock(NOW), RecordingObserver())
 
 
 def kept(store: Store, name: str) -> tuple[IssuedSeries, ...]:
@@ -151,7 +151,7 @@ async def test_one_pass_ends_only_when_the_slowest_source_has_answered(store: St
     weather = SlowWeather()
 
     class Modeller(StubModeller):
-        async def runs(self, as_of: int) -> RunPair:
+        async def runs(self, as_of: int) -> Runs:
             weather.let.set()
             return await super().runs(as_of)
 
@@ -171,7 +171,7 @@ class DayByDay(ScriptedWeather):
 
 async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_day(store: Store) -> None:
     clock = JumpingClock(NOW)
-    source, ingest = DayByDay(), CovariateIngest(store, clock, RecordingObserver())
+    source, ingest = DayByDay(), CovariateIngest(store, ESTONIA, clock, RecordingObserver())
     for live_ts in range(utc_midnight(MONTH), utc_midnight(TODAY), 3 * HOUR_S):
         store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
     await ingest.fill_part(source, MONTH, TODAY)
@@ -187,7 +187,7 @@ async def test_a_days_run_comes_over_the_wire_and_is_kept_with_its_name(store: S
     clock = StillClock(NOW)
     async with FakeOpenMeteo() as server, open_session("") as session:
         source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:2], clock=clock)
-        assert await CovariateIngest(store, clock, RecordingObserver()).fill_part(source, MONTH, TODAY)
+        assert await CovariateIngest(store, ESTONIA, clock, RecordingObserver()).fill_part(source, MONTH, TODAY)
     (issue,) = kept(store, f"temperature_2m@{POINTS[1].name}")
     assert issue.run_ts == issue.start_ts == utc_midnight(MONTH)
     assert (issue.issued_ts, issue.lead_s, issue.values.size) == (utc_midnight(MONTH) + 6 * HOUR_S, 0, 240)

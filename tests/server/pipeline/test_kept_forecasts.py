@@ -15,8 +15,8 @@ from sqlalchemy import and_, delete, select, update
 from tests.support.clocks import local
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
-from tunnihind.forecast.run import RunPair
-from tunnihind.market import DAY_S, HOUR_S, ZONES
+from tunnihind.forecast.run import Runs
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import learnt_folder, make_runs
 from tunnihind.store.prices import Price
@@ -45,19 +45,19 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def runs_of_new_process(store: Store, instant: int = NOW) -> RunPair:
+def runs_of_new_process(store: Store, instant: int = NOW) -> Runs:
     modelling._KEPT_FORECASTERS.clear()
-    runs = make_runs(store, instant)
+    runs = make_runs(store, instant, ESTONIA)
     assert runs is not None
     return runs
 
 
-def same(one: RunPair, other: RunPair) -> bool:
+def same(one: Runs, other: Runs) -> bool:
     assert one.scenarios is not None
     assert other.scenarios is not None
     return (
         one.hours.says_the_same(other.hours)
-        and one.quarters.says_the_same(other.quarters)
+        and one.by_step[QUARTER_S].says_the_same(other.by_step[QUARTER_S])
         and one.scenarios.says_the_same(other.scenarios)
     )
 

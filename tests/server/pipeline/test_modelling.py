@@ -21,7 +21,7 @@ from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.run import RunPair
+from tunnihind.forecast.run import Runs
 from tunnihind.forecast.scoring.backtest import NextDay
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
@@ -63,7 +63,7 @@ def wait_for_end(pid: int) -> bool:
         os.close(watch)
 
 
-def same_scenarios(runs: RunPair, others: RunPair) -> bool:
+def same_scenarios(runs: Runs, others: Runs) -> bool:
     assert runs.scenarios is not None
     assert others.scenarios is not None
     return runs.scenarios.says_the_same(others.scenarios)
@@ -72,15 +72,15 @@ def same_scenarios(runs: RunPair, others: RunPair) -> bool:
 async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_one(
     filled: Store, database: Path
 ) -> None:
-    here = make_runs(filled, NOW)
+    here = make_runs(filled, NOW, ESTONIA)
     assert here is not None
-    async with process_modeller(f"sqlite:///{database}") as modeller:
+    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
         there = await modeller.runs(NOW)
         assert there is not None
-        for run, step_s in ((there.hours, HOUR_S), (there.quarters, QUARTER_S)):
+        for run, step_s in ((there.hours, HOUR_S), (there.by_step[QUARTER_S], QUARTER_S)):
             assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
-            assert run.says_the_same(here.of(step_s))
+            assert run.says_the_same(here.by_step[step_s])
         assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
@@ -95,7 +95,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             again = await modeller.runs(NOW)
             assert again is not None
             assert child_of(modeller) != first
-            assert all(again.of(step_s).says_the_same(here.of(step_s)) for step_s in (HOUR_S, QUARTER_S))
+            assert all(again.by_step[step_s].says_the_same(here.by_step[step_s]) for step_s in (HOUR_S, QUARTER_S))
             assert same_scenarios(again, here)
         last = child_of(modeller)
     assert wait_for_end(last)
@@ -107,7 +107,7 @@ async def test_a_damaged_row_that_a_run_meets_is_named_once(
     filled.covariates.add({"wind_speed_100m@ee_west": [IssuedSeries(NOW - 60, NOW, np.ones(48, np.float32))]})
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("update covariates set series = substr(series, 1, 5)")
-    async with process_modeller(f"sqlite:///{database}") as modeller:
+    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
         for instant in (NOW, NOW + HOUR_S):
             assert await modeller.runs(instant) is not None
     named = [line for line in caplog.messages if "wind_speed_100m@ee_west" in line]
@@ -124,10 +124,10 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
             for step_s in (HOUR_S, QUARTER_S)
             if ts >= first
         ]
-        assert filled.backtests.add(model_identity(ESTONIA.limits), "ee", made, past=filled.backtests.state_of_past())
+        assert filled.backtests.add(model_identity(ESTONIA), "ee", made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
-    async with process_modeller(f"sqlite:///{database}") as modeller:
+    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
         # The last days are made by the process of the hourly runs.
         recent = await modeller.score_slice(NOW)
         assert recent.forecasts[0].issued_ts == instants[-2]
@@ -152,7 +152,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
-    async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
+    async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}", ESTONIA) as modeller:
         with pytest.raises(StoreError, match="there is no database"):
             await modeller.runs(NOW)
 
@@ -169,7 +169,7 @@ from tests.server.pipeline.test_modelling import stuck
 from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:
-    async with process_modeller(sys.argv[1]) as modeller:
+    async with process_modeller(sys.argv[1], ESTONIA) as modeller:
         await modeller._work(stuck, 0)
 
 if __name__ == "__main__":
@@ -190,8 +190,10 @@ def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
     command = [sys.executable, str(script), f"sqlite:///{database}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as parent:
-        yield parent, int(told.read_text())
-        parent.kill()
+        try:
+            yield parent, int(told.read_text())
+        finally:
+            parent.kill()
 
 
 def test_the_child_ends_with_its_parent_even_when_that_is_killed(

@@ -18,7 +18,7 @@ from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
-from tunnihind.forecast.run import RunPair
+from tunnihind.forecast.run import Runs
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
@@ -65,7 +65,7 @@ async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
     expected = plain_runs(NOW)
     for step_s in (HOUR_S, QUARTER_S):
         [found] = store.runs.since(SeriesKey("ee", step_s), 0)
-        assert found.says_the_same(expected.of(step_s))
+        assert found.says_the_same(expected.by_step[step_s])
     await live(pipeline, clock, NOW + 2 * HOUR_S)
     made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
     assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
@@ -210,7 +210,7 @@ class CountingModeller(InProcessModeller):
         super().__init__(store)
         self.asked_at: list[int] = []
 
-    async def runs(self, as_of: int) -> RunPair:
+    async def runs(self, as_of: int) -> Runs:
         self.asked_at.append(as_of)
         return await super().runs(as_of)
 
@@ -238,7 +238,7 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
 class StoppedModeller(StubModeller):
     """Never gets done with a forecast."""
 
-    async def runs(self, as_of: int) -> RunPair:
+    async def runs(self, as_of: int) -> Runs:
         await super().runs(as_of)
         await asyncio.Event().wait()
         raise AssertionError

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import DAY_S, HOUR_S, delivery_day
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     LONGEST_ASKED_PAUSE_IN_WATCH_S,
@@ -18,8 +18,6 @@ from tunnihind.pipeline.schedule import (
     asked_pause_end,
     due_at,
     due_tasks,
-    expected_through,
-    is_publication_watch,
     next_due,
     pause,
     price_window,
@@ -29,7 +27,7 @@ from tunnihind.sources.base import Cadence
 NOWS = st.integers(1_600_000_000, 2_000_000_000)
 CADENCE = Cadence(every_s=3 * HOUR_S)
 SOURCES = ("weather", "entsoe-forecasts")
-TASKS = tuple(Situation(covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks())
+TASKS = tuple(Situation(ESTONIA, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks())
 IN_PARTS = {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY, Job.SCORES}
 """Of these a success may leave something to do, which is to be seen in the store."""
 
@@ -45,6 +43,7 @@ def moments(draw: st.DrawFn) -> tuple[Situation, int]:
     )
     recent = st.integers(-20, 1).map(lambda back: delivery_day(now) + timedelta(days=back))
     situation = Situation(
+        ESTONIA,
         settled_through=draw(st.none() | recent),
         stored_ts=draw(instants),
         run_made_at=draw(past),
@@ -82,21 +81,21 @@ def test_a_failure_delays_a_task_by_a_bounded_pause(moment: tuple[Situation, int
 
 @given(st.integers(1, 10**6), NOWS)
 def test_pauses_are_between_a_minute_and_a_quarter_of_an_hour_and_never_shrink(failures: int, now: int) -> None:
-    assert 60 <= pause(failures, now) <= pause(failures + 1, now) <= LONGEST_PAUSE_S
+    assert 60 <= pause(failures, ESTONIA, now) <= pause(failures + 1, ESTONIA, now) <= LONGEST_PAUSE_S
 
 
 @given(NOWS, st.floats(0, 10 * DAY_S))
 def test_a_pause_is_no_longer_than_asked_and_takes_little_of_the_watch(now: int, asked_s: float) -> None:
-    end = asked_pause_end(now, asked_s)
+    end = asked_pause_end(ESTONIA, now, asked_s)
     assert now <= end <= min(now + asked_s + 1, now + LONGEST_ASKED_PAUSE_S)
     longest_in_watch = now + LONGEST_ASKED_PAUSE_IN_WATCH_S
-    assert not any(is_publication_watch(later) for later in range(longest_in_watch, end, 60))
+    assert not any(ESTONIA.is_publication_watch(later) for later in range(longest_in_watch, end, 60))
 
 
 @given(NOWS, st.integers(0, 2 * DAY_S))
 def test_what_is_expected_never_goes_back_and_is_today_or_tomorrow(now: int, later_s: int) -> None:
-    assert 0 <= (expected_through(now) - delivery_day(now)).days <= 1
-    assert expected_through(now) <= expected_through(now + later_s)
+    assert 0 <= (ESTONIA.expected_through(now) - delivery_day(now)).days <= 1
+    assert ESTONIA.expected_through(now) <= ESTONIA.expected_through(now + later_s)
 
 
 @given(moments())

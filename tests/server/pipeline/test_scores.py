@@ -13,10 +13,10 @@ from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries, Known
-from tunnihind.forecast.run import Run, RunPair
+from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Limits, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, day_start
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import accuracy, score_slice, scores
 from tunnihind.pipeline.pipeline import Pipeline
@@ -26,8 +26,7 @@ from tunnihind.store.store import Store
 NOW = local("2025-12-15 17:00")
 TODAY = date(2025, 12, 15)
 TOMORROW = TODAY + timedelta(days=1)
-LIMITS = Limits(-500, 4000)
-MODEL = model_identity(LIMITS)
+MODEL = model_identity(ESTONIA)
 WARMTH = "temperature_2m@ee_west"
 
 
@@ -46,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     """Return the instants for which the model has been asked since."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
-    monkeypatch.setattr(modelling, "forecaster", lambda limits, _keeper=None: CountingModel(limits=limits))
+    monkeypatch.setattr(modelling, "forecaster", lambda market, _keeper=None: CountingModel(market))
     return instants
 
 
@@ -64,7 +63,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     """Make all the forecasts that the score lacks; return in how many slices."""
     slices = 0
     for recent in (True, False):
-        while (part := score_slice(store, now, LIMITS, recent=recent, slice_s=slice_s)).forecasts:
+        while (part := score_slice(store, now, ESTONIA, recent=recent, slice_s=slice_s)).forecasts:
             assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
             slices += 1
     return slices
@@ -74,8 +73,8 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
     assert work_off(filled, slice_s=0.0) == 90
     archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW).of("ee")
     known = map(archive.as_of, score_instants(truth, NOW))
-    at_once = [NextDay.of(QuickModel().forecast(one), one) for one in known]
-    found = scores(filled, NOW, LIMITS)[HOUR_S]
+    at_once = [NextDay.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
+    found = scores(filled, NOW, ESTONIA)[HOUR_S]
     assert found is not None
     assert found == recent_score(at_once, truth)
 
@@ -90,7 +89,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     kept = store.backtests.kept(MODEL, QUARTERS)
     assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
     truth = store.prices.archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
-    found = scores(store, NOW, LIMITS)
+    found = scores(store, NOW, ESTONIA)
     assert found[QUARTER_S] is not None
     assert found[QUARTER_S] == recent_score(kept.values(), truth)
     assert found[HOUR_S] not in {None, found[QUARTER_S]}
@@ -98,7 +97,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
 
 def test_there_is_no_score_of_quarters_where_only_hours_are_known(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    found = scores(filled, NOW, LIMITS)
+    found = scores(filled, NOW, ESTONIA)
     assert found[HOUR_S] is not None
     assert found[QUARTER_S] is None
 
@@ -127,11 +126,11 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
 
 def test_a_correction_keeps_earlier_forecasts_and_changes_what_scores_them(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    before = scores(filled, NOW, LIMITS)[HOUR_S]
+    before = scores(filled, NOW, ESTONIA)[HOUR_S]
     asked.clear()
     filled.prices.add([Price("ee", day_start(TODAY), HOUR_S, 3000.0)], source="elering", seen_ts=NOW)
     assert work_off(filled) == 0
-    after = scores(filled, NOW, LIMITS)[HOUR_S]
+    after = scores(filled, NOW, ESTONIA)[HOUR_S]
     assert before is not None
     assert after is not None
     assert after.mae > before.mae
@@ -164,7 +163,7 @@ def test_new_weather_and_the_growth_of_previous_runs_cost_no_forecast(filled: St
 
 
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
-    part = score_slice(filled, NOW, LIMITS, recent=True, slice_s=0.0)
+    part = score_slice(filled, NOW, ESTONIA, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
     assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
     assert filled.backtests.kept(MODEL, HOURS) == {}
@@ -173,7 +172,7 @@ def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked:
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     filled.backtests.note_scored(MODEL, "ee", NOW)
-    other = model_identity(Limits(-500, 5000))
+    other = model_identity(ESTONIA.within(Limits(-500, 5000)))
     assert filled.backtests.kept(other, HOURS) == {}
     assert filled.backtests.scored_at(other, "ee") is None
     assert filled.backtests.scored_at(MODEL, "ee") == NOW
@@ -186,7 +185,7 @@ def test_a_change_of_the_models_code_is_another_model(tmp_path: Path, monkeypatc
     for text in ("share = 0.5", "share = 0.6"):
         (tmp_path / "ridge.py").write_text(text)
         model_identity.__globals__["_code"].cache_clear()
-        names.append(model_identity(LIMITS))
+        names.append(model_identity(ESTONIA))
     model_identity.__globals__["_code"].cache_clear()
     assert names[0] != names[1]
 
@@ -195,7 +194,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     nothing = np.empty(0)
     for day in range(400):
         issued = NOW + day * DAY_S
-        store.backtests.add(MODEL, "ee", [NextDay(issued, issued, nothing, nothing, nothing)], past=0)
+        store.backtests.add(MODEL, "ee", [NextDay(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
     assert len(store.backtests.kept(MODEL, HOURS)) == 121
 
 
@@ -208,14 +207,14 @@ class SlicingModeller(InProcessModeller):
         self.slice_s = slice_s
         self.done: list[str] = []
 
-    async def runs(self, as_of: int) -> RunPair:
+    async def runs(self, as_of: int) -> Runs:
         self.done.append("run")
         return await super().runs(as_of)
 
     async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")
-        late = score_slice(self.store, as_of, LIMITS, recent=True, slice_s=self.slice_s)
-        return late if late.forecasts else score_slice(self.store, as_of, LIMITS, recent=False, slice_s=self.slice_s)
+        late = score_slice(self.store, as_of, ESTONIA, recent=True, slice_s=self.slice_s)
+        return late if late.forecasts else score_slice(self.store, as_of, ESTONIA, recent=False, slice_s=self.slice_s)
 
 
 async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
@@ -316,12 +315,12 @@ def issue(store: Store, days: int) -> None:
 
 def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_changed(filled: Store) -> None:
     issue(filled, 150)
-    first = accuracy(filled, NOW, LIMITS)
+    first = accuracy(filled, NOW, ESTONIA)
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
     filled.scores.keep("ee", first)
-    later = accuracy(filled, NOW, LIMITS)
+    later = accuracy(filled, NOW, ESTONIA)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
     for before, after in zip(first.months.issued, later.months.issued, strict=True):
@@ -332,8 +331,8 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep("ee", accuracy(filled, stopped, LIMITS))
-    after = accuracy(filled, NOW, LIMITS)
+    filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA))
+    after = accuracy(filled, NOW, ESTONIA)
     # The last runs before the stop told of days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]
     assert [day.days_ahead for day in scored] == [1, 2, 3, 4, 5, 6, 7]
@@ -341,7 +340,7 @@ def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -
 
 def test_the_backtest_is_scored_by_month_one_day_ahead(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    months = accuracy(filled, NOW, LIMITS).months
+    months = accuracy(filled, NOW, ESTONIA).months
     assert months.issued == ()
     assert [month.month for month in months.backtest] == ["2025-09", "2025-10", "2025-11", "2025-12"]
     november = months.backtest[2].scores

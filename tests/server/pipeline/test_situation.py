@@ -10,7 +10,7 @@ from tests.support.store.pipelines import NO_HISTORY, plain_run
 from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Zone, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, months_filled, note_filled
 from tunnihind.pipeline.schedule import Situation
 from tunnihind.pipeline.situation import read_situation
@@ -24,7 +24,7 @@ SEPTEMBER = date(2025, 9, 1)
 
 
 def situation(store: Store, now: int = NOW, *sources: CovariateSource, history_start: date = NO_HISTORY) -> Situation:
-    return read_situation(store, sources, history_start, "model", {}, now)
+    return read_situation(store, ESTONIA, sources, history_start, "model", {}, now)
 
 
 def without(quotes: Quotes, *missing: int) -> Quotes:
@@ -40,7 +40,7 @@ def days_ago(*back: int) -> tuple[date, ...]:
 
 
 def test_an_empty_store_has_nothing(store: Store) -> None:
-    assert situation(store) == Situation()
+    assert situation(store) == Situation(ESTONIA)
 
 
 def test_settled_through_the_last_whole_day(store: Store) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.support.clocks import JumpingClock, local
 from tests.support.store.pipelines import RecordingObserver
 from tunnihind.errors import RateLimited, SourceUnreachable
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.store.store import Store
 
@@ -42,7 +42,7 @@ def clock() -> JumpingClock:
 
 @pytest.fixture
 def caller(store: Store, clock: JumpingClock) -> SourceCaller:
-    return SourceCaller(store, clock, RecordingObserver())
+    return SourceCaller(store, ESTONIA, clock, RecordingObserver())
 
 
 async def ask(caller: SourceCaller, source: Source, times: int = 1) -> str:
@@ -70,8 +70,8 @@ async def test_a_failure_that_lasts_over_a_restart_is_in_the_new_log_too(
 ) -> None:
     caplog.set_level(logging.INFO, "tunnihind")
     for _ in range(2):
-        await ask(SourceCaller(store, clock, RecordingObserver()), Source(DOWN, DOWN), 2)
-    await ask(SourceCaller(store, clock, RecordingObserver()), Source("fine"))
+        await ask(SourceCaller(store, ESTONIA, clock, RecordingObserver()), Source(DOWN, DOWN), 2)
+    await ask(SourceCaller(store, ESTONIA, clock, RecordingObserver()), Source("fine"))
     assert [line.partition(";")[0] for line in caplog.messages] == [str(DOWN), str(DOWN), "first answers again"]
 
 

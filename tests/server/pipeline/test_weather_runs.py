@@ -21,9 +21,9 @@ from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
-from tunnihind.sources.weather_points import POINTS
 from tunnihind.store.covariates import Superfluous
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS
 
 NOW = local("2025-02-10 20:10")
 TODAY = date(2025, 2, 10)

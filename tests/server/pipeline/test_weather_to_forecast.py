@@ -14,15 +14,15 @@ from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, HOUR_S, iso_utc
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.sources.weather_points import POINTS, VARIABLES, covariate_name
 from tunnihind.store.store import Store
+from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 SEED = 4
 NAMES = ("lt_west", "lt_kaunas", "fi_raahe")
@@ -94,7 +94,7 @@ def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
 async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_better(
     store: Store, clock: StillClock, session: ClientSession
 ) -> None:
-    seeing, blind, model = [], [], TieredForecaster()
+    seeing, blind, model = [], [], TieredForecaster(ESTONIA)
     async with FakeOpenMeteo(PlayedWeather(clock), now=clock.now) as upstream:
         source = OpenMeteo(session, upstream.url, upstream.single_runs_url, points=WHERE, clock=clock)
         source.history_since = date(2024, 10, 1)

@@ -75,10 +75,10 @@ async def test_sources_as_they_should_be_are_good_and_say_how_far_they_reach(wor
     assert {name: one.reach for name, one in found.items()} == {
         "elering": "prices of EE until the end of 2025-12-16 (Brussels time)",
         "entsoe": "prices of EE until the end of 2025-12-16 (Brussels time)",
-        "open-meteo (forecast)": "42 series until 2025-12-25 14:00 Estonian time",
-        "open-meteo (history)": "42 series until 2025-12-18 02:00 Estonian time",
-        "entsoe-forecasts (forecast)": "3 series until 2025-12-17 01:00 Estonian time",
-        "entsoe-forecasts (history)": "3 series until 2025-12-09 01:00 Estonian time",
+        "open-meteo (forecast)": "42 series until 2025-12-25 14:00 EET",
+        "open-meteo (history)": "42 series until 2025-12-18 02:00 EET",
+        "entsoe-forecasts (forecast)": "3 series until 2025-12-17 01:00 EET",
+        "entsoe-forecasts (history)": "3 series until 2025-12-09 01:00 EET",
     }
 
 

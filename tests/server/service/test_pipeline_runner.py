@@ -246,7 +246,7 @@ async def test_only_the_server_whose_pipeline_makes_no_step_for_minutes_is_stuck
         await first.look()
         await second.look()
         first.clock.instant += BEAT_EVERY_S
-    reason = "the pipeline has not gone on for 10 minutes"
+    reason = "the pipeline has not gone on for 15 minutes"
     assert (stuck(first), stuck(second)) == (reason, None)
     assert list(first.troubles) == [reason]
     assert [record.message for record in caplog.records if "restarted" in record.message] == [

@@ -15,13 +15,14 @@ from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, store_quotes
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import (
     DAY_S,
+    ESTONIA,
     HOUR_S,
     QUARTER_S,
+    STEPS,
     Limits,
     day_end,
     day_start,
@@ -34,6 +35,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
+from tunnihind.web.weather import SUN, WIND
 
 pytestmark = pytest.mark.usefixtures("quick_model")
 
@@ -52,7 +54,7 @@ NOW = utc("2025-11-05 10:00")
 def backcasts(store: Store, instant: int) -> list[Run]:
     """Return the past runs that a rehearsal has and the store has not."""
     kept = {run.made_at for run in store.runs.since(HOURS, 0)}
-    return [run for run in Rehearsal.of(store, instant).earlier_runs if run.made_at not in kept]
+    return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs[HOUR_S] if run.made_at not in kept]
 
 
 COVARIATE = "ee_wind_mw"
@@ -114,11 +116,19 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
     view = rehearsal.served_data(at, () if runs is None else (runs,))
     issues = rehearsal.archive.as_of(at).covariates.series
     covariates = {name: [(one.issued_ts, one.values.tobytes()) for one in series] for name, series in issues.items()}
-    return view.version, view.settled, view.issued, view.last_refresh, view.backtest, bits(view.run), covariates
+    return (
+        view.version,
+        view.hours.settled,
+        view.hours.issued,
+        view.last_refresh,
+        view.hours.backtest,
+        bits(view.hours.run),
+        covariates,
+    )
 
 
 def view_at(store: Store, instant: int) -> ServedData:
-    rehearsal = Rehearsal.of(store, instant)
+    rehearsal = Rehearsal.of(store, instant, ESTONIA)
     runs = rehearsal.runs()
     return rehearsal.served_data(instant, () if runs is None else (runs,))
 
@@ -127,13 +137,13 @@ def test_settled_prices_are_the_imported_ones_that_were_out_by_then(reader: Stor
     view = view_at(reader, NOW)
     quarters = hourly_prices(quotes[900]["ee"])
     settled = range(NOW - 15 * DAY_S, day_end(TODAY), HOUR_S)
-    assert list(view.settled) == list(settled)
-    assert view.settled == pytest.approx({ts: quarters[ts] for ts in settled})
+    assert list(view.hours.settled) == list(settled)
+    assert view.hours.settled == pytest.approx({ts: quarters[ts] for ts in settled})
     assert view.last_refresh == publication_time(TODAY)
 
 
 def test_the_run_covers_the_week_after_the_newest_settled_day(reader: Store) -> None:
-    run = view_at(reader, NOW).run
+    run = view_at(reader, NOW).hours.run
     assert run is not None
     assert (run.made_at, run.start_ts, run.end_ts) == (NOW, NOW + HOUR_S, day_end(TODAY + timedelta(days=7)))
 
@@ -156,7 +166,7 @@ def test_the_run_covers_the_week_after_the_newest_settled_day(reader: Store) -> 
 )
 def test_two_weeks_of_past_hours_have_a_forecast_without_a_hole(reader: Store, instant: str) -> None:
     now = utc(instant)
-    past = view_at(reader, now).issued
+    past = view_at(reader, now).hours.issued
     wanted = range(floor_hour(now) - 14 * DAY_S, floor_hour(now) + HOUR_S, HOUR_S)
     assert [ts for ts in wanted if ts not in past] == []
 
@@ -165,7 +175,7 @@ def test_runs_of_the_archive_leave_no_hole_whenever_they_were_made(history: Stor
     # The server was first started in an evening, stopped for a week, and started again before midnight.
     for at in ("2025-10-21 22:40", "2025-10-22 05:00", "2025-10-29 23:50", "2025-11-05 03:00"):
         history.runs.add(plain_run(utc(at), hours=30))
-    past = view_at(history, NOW).issued
+    past = view_at(history, NOW).hours.issued
     assert [ts for ts in range(NOW - 14 * DAY_S, NOW + HOUR_S, HOUR_S) if ts not in past] == []
 
 
@@ -174,7 +184,7 @@ def test_past_hours_have_what_was_forecast_the_morning_before(reader: Store) -> 
     assert [utc(f"{day} 09:00") for day in runs] == [run.made_at for run in runs.values()]
     assert list(runs)[-1] == TODAY
     run = runs[TODAY - timedelta(days=3)]
-    past = view_at(reader, NOW).issued
+    past = view_at(reader, NOW).hours.issued
     for ts in range(run.made_at + HOUR_S, run.made_at + DAY_S + HOUR_S, HOUR_S):
         at = (ts - run.start_ts) // HOUR_S
         assert past[ts] == Percentiles(run.p10[at], run.p50[at], run.p90[at])
@@ -184,14 +194,14 @@ def test_two_rehearsals_are_the_same_to_the_last_bit(imported: Path) -> None:
     pictures = []
     for _ in range(2):
         with Store(f"sqlite:///{imported}", read_only=True) as store:
-            pictures.append(picture(Rehearsal.of(store, NOW)))
+            pictures.append(picture(Rehearsal.of(store, NOW, ESTONIA)))
     assert pictures[0] == pictures[1]
 
 
 def test_nothing_is_written(imported: Path) -> None:
     before = hashlib.sha256(imported.read_bytes()).hexdigest()
     with Store(f"sqlite:///{imported}", read_only=True) as store:
-        picture(Rehearsal.of(store, NOW), NOW + 5 * HOUR_S)
+        picture(Rehearsal.of(store, NOW, ESTONIA), NOW + 5 * HOUR_S)
     assert hashlib.sha256(imported.read_bytes()).hexdigest() == before
 
 
@@ -199,7 +209,7 @@ def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None
     made_at = NOW - 2 * DAY_S + 60
     run = run_with(np.array([[-1.23], [4.56], [7.89]]) + np.arange(48), made_at=made_at, tier="other")
     history.runs.add(run)
-    past = view_at(history, NOW).issued
+    past = view_at(history, NOW).hours.issued
     # Until the back-cast of the next morning, the day having a run already.
     for n in range(22):
         assert past[run.start_ts + n * HOUR_S] == Percentiles(run.p10[n], run.p50[n], run.p90[n])
@@ -212,22 +222,23 @@ def test_quarters_are_shown_as_issued_where_they_were_and_as_their_hour_elsewher
     history.runs.add(with_quarters, quarters_of(with_quarters))
     history.runs.add(without)
     view = view_at(history, NOW)
-    said = [view.issued_quarters[with_quarters.start_ts + n * QUARTER_S].p50 for n in range(4)]
+    said = [view.of(QUARTER_S).issued[with_quarters.start_ts + n * QUARTER_S].p50 for n in range(4)]
     assert said == [47.0, 49.0, 51.0, 53.0]
-    assert [view.issued_quarters[without.start_ts + n * QUARTER_S].p50 for n in range(4)] == [70.0] * 4
-    assert view.quarter_run is not None
-    assert (view.quarter_run.made_at, view.quarter_run.step_s) == (NOW, QUARTER_S)
+    assert [view.of(QUARTER_S).issued[without.start_ts + n * QUARTER_S].p50 for n in range(4)] == [70.0] * 4
+    run = view.of(QUARTER_S).run
+    assert run is not None
+    assert (run.made_at, run.step_s) == (NOW, QUARTER_S)
 
 
 def test_runs_made_after_the_instant_are_ignored_even_once_the_clock_passes_them(history: Store) -> None:
-    before = [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)]
+    before = [picture(Rehearsal.of(history, NOW, ESTONIA), at) for at in (NOW, NOW + 6 * HOUR_S)]
     history.runs.add(plain_run(NOW + 1, median=999.0))
     history.runs.add(plain_run(NOW + 5 * HOUR_S, median=999.0))
-    assert [picture(Rehearsal.of(history, NOW), at) for at in (NOW, NOW + 6 * HOUR_S)] == before
+    assert [picture(Rehearsal.of(history, NOW, ESTONIA), at) for at in (NOW, NOW + 6 * HOUR_S)] == before
 
 
 def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store) -> None:
-    rehearsal = Rehearsal.of(reader, NOW)
+    rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     published = utc("2025-11-05 11:55")
     views = [rehearsal.served_data(at, ()) for at in (published - 1, published)]
     assert [view.newest_settled for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
@@ -236,16 +247,17 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
 
 
 def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> None:
-    rehearsal = Rehearsal.of(reader, NOW)
+    rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     runs = tuple(made for n in range(3) if (made := rehearsal.runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
-    assert (view.run, view.quarter_run, view.scenarios) == runs[-1]
-    for n, (hours, quarters, _) in enumerate(runs[:2], start=1):
+    assert ({HOUR_S: view.hours.run, QUARTER_S: view.of(QUARTER_S).run}, view.scenarios) == runs[-1]
+    for n, made in enumerate(runs[:2], start=1):
+        hours, quarters = made.hours, made.by_step[QUARTER_S]
         ts = NOW + n * HOUR_S
-        assert view.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
+        assert view.hours.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
         for row in range(4):
             said = Percentiles(quarters.p10[row], quarters.p50[row], quarters.p90[row])
-            assert view.issued_quarters[ts + row * QUARTER_S] == said
+            assert view.of(QUARTER_S).issued[ts + row * QUARTER_S] == said
 
 
 def spoil_the_future(store: Store, after: int) -> None:
@@ -263,12 +275,12 @@ def spoil_the_future(store: Store, after: int) -> None:
 def test_nothing_that_came_later_can_be_seen(history: Store) -> None:
     corrected: Quotes = {"ee": {day_start(TODAY) + n * 900: -77.0 for n in range(40)}}
     store_quotes(history, corrected, NOW + 600)
-    before = picture(Rehearsal.of(history, NOW))
+    before = picture(Rehearsal.of(history, NOW, ESTONIA))
     spoil_the_future(history, NOW)
-    assert picture(Rehearsal.of(history, NOW)) == before
+    assert picture(Rehearsal.of(history, NOW, ESTONIA)) == before
     # The noise does come to be seen once the clock has passed its publication.
     at = NOW + 3 * HOUR_S
-    assert max(Rehearsal.of(history, NOW).served_data(at, ()).settled.values()) > 1000
+    assert max(Rehearsal.of(history, NOW, ESTONIA).served_data(at, ()).hours.settled.values()) > 1000
 
 
 def test_no_back_cast_sees_what_came_after_it(history: Store) -> None:
@@ -283,15 +295,17 @@ def test_no_back_cast_sees_what_came_after_it(history: Store) -> None:
 def test_a_store_that_knew_nothing_then_shows_nothing(history: Store, store: Store) -> None:
     for empty, instant in ((store, NOW), (history, utc("2020-01-01 00:00"))):
         view = view_at(empty, instant)
-        assert view == ServedData(version=view.version)
+        assert view == ServedData(
+            view.version, ESTONIA, {step_s: ServedData("", ESTONIA).of(step_s) for step_s in STEPS}
+        )
 
 
 def test_a_history_that_begins_a_few_days_before_has_back_casts_from_then_on(history: Store) -> None:
     instant = day_start(FIRST + timedelta(days=3)) + 10 * HOUR_S
     view = view_at(history, instant)
-    assert view.run is not None
-    assert min(view.settled) == day_start(FIRST)
-    assert min(view.issued) == utc(f"{FIRST} 10:00")
+    assert view.hours.run is not None
+    assert min(view.hours.settled) == day_start(FIRST)
+    assert min(view.hours.issued) == utc(f"{FIRST} 10:00")
 
 
 def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp_path: Path) -> None:
@@ -299,6 +313,6 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
         for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
             store.covariates.add({name: [issue] for name in (*WIND, *SUN)})
-        rehearsal = Rehearsal.of(store, NOW)
-        winds = [rehearsal.served_data(at, ()).weather for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
+        rehearsal = Rehearsal.of(store, NOW, ESTONIA)
+        winds = [rehearsal.weather(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
     assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

@@ -58,7 +58,7 @@ class Replica:
     def __post_init__(self) -> None:
         self.clock = StillClock(self.now)
         self.store = Store(self.url, read_only=True)
-        self.snapshot = Snapshot(self.settings, self.clock)
+        self.snapshot = Snapshot(ESTONIA, self.settings, self.clock)
         self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
 
     @asynccontextmanager
@@ -199,5 +199,5 @@ async def test_a_server_shows_what_a_restored_backup_has_though_the_version_is_t
         writer.prices.add(whole_day(DAY, price=lambda _: 7.0), source="test", seen_ts=NOW - 2000)
         await replica.updater.refresh()
         assert replica.snapshot.data.version == version
-        assert replica.snapshot.data.settled[day_start(DAY)] == 7.0
+        assert replica.snapshot.data.hours.settled[day_start(DAY)] == 7.0
         replica.store.close()

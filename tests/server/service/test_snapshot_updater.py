@@ -15,14 +15,15 @@ from tests.support.store.pipelines import plain_run
 from tests.support.store.postgresql import PostgresqlServer, postgresql_server, standby_of
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.baltic_weather import SUN, WIND
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import HOUR_S, day_start
+from tunnihind.market import ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
+from tunnihind.web.summary import Surroundings
+from tunnihind.web.weather import SUN, WIND
 
 NOW = day_start(DAY) + HOUR_S
 PATIENCE_S = 30.0
@@ -34,7 +35,7 @@ class Replica:
     def __init__(self, url: str, *, read_only: bool = True) -> None:
         self.store = Store(url, read_only=read_only)
         self.clock = StillClock(NOW)
-        self.snapshot = Snapshot(Settings(public_url="https://tunnihind.example"), self.clock)
+        self.snapshot = Snapshot(ESTONIA, Settings(public_url="https://tunnihind.example"), self.clock)
         self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
 
     @asynccontextmanager
@@ -48,7 +49,7 @@ class Replica:
         return refreshed
 
     def hours(self) -> int:
-        return len(self.snapshot.data.settled)
+        return len(self.snapshot.data.hours.settled)
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -70,33 +71,35 @@ async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
             yield writer, replica
 
 
+def surroundings_of(replica: Replica) -> Surroundings:
+    return replica.updater.surroundings
+
+
 async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
     follower: tuple[Store, Replica],
 ) -> None:
     writer, replica = follower
     before = replica.snapshot.data
-    assert before.sources == ()
+    assert surroundings_of(replica).sources == ()
     writer.health.failed("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
     await replica.updater.refresh()
-    after = replica.snapshot.data
-    assert [(source.name, source.fault, source.status) for source in after.sources] == [("elering", "error", 503)]
-    assert after.settled is before.settled
-    assert after.version == before.version
+    after, sources = replica.snapshot.data, surroundings_of(replica).sources
+    assert [(source.name, source.fault, source.status) for source in sources] == [("elering", "error", 503)]
+    assert after is before
 
 
 async def test_new_weather_is_followed_without_reading_the_prices_again(follower: tuple[Store, Replica]) -> None:
     writer, replica = follower
     before = replica.snapshot.data
-    assert before.weather is None
+    assert surroundings_of(replica).weather is None
     for speed in (4.0, 9.0):
         issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
         writer.covariates.add(dict.fromkeys((*WIND, *SUN), (issued,)))
         await replica.updater.refresh()
-        after = replica.snapshot.data
-        assert after.weather is not None
-        assert after.weather.wind.tolist() == [speed]
-        assert after.settled is before.settled
-        assert after.version == before.version
+        after = surroundings_of(replica).weather
+        assert after is not None
+        assert after.wind.tolist() == [speed]
+        assert replica.snapshot.data is before
 
 
 def settle_a_day(store: Store) -> None:

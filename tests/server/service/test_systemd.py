@@ -65,7 +65,7 @@ async def test_the_watchdog_hears_nothing_while_only_a_restart_can_help(
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "120000000")
     troubles = Troubles()
-    troubles.stuck = "the pipeline has not gone on for 10 minutes"
+    troubles.stuck = "the pipeline has not gone on for 15 minutes"
     await watched(troubles)
     assert manager.told() == []
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.clocks import local
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
-from tests.support.store.pipelines import LIMITS, plain_run
+from tests.support.store.pipelines import plain_run
 from tests.support.store.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
 from tests.support.store.stores import HOURS, emptied, hourly, sources_of, store_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
@@ -35,8 +35,8 @@ from tests.support.upstreams.lies import (
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.status import describe, read_status
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
+from tunnihind.cli.inspect import describe, read_status
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
 from tunnihind.settling.rule import DISPUTED_S
 from tunnihind.settling.settling import PriceAnswer, Settling
@@ -225,7 +225,7 @@ def test_a_settled_day_is_not_replaced_by_a_copy_of_another_from_one_source(stor
 def test_a_past_day_that_is_asked_for_alone_withdraws_no_other_day(store: Store) -> None:
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
-    settling, corrected = Settling(store, ONE, LIMITS, lambda *_: None), TODAY - timedelta(days=2)
+    settling, corrected = Settling(store, ESTONIA, ONE, lambda *_: None), TODAY - timedelta(days=2)
     said = plus(9, corrected)(trial.truth)
     for _ in range(8):
         trial.now += HOUR_S
@@ -302,7 +302,9 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     unconfirmed = (
         f"the prices of EE, FI for {TOMORROW} are unconfirmed: elering gave them, and no second source says the same"
     )
-    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == [unconfirmed]
+    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == [
+        unconfirmed
+    ]
     caplog.clear()
     trial.until(at("14:10"), entsoe=times(1.24, TOMORROW, zone="ee"))
     trial.until(at("14:40"))
@@ -310,19 +312,19 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
         f"'s prices of EE for {TOMORROW} are held back: 57.37 EUR/MWh at 2025-12-15T23:00:00Z where entsoe says 71.14 "
         "(0.806 times as high); neither is believed for two hours; `tunnihind import prices` can settle them"
     )
-    readiness = judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True)
+    readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings
     assert [line for line in caplog.messages if told in line] == [f"elering{told}"], "the log says it once"
     assert f"held back   elering{told}" in list(describe(read_status(store, trial.now, is_past=False)))
     trial.until(at("14:50"), entsoe=right)
-    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == []
+    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
 
 
 def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
     store.state.has_price_sources(["elering"])
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
-    assert judge(read_served_data(store, trial.now), trial.now, pipeline_expected=True).warnings == []
+    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
 
 
 LIES = [

@@ -18,7 +18,7 @@ from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, So
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, MODEL, OpenMeteo, newest_known_run, parse_locations
-from tunnihind.sources.weather_points import POINTS, VARIABLES
+from tunnihind.weather_points import POINTS, VARIABLES
 
 MIDNIGHT = int(datetime(2025, 12, 15, tzinfo=UTC).timestamp())
 NOW = MIDNIGHT + 11 * HOUR_S + 1234

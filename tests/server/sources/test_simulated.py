@@ -12,7 +12,7 @@ from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
-from tunnihind.sources.weather_points import POINTS, VARIABLES
+from tunnihind.weather_points import POINTS, VARIABLES
 
 DAY = date(2025, 12, 15)
 LATER = StillClock(4_200_000_000)

@@ -8,7 +8,7 @@ from itertools import count
 from operator import add
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.store.stores import emptied
@@ -108,7 +108,6 @@ def assert_same(history: PriceHistory, book: SlowBook, instant: int, since: int 
         assert history.of(zone, QUARTER_S) == book.quarters(zone, instant, since)
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers=additions())
 @example(answers=[([Price("ee", MIDNIGHT, HOUR_S, 1.0)], MIDNIGHT - 7), ([Price("ee", MIDNIGHT, HOUR_S, 2.0)], 0)])
 def test_every_as_of_view_of_the_store_is_what_was_known_then(
@@ -124,7 +123,6 @@ def test_every_as_of_view_of_the_store_is_what_was_known_then(
     assert_same(archive.everything(), book, MIDNIGHT + 9 * DAY_S)
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers=additions())
 def test_an_archive_built_in_memory_shows_the_same(answers: list[tuple[list[Price], int]]) -> None:
     book = SlowBook()
@@ -181,7 +179,6 @@ def laid_over(expected: dict[_Cell, float], answer: dict[str, list[IssuedSeries]
     return changes
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     answers=st.lists(
         st.dictionaries(st.sampled_from(["ee_wind_mw", "t@a"]), st.lists(issues(), max_size=3)), max_size=5

@@ -19,7 +19,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.store import copying
 from tunnihind.store import rows as rows_read
@@ -78,8 +78,8 @@ def rows_of(url: str) -> Rows:
 
 def answer(store: Store) -> tuple[str, bytes]:
     """Return what a server on a store answers: the tag and the body."""
-    snapshot = Snapshot(Settings(), StillClock(NOW))
-    snapshot.show(read_served_data(store, NOW))
+    snapshot = Snapshot(ESTONIA, Settings(), StillClock(NOW))
+    snapshot.show(read_served_data(store, ESTONIA, NOW))
     representation = snapshot.forecast("identity")
     return representation.tag, representation.body
 

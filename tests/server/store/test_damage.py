@@ -20,11 +20,11 @@ from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.status import describe, read_status
+from tunnihind.cli.inspect import describe, read_status
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
@@ -186,19 +186,19 @@ def is_noticed(system: System, table: Table, column: Column[object], value: obje
 
 def look_at_everything(store: Store) -> None:
     """Do what a server, its pipeline, its model's process and the commands do with a store."""
-    view = read_served_data(store, NOW)
-    assert len(view.settled) >= 14 * 24
-    assert view.run is not None
+    view = read_served_data(store, ESTONIA, NOW)
+    assert len(view.hours.settled) >= 14 * 24
+    assert view.hours.run is not None
     sources = [ScriptedWeather()]
-    situation = read_situation(store, sources, date(2025, 1, 1), "m", {}, NOW)
+    situation = read_situation(store, ESTONIA, sources, date(2025, 1, 1), "m", {}, NOW)
     assert situation.settled_through is not None
     status = read_status(store, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(describe(status))
     assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
-    assert make_runs(store, NOW) is not None
-    accuracy(store, NOW)
-    scores(store, NOW)
+    assert make_runs(store, NOW, ESTONIA) is not None
+    accuracy(store, NOW, ESTONIA)
+    scores(store, NOW, ESTONIA)
     assert len(store.state.instance_id()) == 32
 
 
@@ -278,11 +278,11 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("DELETE FROM witnesses"))  # whose days may have gaps
     with Store(url) as store:
         assert ts not in store.prices.archive().everything().of("ee")
-        assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)
+        assert read_situation(store, ESTONIA, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
         assert store.prices.archive().everything().of("ee")[ts] == 11.0
-        assert read_situation(store, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY
+        assert read_situation(store, ESTONIA, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY
 
 
 @pytest.mark.parametrize(

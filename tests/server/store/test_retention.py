@@ -70,7 +70,6 @@ def issued(store: Store) -> dict[str, set[int]]:
     return {name: {one.issued_ts for one in issues} for name, issues in store.covariates.archive().series.items()}
 
 
-@settings(deadline=None, max_examples=40)
 @given(runs=_instants, covariates=st.dictionaries(_names, _issues.filter(bool)))
 def test_of_old_days_what_was_the_newest_when_it_mattered_is_kept_of_each(
     memory_store: Store, runs: list[int], covariates: dict[str, list[int]]
@@ -113,7 +112,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
     for one in (*hours, *quarters):
-        assert one.says_the_same(by_instant[one.made_at].of(one.step_s))
+        assert one.says_the_same(by_instant[one.made_at].by_step[one.step_s])
 
 
 def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:
@@ -139,7 +138,6 @@ def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issu
     }
 
 
-@settings(deadline=None, max_examples=40)
 @given(live=_issues, archived=_issues, days_later=st.integers(0, 3))
 def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     memory_store: Store, live: list[int], archived: list[int], days_later: int

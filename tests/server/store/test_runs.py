@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -27,7 +27,6 @@ _percentiles = npst.arrays(np.float64, st.tuples(st.just(3), st.integers(0, 4)),
 _inputs = st.dictionaries(st.text(), st.none() | st.integers() | st.floats(allow_nan=False) | st.lists(st.text()))
 
 
-@settings(deadline=None, max_examples=40)
 @given(percentiles=_percentiles, inputs=_inputs)
 def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floats, inputs: dict[str, object]) -> None:
     store = emptied(memory_store)

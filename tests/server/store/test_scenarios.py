@@ -9,7 +9,7 @@ from sqlalchemy import text
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import HOURS
 from tunnihind.api.served_data import read_served_data
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.store import Store
 
@@ -42,8 +42,8 @@ def test_only_the_newest_runs_paths_are_kept(store: Store) -> None:
 def test_a_run_without_paths_is_not_served_with_an_earlier_ones(store: Store) -> None:
     store.runs.add_pair(plain_runs(MADE))
     store.runs.add(plain_runs(MADE + HOUR_S).hours)
-    assert read_served_data(store, MADE).scenarios is not None
-    assert read_served_data(store, MADE + HOUR_S).scenarios is None
+    assert read_served_data(store, ESTONIA, MADE).scenarios is not None
+    assert read_served_data(store, ESTONIA, MADE + HOUR_S).scenarios is None
 
 
 def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
@@ -52,7 +52,7 @@ def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
     assert second.scenarios is not None
     broken = replace(second.scenarios, eur_mwh=np.full((20, 2), 1 / 3))
     with pytest.raises(ValueError, match="more than two decimals"):
-        store.runs.add(second.hours, second.quarters, scenarios=broken)
+        store.runs.add(second.hours, second.by_step[QUARTER_S], scenarios=broken)
     assert [run.made_at for run in store.runs.since(HOURS, 0)] == [MADE]
     kept = store.scenarios.newest("ee")
     assert kept is not None
@@ -63,7 +63,7 @@ def test_only_paths_that_agree_with_the_served_run_are_served(store: Store) -> N
     runs = plain_runs(MADE)
     store.runs.add_pair(runs)
     assert runs.scenarios is not None
-    served = read_served_data(store, MADE).scenarios
+    served = read_served_data(store, ESTONIA, MADE).scenarios
     assert served is not None
     assert served.says_the_same(runs.scenarios)
     shifted = replace(runs.scenarios, eur_mwh=np.round(runs.scenarios.eur_mwh + 0.02, 2))
@@ -74,4 +74,4 @@ def test_only_paths_that_agree_with_the_served_run_are_served(store: Store) -> N
                 {"made_at": other.made_at, "start_ts": other.start_ts, "paths": pack_hundredths(other.eur_mwh)},
             )
         assert store.scenarios.newest("ee") is not None
-        assert read_served_data(store, MADE).scenarios is None
+        assert read_served_data(store, ESTONIA, MADE).scenarios is None

@@ -17,7 +17,7 @@ from tests.support.clocks import StillClock
 from tests.support.store.stores import DAY, HOURS, run, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, StoreError
-from tunnihind.market import DAY_S
+from tunnihind.market import DAY_S, ESTONIA
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
@@ -182,7 +182,7 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
     url: str, store: Store, steps_to_come: Callable[..., str]
 ) -> None:
     fill(store)
-    snapshot = Snapshot(Settings(), StillClock(SEEN + 7200))
+    snapshot = Snapshot(ESTONIA, Settings(), StillClock(SEEN + 7200))
     with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
         updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN + 7200))
         await updater.refresh()
@@ -197,8 +197,8 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
         await updater.refresh()
         assert list(updater.troubles) == []
         assert snapshot.data.newest_settled == (before.newest_settled or 0) + DAY_S
-        assert snapshot.data.run is not None
-        assert snapshot.data.run.made_at == SEEN + 3600
+        assert snapshot.data.hours.run is not None
+        assert snapshot.data.hours.run.made_at == SEEN + 3600
         database.close()
 
 
@@ -206,7 +206,7 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
     url: str, store: Store, steps_to_come: Callable[..., str], caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(store)
-    snapshot = Snapshot(Settings(), StillClock(SEEN))
+    snapshot = Snapshot(ESTONIA, Settings(), StillClock(SEEN))
     with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
         updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN))
         await updater.refresh()

@@ -13,6 +13,7 @@ from tests.support.api.api_server import Serve
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScores, WindowScores, windows
+from tunnihind.market import ESTONIA
 from tunnihind.web.accuracy import AccuracySummary, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import texts_in
@@ -103,7 +104,7 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
         for lead, of_lead in window.decisions.by_days_ahead.items()
     }
     worse = replace(window, decisions=replace(window.decisions, by_days_ahead=plans))
-    summary = summary_of(ServedData("1", months=Months(issued=(MonthScores("2025-01", worse),))))
+    summary = summary_of(ServedData("1", ESTONIA, months=Months(issued=(MonthScores("2025-01", worse),))))
     assert summary.charts[0].bars[0].height == 0
     assert summary.months[0].figures.share.forecast < 0
 
@@ -117,9 +118,9 @@ def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
 def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
     nothing = WindowScores.of(3, [])
     scored = Months(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
-    summary = summary_of(ServedData("1", months=scored))
+    summary = summary_of(ServedData("1", ESTONIA, months=scored))
     assert [month.first.month for month in summary.months] == [2]
-    only = summary_of(ServedData("1", months=Months(issued=(MonthScores("2025-01", nothing),))))
+    only = summary_of(ServedData("1", ESTONIA, months=Months(issued=(MonthScores("2025-01", nothing),))))
     assert (only.months, only.charts, only.is_backtest) == ((), (), False)
 
 
@@ -132,7 +133,7 @@ def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
 
 
 def test_an_empty_server_has_nothing_to_show() -> None:
-    summary = summary_of(ServedData("empty"))
+    summary = summary_of(ServedData("empty", ESTONIA))
     assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ((), (), None, False)
     assert windows([], None) == ()
     assert Months() == NO_MONTHS

@@ -122,9 +122,7 @@ async def test_a_page_asks_ahead_for_its_modules_and_not_for_those_of_other_page
 
 def test_the_small_view_loads_no_script_of_what_it_does_not_show() -> None:
     files = page_assets()
-    assert {"finder.js", "household.js", "copying.js"} <= set(files.modules("dashboard.js")) - set(
-        files.modules("embed.js")
-    )
+    assert {"finder.js", "windows.js"} <= set(files.modules("dashboard.js")) - set(files.modules("embed.js"))
     assert set(files.modules("embed.js")) < set(files.modules("dashboard.js"))
 
 

@@ -14,15 +14,15 @@ from tests.support.machine.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import summarise
 
 MIDNIGHT = 1_763_589_600
 """The start of 20 November 2025 by the Estonian clock."""
 
 LEVELS_OF_DAYS = """
-import {{ levelsOf }} from "{folder}/levels.js";
+import {{ levelsOf }} from "{folder}/periods.js";
 const days = JSON.parse(process.argv[2]);
 const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
 console.log(JSON.stringify(days.map((prices) => {{

@@ -13,7 +13,7 @@ from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS, Run, Scenarios
-from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary
 from tunnihind.web.options import PageOptions
@@ -79,7 +79,7 @@ def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
     assert [day.kind for day in days_of(make_view(hours(HOUR, 12)))] == ["published from 12:00", "not known yet"]
     assert days_of(make_view(hours(MIDNIGHT, 1), forecast))[0].kind == "partly known"
     assert days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), forecast))[0].kind == "partly forecast"
-    assert [day.state for day in days_of(ServedData("empty"))] == ["none", "none"]
+    assert [day.state for day in days_of(ServedData("empty", ESTONIA))] == ["none", "none"]
 
 
 @pytest.mark.parametrize("period", ["hour", "quarter"])

@@ -38,10 +38,8 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "texts": dict(texts_in(lang).script()),
     }
     source = f"""
-import {{ cheapestAndDearest }} from "{STATIC.as_uri()}/windows.js";
-import {{ costOf, partsOf }} from "{STATIC.as_uri()}/costs.js";
-import {{ deadlineOf, endsByDay, nextMorning, sameTime }} from "{STATIC.as_uri()}/deadlines.js";
-import {{ askedFor }} from "{STATIC.as_uri()}/asked.js";
+import {{ cheapestAndDearest, costOf, partsOf }} from "{STATIC.as_uri()}/windows.js";
+import {{ askedFor, deadlineOf, endsByDay, nextMorning, sameTime }} from "{STATIC.as_uri()}/finder.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
 const wording = new Wording({json.dumps(data)});
 const wall = (ts) => wording.wall(ts);

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import Serve, make_view
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import HOUR_S, clock_midnight
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.household import Household
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 
-FRIDAY = clock_midnight(date(2026, 11, 20))
+FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 
 RENEWABLE = "Renewable energy fee: known until 31 December 2026; later days are shown with that rate too."
 BALANCING = "Balancing capacity fee: known until 31 December 2027; later days are shown with that rate too."
@@ -101,7 +101,7 @@ def test_it_is_said_from_when_the_rates_are_and_which_are_disputed() -> None:
 def test_a_rate_that_is_not_known_for_a_day_shown_is_told_with_its_last_or_first_day(
     day: date, remarks: list[str], uncertain: list[str]
 ) -> None:
-    found = summary_of(50.0, clock_midnight(day)).household
+    found = summary_of(50.0, ESTONIA.midnight(day)).household
     assert found is not None
     assert [remark for remark in found.remarks if ": known " in remark] == remarks
     assert [name.removesuffix(NEAREST) for name, _ in found.parts if name.endswith(NEAREST)] == uncertain

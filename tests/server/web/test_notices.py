@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from tests.support.api.api_server import HOUR, make_view
+from tests.support.api.api_server import HOUR, make_view, with_series
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
 from tests.support.store.stores import HELD
@@ -28,7 +28,7 @@ def test_a_missing_price_is_said_once() -> None:
     hour = HOUR // HOUR_S * HOUR_S
     assert summary_of(view).current is None  # the page says so in the price's place
     assert "market price is missing" not in " ".join(warnings(summary_of(view)))
-    forecast = summary_of(replace(view, issued={hour: sample_views.percentiles(hour)}))
+    forecast = summary_of(with_series(view, issued={hour: sample_views.percentiles(hour)}))
     assert forecast.current is not None
     assert "market price is missing" in " ".join(warnings(forecast))
 

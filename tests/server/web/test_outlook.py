@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles
-from tunnihind.baltic_weather import BalticWeather
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
-from tunnihind.web.display import Display
+from tunnihind.web.display import Display, PricedPeriod, by_day, vat_shown
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import DayOutlook, Span, outlook
-from tunnihind.web.outlook_words import sentences
-from tunnihind.web.periods import PricedPeriod, by_day
-from tunnihind.web.vat import vat_shown
+from tunnihind.web.outlook import DayOutlook, Span, outlook, sentences
+from tunnihind.web.weather import BalticWeather
 
 SUNDAY = date(2025, 12, 14)
 NIGHT, DAY, EVENING = range(2, 6), range(6, 17), range(17, 20)

@@ -2,7 +2,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view
+from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view, with_series
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
@@ -18,10 +17,10 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
-from tunnihind.web import page_queue, pages
+from tunnihind.web import pages
 from tunnihind.web.options import PageOptions
-from tunnihind.web.page_queue import PageQueue
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.pages import PageQueue
+from tunnihind.web.summary import Summary, Surroundings, summarise
 
 EVERY_PAGE = [
     "/",
@@ -128,8 +127,8 @@ async def test_weather_stands_under_the_chart_and_credits_who_forecast_it(serve:
 
 @pytest.mark.parametrize("path", ["/", "/?embed=1"])
 async def test_nothing_stands_where_the_weather_is_unknown_or_has_no_room(serve: Serve, path: str) -> None:
-    known = sample_views.ordinary()
-    html = await html_of(await serve(known if "embed" in path else replace(known, weather=None)), path)
+    unknown = None if "embed" in path else Surroundings
+    html = await html_of(await serve(sample_views.ordinary(), surroundings=unknown), path)
     assert 'data-start="' not in html
     assert "open-meteo" not in html
 
@@ -201,13 +200,13 @@ async def test_a_page_that_many_ask_for_at_once_is_made_once(server: RunningServ
 async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_is_answered(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MOST_WAITING", 0)
     refused = await server.ask("/?package=vork_4&margin=0.5")
     assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
     assert json.loads(refused.body)["detail"].startswith("Too many different pages")
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 1)
+    monkeypatch.setattr(pages, "MOST_WAITING", 1)
     assert (await server.ask("/?package=vork_4&margin=0.5")).status == 200
-    monkeypatch.setattr(page_queue, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MOST_WAITING", 0)
     for path in ("/?package=vork_4&margin=0.50", "/api/series"):
         for _ in range(2):
             assert (await server.ask(path)).status == 200
@@ -358,7 +357,9 @@ async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> N
 
 
 async def test_the_first_hour_of_a_day_is_in_the_table_of_hours_and_no_day_of_its_own(serve: Serve) -> None:
-    ends_at_one = replace(sample_views.ordinary(), settled=sample_views.settled(HOUR - 24 * HOUR_S, HOUR + 12 * HOUR_S))
+    ends_at_one = with_series(
+        sample_views.ordinary(), settled=sample_views.settled(HOUR - 24 * HOUR_S, HOUR + 12 * HOUR_S)
+    )
     _, after = (await html_of(await serve(ends_at_one), "/")).split('<div id="days"')
     by_day, hours = after.split('<div class="all-hours"')
     assert "<caption>Thu 18 Dec</caption>" in hours
@@ -401,7 +402,7 @@ async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve
 
 
 async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty")), "/")
+    html = await html_of(await serve(ServedData("empty", ESTONIA)), "/")
     assert "No prices yet" in html
     assert 'class="plot"' not in html
     assert "data-finder" not in html

@@ -23,8 +23,8 @@ from tests.support.shared_rules import (
 from tunnihind.api.health import judge
 from tunnihind.market import ESTONIA, HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod, levels
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import Tariff, is_night
 from tunnihind.web.texts import texts_in
@@ -143,7 +143,7 @@ async def test_the_page_knows_private_addresses_as_the_settings_do() -> None:
 async def test_the_finder_tells_the_band_of_an_average_as_the_integration_does() -> None:
     runs = [[[ts, price] for ts, price in prices.items()] for prices, _ in AVERAGE_BAND.values()]
     asked = f"""
-    import {{ costOf }} from "{STATIC}/costs.js";
+    import {{ costOf }} from "{STATIC}/windows.js";
     const part = ([ts, price]) => {{
       const settled = Array.isArray(price) ? null : price;
       return {{ period: {{ ts, settled, forecast: settled === null ? price : null }}, seconds: 900 }};

@@ -10,12 +10,12 @@ from tests.support.api.api_server import HOUR, Serve, html_of
 from tests.support.pages import sample_views
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.source_states import Fault, SourceState
 from tunnihind.errors import SourceFault
-from tunnihind.market import HOUR_S
+from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
+from tunnihind.web.notices import Fault, SourceState
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.summary import Summary, Surroundings, summarise
 from tunnihind.web.texts import texts_in
 
 FAULTS: tuple[Fault, ...] = (*get_args(SourceFault.__value__), "unknown")
@@ -28,9 +28,15 @@ def failing(fault: Fault, name: str = "elering", answered: int | None = None) ->
 
 
 def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en") -> Summary:
-    view = ServedData("empty", sources=sources)
-    options = PageOptions.read({"lang": lang})
-    return summarise(view, HOUR + 612, Settings(), options, pipeline_expected=pipeline_expected, mode=mode)
+    return summarise(
+        ServedData("empty", ESTONIA),
+        HOUR + 612,
+        Settings(),
+        PageOptions.read({"lang": lang}),
+        Surroundings(sources=sources),
+        pipeline_expected=pipeline_expected,
+        mode=mode,
+    )
 
 
 def reason(summary: Summary) -> str:
@@ -97,7 +103,10 @@ def test_a_source_of_another_name_goes_by_that_name() -> None:
 
 
 async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/")
+    html = await html_of(
+        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        "/",
+    )
     assert html.count("No prices yet") == 1
     assert html.count("can't be reached".replace("'", "&#39;")) == 1
     for promise in ("14:00", "<iframe", "&lt;iframe", "No price for this hour"):
@@ -105,22 +114,26 @@ async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve:
 
 
 async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty", sources=(failing("unreachable"),))), "/?embed=1")
+    html = await html_of(
+        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        "/?embed=1",
+    )
     assert "No prices yet" in html
     assert texts_in("en")("empty.operator") not in html
 
 
 async def test_a_page_follows_its_sources_at_once_though_the_version_of_the_data_stays(serve: Serve) -> None:
-    view = replace(sample_views.ordinary(), sources=(WELL,))
-    server = await serve(view)
+    states = [WELL]
+    server = await serve(sample_views.ordinary(), surroundings=lambda: Surroundings(sources=(*states,)))
     assert "can&#39;t be reached" not in await html_of(server, "/")
-    server.snapshot.show(replace(view, sources=(failing("unreachable", answered=HOUR),)))
+    states[:] = [failing("unreachable", answered=HOUR)]
     assert "can&#39;t be reached" in await html_of(server, "/")
 
 
 async def test_a_page_with_prices_says_how_its_sources_are(serve: Serve) -> None:
-    view = replace(sample_views.ordinary(), sources=(WELL, failing("error", "open-meteo", HOUR)))
-    html = await html_of(await serve(view), "/?lang=et")
+    sources = WELL, failing("error", "open-meteo", HOUR)
+    server = await serve(sample_views.ordinary(), surroundings=lambda: Surroundings(sources=sources))
+    html = await html_of(server, "/?lang=et")
     section = html.partition('id="health"')[2].partition("</section>")[0]
     assert "Andmeallikad" in section
     assert re.search(r"<li><b>Elering \(börsihinnad\)</b>: vastas ", section)

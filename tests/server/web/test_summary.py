@@ -4,15 +4,15 @@ from statistics import fmean
 
 import pytest
 
-from tests.support.api.api_server import HOUR, make_run, make_view
+from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import NOW, summary_of
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod
 from tunnihind.web.options import PageOptions
-from tunnihind.web.periods import PricedPeriod
 from tunnihind.web.summary import summarise
 
 
@@ -26,7 +26,7 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 
 def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> None:
-    summary = summary_of(ServedData("empty"))
+    summary = summary_of(ServedData("empty", ESTONIA))
     assert summary.is_empty
     assert summary.notices == ()
     assert (summary.current, summary.following, summary.grid, summary.drawing) == (None, None, (), None)
@@ -56,7 +56,7 @@ def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are
         sample_views.shaped(HOUR + i * QUARTER_S, sample_views.price(HOUR)) for i in range(4)
     ]
     assert fmean(period.eur_mwh for period in summary.quarters) == pytest.approx(summary.current.eur_mwh)
-    by_hour = replace(view, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
+    by_hour = with_series(view, QUARTER_S, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
     assert summary_of(by_hour).quarters == summary_of(sample_views.stale()).quarters == ()
     by_quarter = summary_of(view, period="quarter")
     assert by_quarter.quarters == ()

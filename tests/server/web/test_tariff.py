@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.pages import sample_views
-from tunnihind.market import DAY_S, HOUR_S, clock_midnight
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import Tariff, surcharge
 
-FRIDAY = clock_midnight(date(2026, 11, 20))
+FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
 
 
@@ -126,7 +126,7 @@ def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, 
 
 
 AMOUNTS = """
-import {{ amountsIn }} from "{folder}/amounts.js";
+import {{ amountsIn }} from "{folder}/wording.js";
 const [unit, vat, surcharge, asked] = JSON.parse(process.argv[2]);
 const amount = amountsIn(unit, vat, surcharge);
 console.log(JSON.stringify(asked.map(([price, ts]) => amount(price, ts))));

@@ -10,8 +10,7 @@ import pytest
 import tunnihind.web
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.settings import Settings
-from tunnihind.web.recipes import RECIPES, recipe
-from tunnihind.web.reference import Reference, inline, translation
+from tunnihind.web.reference import RECIPES, Reference, inline, recipe, translation
 from tunnihind.web.texts import texts_in
 
 WEB = Path(tunnihind.web.__file__).parent

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from multidict import CIMultiDict
@@ -11,12 +12,13 @@ from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.served_data import Percentiles, ServedData, in_quarters, served_quarters
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, of_step, within_hours
 from tunnihind.api.server import METRICS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
 
 HOUR = 1_765_792_800
@@ -50,28 +52,47 @@ def make_view(
     the quarter.
     """
     quarters, issued = quarters or {}, issued or {}
+    run_of_quarters = of_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     if settled is None and not quarters:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
     prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
-    in_view = served_quarters(prices, PriceSeries.of("ee", QUARTER_S, quarters))
-    return ServedData(
-        version=version,
-        settled=prices,
-        quarters=in_view.prices,
-        known_by_hour=in_view.known_by_hour,
-        issued=issued,
-        issued_quarters={ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)},
-        run=run,
-        quarter_run=in_quarters([run], [quarter_run] if quarter_run else [])[0] if run else None,
-        scenarios=scenarios_with(run) if run else None,
-        last_refresh=last_refresh,
+    issued_quarters = {ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)}
+    in_quarters = within_hours(prices, PriceSeries.of("ee", QUARTER_S, quarters))
+    scenarios = scenarios_with(run) if run else None
+    view = hours_view(version, prices, issued=issued, run=run, scenarios=scenarios, last_refresh=last_refresh)
+    return with_series(
+        view,
+        QUARTER_S,
+        settled=in_quarters.prices,
+        known_by_hour=in_quarters.known_by_hour,
+        issued=issued_quarters,
+        run=run_of_quarters,
     )
+
+
+def hours_view(
+    version: str,
+    settled: PriceSeries,
+    *,
+    issued: Mapping[int, Percentiles] | None = None,
+    run: Run | None = None,
+    backtest: BacktestScore | None = None,
+    **more: Any,  # noqa: ANN401  whatever else there is of a view
+) -> ServedData:
+    """Return a view of hours alone."""
+    hours = ServedSeries(settled, issued=issued or {}, run=run, backtest=backtest)
+    return ServedData(version, ESTONIA, {HOUR_S: hours}, **more)
+
+
+def with_series(view: ServedData, step_s: int = HOUR_S, **changes: Any) -> ServedData:  # noqa: ANN401  as replace does
+    """Return a view with other prices or forecasts of a step."""
+    return replace(view, series={**view.series, step_s: replace(view.of(step_s), **changes)})
 
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
     """Read the history of a server that has no store."""
-    return PriceHistory(0, {}, {})
+    return PriceHistory(0, {})
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ APPROACH_S = 6
 """How long before an instant a test comes to it: to reload the integration takes a tenth of a second."""
 LEFT_S = 2
 """What is left of it for the test to look once more."""
+AT_ONCE_S = 15
+"""What a busy machine may take for what happens at an instant; the server is asked once a minute."""
 
 
 class RealHome:

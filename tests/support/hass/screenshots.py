@@ -19,7 +19,7 @@ from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
 from tests.support.machine.shifted_clock import ShiftedClock, library
-from tunnihind.market import ESTONIA, HOUR_S, clock_midnight
+from tunnihind.market import ESTONIA, HOUR_S
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -144,7 +144,7 @@ async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
     assert found is not None, "needs Debian's package libfaketime"
     clock = ShiftedClock(found, temporary / "clock")
     today = datetime.fromtimestamp(clock.now(), ESTONIA.clock).date()
-    start_ts, end_ts = clock_midnight(today - timedelta(days=1)), clock_midnight(today)
+    start_ts, end_ts = ESTONIA.midnight(today - timedelta(days=1)), ESTONIA.midnight(today)
     clock.jump(round(start_ts - HOUR_S - clock.now()))
     async with RealHome.inhabited(temporary, clock) as real_home:
         await bill_by_quarter(real_home)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 
 from custom_components.tunnihind.plans.outcome import Decision, Outcome, outcome_from_dict
@@ -80,4 +80,4 @@ class Household:
             assert goes_on(held, self.outcome), "a window has moved after it had started"
             self.runs[self.outcome.span] = self.outcome
             self.on[self.outcome.span] = self.on.get(self.outcome.span, 0) + QUARTER_S
-        self.outcome = outcome_from_dict(json.loads(json.dumps(self.outcome.as_dict())))
+        self.outcome = outcome_from_dict(json.loads(json.dumps(asdict(self.outcome))))

@@ -13,7 +13,7 @@ from tunnihind.forecast.known import Archive, CovariateArchive, Floats, PriceArc
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
+from tunnihind.market import ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
 
@@ -71,7 +71,7 @@ def with_weather(archive: Archive, first: date, last: date, names: Callable[[str
 
 def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
     """Forecast the seven days after each of some days, in the morning before their auction."""
-    model, parts = TieredForecaster(), []
+    model, parts = TieredForecaster(ESTONIA), []
     for day in mornings:
         as_of = day_start(day) + 9 * HOUR_S
         run = model.forecast(archive.as_of(as_of))

@@ -69,14 +69,14 @@ class WatchedPage:
 @asynccontextmanager
 async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[WatchedPage]:  # noqa: ANN401  of the browser
     """Open a page on a server's address; options are those of a browser's context."""
-    context = await browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options})
-    page = await context.new_page()
-    seen = WatchedPage(page, address)
-    page.on("console", seen.on_console)
-    page.on("pageerror", lambda error: seen.console_errors.append(str(error)))
-    page.on("request", seen.on_request)
-    yield seen
-    await context.close()
+    settings = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options}
+    async with await browser.new_context(**settings) as context:
+        page = await context.new_page()
+        seen = WatchedPage(page, address)
+        page.on("console", seen.on_console)
+        page.on("pageerror", lambda error: seen.console_errors.append(str(error)))
+        page.on("request", seen.on_request)
+        yield seen
 
 
 async def open_options(page: Page) -> None:

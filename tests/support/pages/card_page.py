@@ -133,27 +133,29 @@ async def opened_card(
     """
     look = look or Look()
     viewport = {"width": look.width + 32, "height": (look.height or 600) + 32}
-    context = await browser.new_context(**{"viewport": viewport, "timezone_id": "Europe/Tallinn", **options})
-    if still:
-        await context.clock.install(time=at)
-    page = await context.new_page()
-    errors: list[str] = []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    await context.route("**/*", lambda route: _answer(route, look))
-    await page.goto(ADDRESS)
-    await page.evaluate(_STUB)
-    await page.evaluate(
-        "([contents, code]) => { window.contents = contents; window.refusal = code && { code }; }", [contents, refusal]
-    )
-    await page.evaluate(
-        "import('/tunnihind-card.js').then(() => customElements.whenDefined('tunnihind-card')).then(() => 0)"
-    )
-    await page.evaluate("([config, locale]) => add(config, locale)", [look.config, look.profile])
-    await drawn(page)
-    yield page
-    assert errors == []
-    await context.close()
+    async with await browser.new_context(
+        **{"viewport": viewport, "timezone_id": "Europe/Tallinn", **options}
+    ) as context:
+        if still:
+            await context.clock.install(time=at)
+        page = await context.new_page()
+        errors: list[str] = []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await context.route("**/*", lambda route: _answer(route, look))
+        await page.goto(ADDRESS)
+        await page.evaluate(_STUB)
+        await page.evaluate(
+            "([contents, code]) => { window.contents = contents; window.refusal = code && { code }; }",
+            [contents, refusal],
+        )
+        await page.evaluate(
+            "import('/tunnihind-card.js').then(() => customElements.whenDefined('tunnihind-card')).then(() => 0)"
+        )
+        await page.evaluate("([config, locale]) => add(config, locale)", [look.config, look.profile])
+        await drawn(page)
+        yield page
+        assert errors == []
 
 
 async def _answer(route: Route, look: Look) -> None:

@@ -7,17 +7,18 @@ from math import sin
 
 import numpy as np
 
-from tests.support.api.api_server import HOUR
+from tests.support.api.api_server import HOUR, hours_view
 from tests.support.markets.runs import run_with
-from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.api.source_states import SourceState
-from tunnihind.baltic_weather import BalticWeather
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
 from tunnihind.forecast.scoring.live_scores import Months, MonthScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
+from tunnihind.web.notices import SourceState
+from tunnihind.web.summary import Surroundings
+from tunnihind.web.weather import BalticWeather
 
 
 def price(ts: int) -> float:
@@ -90,19 +91,19 @@ def shaped(ts: int, hour: float) -> float:
 
 def in_quarters(view: ServedData) -> ServedData:
     """Return a view of hours with quarters for all of its prices and forecasts."""
-    of_hours = view.settled
+    of_hours = view.hours.settled
     settled_quarters = {ts: shaped(ts, of_hours[hour]) for hour in of_hours for ts in quarters_of(hour)}
     issued = {
         ts: Percentiles(*(shaped(ts, value) for value in said))
-        for hour, said in view.issued.items()
+        for hour, said in view.hours.issued.items()
         for ts in quarters_of(hour)
     }
-    return replace(
-        view,
-        quarters=PriceSeries.of("ee", QUARTER_S, settled_quarters),
-        issued_quarters=issued,
-        quarter_run=view.run and run_in_quarters(view.run),
+    of_quarters = ServedSeries(
+        PriceSeries.of("ee", QUARTER_S, settled_quarters),
+        issued=issued,
+        run=view.hours.run and run_in_quarters(view.hours.run),
     )
+    return replace(view, series={**view.series, QUARTER_S: of_quarters})
 
 
 def quarters_of(hour: int) -> range:
@@ -135,26 +136,31 @@ def weather(hour: int) -> BalticWeather:
 
 
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
-    """Return a fortnight of prices and past forecasts, tomorrow settled, a forecast after that, and three sources."""
+    """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast after that."""
     hour = now // HOUR_S * HOUR_S
     known = settled(hour - 14 * DAY_S, day_end(delivery_day(now + DAY_S)) - HOUR_S)
     return in_quarters(
-        ServedData(
-            version="ordinary",
-            settled=PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
+        hours_view(
+            "ordinary",
+            PriceSeries.of("ee", HOUR_S, {**known, **(prices or {})}),
             issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
             run=run(now),
-            weather=weather(hour),
             last_refresh=hour,
-            sources=(
-                SourceState("elering", hour, None, None),
-                SourceState("entsoe", hour - DAY_S, "token", 401),
-                SourceState("open-meteo", None, "unreachable", None),
-            ),
             accuracy=tuple(window(days) for days in (7, 30, 90)),
             months=Months(issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))),
         )
     )
+
+
+def surroundings(now: int = HOUR + 612) -> Surroundings:
+    """Return weather as far as the ordinary view's forecast reaches, and three sources."""
+    hour = now // HOUR_S * HOUR_S
+    sources = (
+        SourceState("elering", hour, None, None),
+        SourceState("entsoe", hour - DAY_S, "token", 401),
+        SourceState("open-meteo", None, "unreachable", None),
+    )
+    return Surroundings(weather(hour), sources)
 
 
 def negative(now: int = HOUR + 612) -> ServedData:
@@ -172,25 +178,21 @@ def noon_of(day: date) -> int:
 def without_forecast(now: int = HOUR + 612) -> ServedData:
     """Return a view of settled prices only."""
     hour = now // HOUR_S * HOUR_S
-    return in_quarters(
-        ServedData("no forecast", settled=settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour)
-    )
+    return in_quarters(hours_view("no forecast", settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour))
 
 
 def stale(now: int = HOUR + 612) -> ServedData:
     """Return a view that nothing has been added to for nine hours, the current hour's price not among it."""
     hour = now // HOUR_S * HOUR_S
     then = now - 9 * HOUR_S
-    return in_quarters(
-        ServedData("stale", settled=settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then)
-    )
+    return in_quarters(hours_view("stale", settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then))
 
 
 def forgotten(now: int = HOUR + 612) -> ServedData:
     """Return a view whose newest price is two days old."""
     hour = now // HOUR_S * HOUR_S
     return in_quarters(
-        ServedData("forgotten", settled=settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
+        hours_view("forgotten", settled(hour - 5 * DAY_S, hour - 2 * DAY_S), last_refresh=now - 2 * DAY_S)
     )
 
 

@@ -5,12 +5,12 @@ from datetime import date, timedelta
 from aiohttp import ClientSession
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.store.pipelines import LIMITS, RecordingObserver
+from tests.support.store.pipelines import RecordingObserver
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import SourceUnreachable
-from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, day_start
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.base import PriceSource
 from tunnihind.sources.elering import EleringPrices
@@ -31,7 +31,7 @@ class IngestTrial:
         self.clock = JumpingClock(now)
         self.observer = RecordingObserver()
         self.changes = 0
-        self._ingest = PriceIngest(store, sources, LIMITS, self.clock, self.observer, patience_s=patience_s)
+        self._ingest = PriceIngest(store, ESTONIA, sources, self.clock, self.observer, patience_s=patience_s)
 
     async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
         self.clock.instant += after_s
@@ -54,7 +54,7 @@ def elering(session: ClientSession, server: FakeElering) -> EleringPrices:
 
 
 def entsoe(session: ClientSession, server: FakeEntsoe) -> EntsoePrices:
-    return EntsoePrices(EntsoePlatform(session, f"{server.url}/api", TOKEN))
+    return EntsoePrices(EntsoePlatform(session, f"{server.url}/api", TOKEN), ZONES)
 
 
 def two_days(*, level: float = 50.0) -> Quotes:

@@ -14,7 +14,7 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.known import Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import IssuedHours
-from tunnihind.forecast.run import Run, RunPair, Scenarios
+from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
@@ -41,7 +41,7 @@ class StubModeller:
         self.scored_at: list[int] = []
         self.asked_accuracy_at: int | None = None
 
-    async def runs(self, as_of: int) -> RunPair:
+    async def runs(self, as_of: int) -> Runs:
         self.made_at.append(as_of)
         if self.errors:
             raise self.errors.popleft()
@@ -66,18 +66,18 @@ class InProcessModeller:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def runs(self, as_of: int) -> RunPair:
-        return make_runs(self._store, as_of, LIMITS)
+    async def runs(self, as_of: int) -> Runs:
+        return make_runs(self._store, as_of, ESTONIA)
 
     async def score_slice(self, as_of: int) -> ScoreSlice:
-        late = score_slice(self._store, as_of, LIMITS, recent=True)
-        return late if late.forecasts else score_slice(self._store, as_of, LIMITS, recent=False)
+        late = score_slice(self._store, as_of, ESTONIA, recent=True)
+        return late if late.forecasts else score_slice(self._store, as_of, ESTONIA, recent=False)
 
     async def scores(self, as_of: int) -> ScoreByStep:
-        return scores(self._store, as_of, LIMITS)
+        return scores(self._store, as_of, ESTONIA)
 
     async def accuracy(self, as_of: int) -> LiveScores:
-        return accuracy(self._store, as_of, LIMITS)
+        return accuracy(self._store, as_of, ESTONIA)
 
 
 @dataclass
@@ -118,10 +118,10 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
     )
 
 
-def plain_runs(made_at: int) -> RunPair:
+def plain_runs(made_at: int) -> Runs:
     """Return a plain run, and the quarters and scenarios that go with it."""
     hours = plain_run(made_at)
-    return RunPair(hours, quarters_of(hours), scenarios_with(hours))
+    return Runs({HOUR_S: hours, QUARTER_S: quarters_of(hours)}, scenarios_with(hours))
 
 
 def scenarios_with(run: Run) -> Scenarios:
@@ -156,12 +156,12 @@ def pipeline_of(
     """Put a pipeline together; without a `history_start` there is no history to fill."""
     return Pipeline(
         store,
+        ESTONIA,
         prices,
         weather,
         modeller or StubModeller(),
         clock,
         history_start=history_start,
-        limits=LIMITS,
         observer=observer,
     )
 

@@ -5,10 +5,19 @@ from typing import Final
 
 from tests.support.clocks import local
 from tests.support.markets.sample_prices import made_up_quotes
-from tests.support.store.pipelines import LIMITS
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.lies import Lie, right
-from tunnihind.market import DAY_S, HOUR_S, Zone, day_end, day_start, delivery_day, hourly_prices, publication_time
+from tunnihind.market import (
+    DAY_S,
+    ESTONIA,
+    HOUR_S,
+    Zone,
+    day_end,
+    day_start,
+    delivery_day,
+    hourly_prices,
+    publication_time,
+)
 from tunnihind.settling.settling import Outcome, PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days
 from tunnihind.store.store import Store
@@ -47,7 +56,7 @@ class SettlingTrial:
             self.now = local(f"{today} 13:40")
 
     def _start(self) -> Settling:
-        return Settling(self.store, self.sources, LIMITS, lambda *case: self.held_news.append(case))
+        return Settling(self.store, ESTONIA, self.sources, lambda *case: self.held_news.append(case))
 
     def restart(self, *sources: str) -> None:
         """Go on with another server, with other sources if there are any."""

@@ -1,7 +1,10 @@
-"""The header fields of all answers."""
+"""Header fields: those of all answers, and those by which a request asks for a coding or says what it has already."""
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final, Literal
 
+from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 JSON: Final = "application/json"
@@ -53,3 +56,76 @@ def preflight_headers() -> CIMultiDict[str]:
     fields["Access-Control-Allow-Headers"] = "*"
     fields["Access-Control-Max-Age"] = "86400"
     return fields
+
+
+type Coding = Literal["zstd", "gzip", "identity"]
+
+CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
+"""What the server can send, the smallest first: of codings that a client accepts equally, the first is sent."""
+
+_ALIASES: Final = {"x-gzip": "gzip"}
+
+_UNNAMED_IDENTITY: Final = 0.0005
+"""The weight of identity where it isn't named: acceptable, but below 0.001, the least weight that can be named."""
+
+
+def accepted_coding(request: web.Request) -> Coding:
+    """Choose the content coding for a request."""
+    return best_coding(_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
+
+
+@lru_cache(maxsize=256)
+def best_coding(accept_encoding: str) -> Coding:
+    """Choose the content coding for an Accept-Encoding field value; identity where nothing is acceptable."""
+    weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
+    wildcard = weights.get("*")
+    best: Coding = "identity"
+    best_weight = 0.0
+    for coding in CODINGS:
+        unnamed = _UNNAMED_IDENTITY if coding == "identity" else 0.0
+        weight = weights.get(coding, unnamed if wildcard is None else wildcard)
+        if weight > best_weight:
+            best, best_weight = coding, weight
+    return best
+
+
+def weighted_members(field: str) -> Iterator[tuple[str, float]]:
+    """Yield each member of an Accept field's value in lower case with its weight; invalid ones are skipped."""
+    for member in field.lower().split(","):
+        name, *parameters = (part.strip() for part in member.split(";"))
+        weight = _weight(parameters)
+        if name and weight is not None:
+            yield name, weight
+
+
+def _weight(parameters: list[str]) -> float | None:
+    if not parameters:
+        return 1.0
+    key, _, value = parameters[0].partition("=")
+    if key.strip() != "q":
+        return None
+    try:
+        weight = float(value)
+    except ValueError:
+        return None
+    return weight if 0 <= weight <= 1 else None
+
+
+def has_already(request: web.Request, tag: str) -> bool:
+    """Tell whether the client says that it has the answer with this tag."""
+    if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
+    return bool(if_none_match) and is_current(_field(if_none_match), tag)
+
+
+def is_current(if_none_match: str, tag: str) -> bool:
+    """Return whether an If-None-Match field value contains the opaque tag (given with its quotes), or is `*`.
+
+    The comparison is the weak one. Tags are quoted and contain no quotes, so to find
+    ours with its quotes is to find it as a member of the list.
+    """
+    return tag in if_none_match or if_none_match.strip() == "*"
+
+
+def _field(lines: Iterable[str]) -> str:
+    """Join the lines of a field that is a list, as RFC 9110 section 5.3 says."""
+    return ",".join(lines)

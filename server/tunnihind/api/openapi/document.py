@@ -1,16 +1,33 @@
 """The OpenAPI document as a whole, and what it says of the API in general."""
 
+from collections.abc import Mapping
 from string import Template
 from typing import Final
 
-from tunnihind.api.openapi.examples import add_examples
-from tunnihind.api.openapi.feeds import feed_operations
-from tunnihind.api.openapi.prices import price_operations
-from tunnihind.api.openapi.responses import Document, header_components, response_components
-from tunnihind.api.openapi.schemas import schema_components
-from tunnihind.api.openapi.service import service_operations
-from tunnihind.api.openapi.words import description_words
+from tunnihind.api.openapi.components import (
+    Document,
+    add_examples,
+    header_components,
+    response_components,
+    schema_components,
+)
+from tunnihind.api.openapi.operations import feed_operations, price_operations, service_operations
 from tunnihind.settings import Settings
+
+
+def description_words(settings: Settings) -> Mapping[str, str]:
+    """Return what stands for the `$words` of descriptions on this server."""
+    return {
+        "vat": vat_text(settings.vat_rate),
+        "factor": f"{1 + settings.vat_rate:.6g}",
+        "attribution": settings.attribution_text,
+    }
+
+
+def vat_text(rate: float) -> str:
+    """Write a VAT rate as people do, `22%`."""
+    return f"{rate * 100:.4g}%"
+
 
 API_VERSION: Final = "1.0.0"
 

@@ -11,13 +11,12 @@ import numpy as np
 from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, PriceState
 from tunnihind.forecast.known_days.season import Season
-from tunnihind.market import Zone
 
 WEEK_MEAN: Final = "price_mean_7d"
 """The mean of an hour over the last week: what a model goes back to where it knows little."""
 
-_SPREAD_TO: Final[Zone] = "fi"
-"""The neighbour whose distance from the own price tells how tight the cables between the two are."""
+NEIGHBOUR_PRICE: Final = "_price"
+"""What the name of the column that holds a neighbour's price ends with."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
@@ -45,20 +44,20 @@ def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
 
 
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return the neighbours' prices of the last usable day and their week's mean, and the spread to Finland."""
+    """Return the neighbours' prices of the last usable day and their week's mean, and the spread to the last one."""
     j = target - lead
     columns: Columns = {}
     for zone, neighbour in prices.neighbours.items():
         price, week = neighbour.price[j], neighbour.week_mean[j]
         columns |= {
-            f"{zone}_price": price,
+            f"{zone}{NEIGHBOUR_PRICE}": price,
             f"{zone}_price_daily": price.mean(1),
             f"{zone}_price_mean_7d": week,
             f"{zone}_price_mean_7d_daily": week.mean(1),
         }
-    spread_to = prices.neighbours[_SPREAD_TO].price
-    columns[f"{_SPREAD_TO}_spread"] = np.abs(prices.own[j] - spread_to[j]).mean(1)
-    columns[f"{_SPREAD_TO}_price_week_ago"] = spread_to[target - 7]
+    far, spread_to = list(prices.neighbours.items())[-1]
+    columns[f"{far}_spread"] = np.abs(prices.own[j] - spread_to.price[j]).mean(1)
+    columns[f"{far}_price_week_ago"] = spread_to.price[target - 7]
     return columns
 
 

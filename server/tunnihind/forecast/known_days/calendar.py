@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.market import hours_of
+from tunnihind.public_holidays import is_holiday
 
 CLOCK_HOURS: Final = 24
 
@@ -36,18 +37,6 @@ def day_class(day: date, country: str) -> DayClass:
     if day.weekday() == _SUNDAY or is_holiday(day, country):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
-
-
-def is_holiday(day: date, country: str) -> bool:
-    """Tell whether a day is a public holiday in a country (ISO 3166)."""
-    return day in _public_holidays(country, day.year)
-
-
-@lru_cache(maxsize=256)
-def _public_holidays(country: str, year: int) -> frozenset[date]:
-    import holidays  # noqa: PLC0415  it loads the calendars of all countries, and an hourly run needs none (`SeasonCache`)
-
-    return frozenset(holidays.country_holidays(country, years=year))
 
 
 def clock_hours(day: date) -> tuple[int, ...]:

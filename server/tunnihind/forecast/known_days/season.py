@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.forecast.known_days.calendar import is_holiday
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
 from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
 from tunnihind.market import DAY_S, HOUR_S, Market
+from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.next_day import CURVE, CURVES, HINGE
-from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
+from tunnihind.forecast.columns.prices_and_calendar import NEIGHBOUR_PRICE, WEEK_MEAN
 from tunnihind.forecast.columns.table import ColumnNames, Rows
 from tunnihind.forecast.columns.weather import TARGET_HOURS
 from tunnihind.forecast.known import Floats
@@ -41,11 +41,7 @@ _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
 _FLAT: Final = 1e-3
-_HOURLY: Final = {
-    OWN: ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN),
-    NEIGHBOURS: ("lv_price", "fi_price"),
-}
-"""Hourly columns that the kernel reads; of most groups it reads all daily ones too."""
+_OWN_HOURLY: Final = ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN)
 _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
@@ -69,7 +65,20 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
         return [part for driver in _drivers(names) for part in _weather_parts(driver, rows, block)]
     if group == NEXT_DAY:
         return _next_day_parts(rows, block)
-    return [*(_blocks(rows.hourly(name), block) for name in _HOURLY.get(group, ())), rows.daily(names.daily_of(group))]
+    return [*(_blocks(rows.hourly(name), block) for name in _hourly(group, names)), rows.daily(names.daily_of(group))]
+
+
+def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
+    """Return the hourly columns that the kernel reads of a group besides all daily ones.
+
+    Of neighbours they are the prices of the first and the last: like the own price, and behind the cables.
+    """
+    if group == OWN:
+        return _OWN_HOURLY
+    if group == NEIGHBOURS:
+        first, *_, last = (name for name in names.of(group) if name.endswith(NEIGHBOUR_PRICE))
+        return first, last
+    return ()
 
 
 def _drivers(names: ColumnNames) -> list[str]:

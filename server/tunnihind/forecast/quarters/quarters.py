@@ -24,9 +24,7 @@ from tunnihind.price_series import PriceSeries
 type Mask = NDArray[np.bool_]
 
 
-def quarters_of(
-    hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market, limits: Limits
-) -> Run:
+def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
     """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
 
     The mean of an hour's four medians is the hour's, but for their rounding. `hours` are the prices by the hour that
@@ -61,7 +59,7 @@ def quarters_of(
         zone=hourly.zone,
         step_s=QUARTER_S,
         start_ts=hourly.start_ts,
-        percentiles=_percentiles(hourly, deviation, distance, limits).reshape(3, -1),
+        percentiles=_percentiles(hourly, deviation, distance, market.limits).reshape(3, -1),
         inputs=hourly.inputs,
     )
 

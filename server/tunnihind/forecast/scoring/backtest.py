@@ -17,7 +17,7 @@ from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import ISSUE_AT, LEADS, Forecaster, Run
 from tunnihind.forecast.scoring.naive import seven_day_mean
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, Market, day_end, day_start, delivery_day
+from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
@@ -108,7 +108,6 @@ def backtest(
     first: date,
     last: date,
     *,
-    market: Market = ESTONIA,
     issue_at: time = ISSUE_AT,
     horizon_days: int = LEADS,
     step_s: int = HOUR_S,
@@ -116,31 +115,31 @@ def backtest(
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC and keep the hours of the delivery days from `first` to `last`.
 
-    With a step of 900 s it is quarters: then `make` makes runs of these (`ByQuarter`), and truth and baseline are the
-    stored quarters, unknown where only the hour is.
+    `make` makes runs of the step (`OfStep`); of quarters, truth and baseline are unknown where only the hour is.
 
     A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were unpublished;
     the first one is issued `horizon_days` before `first`. Issued after publication, the longest lead is thus a day
     shorter. Hours that the forecaster doesn't reach are left out.
     """
+    zone = make.market.zone
 
     def targets(known: Known) -> Instants:
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
-        prices = known.prices.of(market.zone)
+        prices = known.prices.of(zone)
         return _unpublished(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
 
     instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
-    forecasts = _walk_forward(archive, make, market, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.everything().of(market.zone, step_s))
+    forecasts = _walk_forward(archive, make, instants, targets, progress)
+    return BacktestResult.of(forecasts, archive.prices.everything().of(zone, step_s))
 
 
 @dataclass(frozen=True, slots=True)
 class NextDay:
     """What a forecast said of the 24 hours that followed the newest settled one, EUR/MWh.
 
-    Arrays have shape (periods,), hours or quarters by `step_s`, the first for the one at `start_ts`; they are empty
-    where nothing could be forecast.
+    Arrays have shape (periods,), each of `step_s` seconds, the first for the one at `start_ts`; they are empty where
+    nothing could be forecast.
     """
 
     issued_ts: int
@@ -148,28 +147,26 @@ class NextDay:
     p10: Floats
     p50: Floats
     p90: Floats
-    step_s: int = HOUR_S
+    step_s: int
 
     @classmethod
-    def of(cls, run: Run | None, known: Known, market: Market = ESTONIA, step_s: int = HOUR_S) -> Self:
-        """Cut the next 24 hours out of a run that was made from what was `known`: hours or quarters, as it has them.
+    def of(cls, run: Run, known: Known) -> Self:
+        """Cut the next 24 hours out of a run that was made from what was `known`."""
+        targets = _next_day(known.prices.of(run.zone), run.step_s)
+        covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
+        if not covered.size:
+            return cls.nothing(known.as_of, run.step_s)
+        rows = (covered - run.start_ts) // run.step_s
+        return cls(known.as_of, int(covered[0]), run.p10[rows], run.p50[rows], run.p90[rows], run.step_s)
 
-        `step_s` says which of them are missing where there is no run.
-        """
-        step_s = step_s if run is None else run.step_s
-        targets = _next_day(known.prices.of(market.zone), step_s)
-        covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)] if run is not None else targets[:0]
-        if run is None or not covered.size:
-            nothing = np.empty(0)
-            return cls(known.as_of, known.as_of, nothing, nothing, nothing, step_s)
-        rows = (covered - run.start_ts) // step_s
-        return cls(known.as_of, int(covered[0]), run.p10[rows], run.p50[rows], run.p90[rows], step_s)
+    @classmethod
+    def nothing(cls, issued_ts: int, step_s: int) -> Self:
+        """Return what was said at an instant where nothing could be forecast."""
+        return cls(issued_ts, issued_ts, np.empty(0), np.empty(0), np.empty(0), step_s)
 
-    def as_run(self, market: Market = ESTONIA) -> Run:
-        """Return the run that says just this."""
-        return Run(
-            self.issued_ts, BACKTEST_TIER, market.zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {}
-        )
+    def as_run(self, zone: Zone) -> Run:
+        """Return the run of a zone that says just this."""
+        return Run(self.issued_ts, BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
         """Return the starts of the periods."""
@@ -191,9 +188,9 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours that followed the newest settled hour.
 
-    `truth` has the step of the forecasts: for quarters pass the stored quarters, `prices.of(zone, QUARTER_S)`. A
-    quarter counts where its price and that of the same quarter a week earlier are known as quarters. None where
-    fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at all.
+    `truth` has the step of the forecasts. A quarter counts where its price and that of the same quarter a week earlier
+    are known as quarters. None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at
+    all.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -210,7 +207,6 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestSc
 def _walk_forward(
     archive: Archive,
     make: Forecaster,
-    market: Market,
     instants: Sequence[int],
     targets: Callable[[Known], Instants],
     progress: Progress | None,
@@ -220,23 +216,23 @@ def _walk_forward(
         known = archive.as_of(instant)
         run = make.forecast(known)
         if run is not None:
-            issued.append(_kept(run, known, market, targets(known)))
+            issued.append(_kept(run, known, targets(known)))
         if progress is not None:
             progress(done, len(instants))
     return IssuedForecasts.joined(issued)
 
 
-def _kept(run: Run, known: Known, market: Market, targets: Instants) -> IssuedForecasts:
+def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
     covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
     periods = (covered - run.start_ts) // run.step_s
     return IssuedForecasts(
         issued_ts=np.full(covered.shape, known.as_of, np.int64),
         target_ts=covered,
-        lead_days=_lead_days(covered, known.prices.of(market.zone).newest_day),
+        lead_days=_lead_days(covered, known.prices.of(run.zone).newest_day),
         p10=run.p10[periods],
         p50=run.p50[periods],
         p90=run.p90[periods],
-        seven_day_mean=seven_day_mean(known.prices, covered, market, run.step_s),
+        seven_day_mean=seven_day_mean(known.prices, covered, SeriesKey(run.zone, run.step_s)),
     )
 
 

@@ -7,21 +7,21 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, Market
+from tunnihind.market import DELIVERY_TZ, HOUR_S, SeriesKey
 from tunnihind.price_series import PriceSeries
 
 _DAYS: Final = 7
 
 
-def seven_day_mean(prices: PriceHistory, targets: Instants, market: Market = ESTONIA, step_s: int = HOUR_S) -> Floats:
+def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
     """Return the mean of each target's clock hour over the seven delivery days up to the newest settled one.
 
     Shape (n,), EUR/MWh; NaN where nothing is known. See `mean_of_week`.
     """
-    newest = prices.of(market.zone).newest_day
+    newest = prices.of(key.zone).newest_day
     if newest is None:
         return np.full(targets.shape, np.nan)
-    return mean_of_week(prices.of(market.zone, step_s), newest, targets)
+    return mean_of_week(prices.of(*key), newest, targets)
 
 
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:

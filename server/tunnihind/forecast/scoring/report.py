@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.decisions import Decisions, Hours, Savings, day_savings, week_savings
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
-from tunnihind.market import ESTONIA, day_end, day_start, delivery_day
+from tunnihind.market import Market, day_end, day_start, delivery_day
 
 type Rows = NDArray[np.bool_]
 
@@ -38,7 +37,7 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    `months` are those of the delivery day, written like 2025-01; `hours` are those that an Estonian clock shows
+    `months` are those of the delivery day, written like 2025-01; `hours` are those that the market's clock shows
     when the hour starts, 0 to 23. `below_p50` is the share of hours by lead day whose price was below p50. `decisions`
     are those of delivery days that were wholly unpublished at the issue: who plans for others needs no forecast.
     """
@@ -53,13 +52,13 @@ class BacktestReport:
     decisions: Decisions
 
     @classmethod
-    def of(cls, result: BacktestResult) -> Self:
-        """Score a result in every way."""
+    def of(cls, result: BacktestResult, market: Market) -> Self:
+        """Score a result of a market in every way."""
         leads = {lead: scores for lead, scores in result.by_lead().items() if scores.n > 0}
         return cls(
             leads=leads,
             months=_grouped(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
-            hours=_grouped(result, lambda ts: datetime.fromtimestamp(ts, ESTONIA.clock).hour),
+            hours=_grouped(result, lambda ts: market.local(ts).hour),
             overall=result.scores(),
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
             weekly_naive=_comparisons(result, result.baseline, list(leads)),

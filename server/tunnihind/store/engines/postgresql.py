@@ -18,8 +18,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost
-from tunnihind.foreign_text import one_line
+from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost, one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
 from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, changes

@@ -1,4 +1,5 @@
 // The page's address: it holds every choice of its reader, so that a view can be shared, and tells where the server is.
+// So it stands in code to copy, too.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
@@ -75,4 +76,19 @@ export function isPrivate(host) {
     return one === 0 || one === 127 || isShared || isOfHouse;
   }
   return !name.includes(".") || /\.(local|localhost|lan|home|home\.arpa|internal)$/.test(name);
+}
+
+/** @param {Record<string, string>} texts */
+export function letCopy(texts) {
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
+    // Outside https and localhost browsers have no clipboard to write to: the code can still be selected.
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    const label = button.textContent;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.parentElement?.querySelector("code")?.textContent ?? "");
+      button.textContent = texts.copied;
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+  }
 }

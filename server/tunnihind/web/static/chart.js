@@ -1,9 +1,7 @@
 // The chart: settled prices as steps, the forecast's median as a line in its band. uPlot draws it.
 
-import { colour, drawBefore, drawBehind } from "./backdrop.js";
-import { dayNames, daysOf } from "./days.js";
-import { DAY_S } from "./periods.js";
-import { drawSettled } from "./steps.js";
+import { DAY_S, dayNames, daysOf } from "./periods.js";
+import { colour, drawBefore, drawBehind, drawSettled } from "./scene.js";
 
 /** The room around the plot, as in the style sheet; in pixels at the usual size of text, 16 px. */
 const ROOM = { axis: 40, rim: 8, head: 20, times: 18, days: 18, font: 12 };
@@ -48,7 +46,7 @@ export function columns(periods, step, showsPast) {
 export class Chart {
   /**
    * @param {HTMLElement} place
-   * @param {import("./backdrop.js").Scene} scene
+   * @param {import("./scene.js").Scene} scene
    * @param {{pointed: (ts: number | null) => void, moved: (range: {min: number, max: number}) => void}} listener
    *   `moved` is called when the plot shows another range, or other data
    */

@@ -1,10 +1,31 @@
 // The dashboard: beside the price now and the chart it has a finder, options, a household's fees and code to copy.
 
-import { chosen, remember, withChoices } from "./address.js";
-import { letCopy } from "./copying.js";
+import { choose, chosen, letCopy, remember, withChoices } from "./address.js";
 import { Finder } from "./finder.js";
-import { listenToHousehold } from "./household.js";
 import { data, drawChart, feed, scene, start } from "./view.js";
+
+/**
+ * Shows the price of what is entered as soon as it is.
+ * @param {() => void} onChange
+ */
+export function listenToHousehold(onChange) {
+  // The form is replaced by those of fresh pages, so its events are awaited further up.
+  for (const type of ["change", "submit"]) {
+    document.addEventListener(type, (event) => {
+      const form = /** @type {HTMLFormElement | null} */ (/** @type {Element} */ (event.target).closest("[data-household]"));
+      if (!form) return;
+      event.preventDefault();
+      if (!form.reportValidity()) return;
+      const { value: pack } = /** @type {HTMLSelectElement} */ (form.elements.namedItem("package"));
+      const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("margin"));
+      const margin = (field.defaultValue = field.value);
+      const entered = { package: pack, margin, price: pack && "all" };
+      for (const [name, value] of Object.entries(entered)) remember(name, value);
+      choose({ package: pack || null, margin: margin || null, price: entered.price || null });
+      onChange();
+    });
+  }
+}
 
 /** A server that knows no prices yet leaves the form out. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));

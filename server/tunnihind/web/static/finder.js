@@ -1,19 +1,196 @@
-// The form that finds the cheapest time, and the dearest one to stay out of.
+// The finder of the cheapest time, and of the dearest one to stay out of: what is asked, until when, and what is found.
 
 import { choose, chosen, remember } from "./address.js";
-import { askedFor } from "./asked.js";
-import { costOf, partsOf } from "./costs.js";
-import { deadlineOf, endsByDay, nextMorning, sameTime, USUAL } from "./deadlines.js";
-import { element, findings } from "./findings.js";
-import { floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
-import { cheapestAndDearest, pieces } from "./windows.js";
+import { DAY_S, floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
+import { cheapestAndDearest, costOf, partsOf, pieces } from "./windows.js";
+
+const HOURS = { usual: 3, most: 24 };
+const KW = { usual: 2, least: 0.1, most: 100 };
+
+/**
+ * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean, isUsualTime: boolean}} Asked
+ *   `hours` of whole periods, `kwh` what is used in them, `isByEnergy` whether the energy was asked for and not the time
+ */
+
+/**
+ * Understands what is typed or stands in an address. An energy, where there is one, decides how long it takes.
+ * @param {{hours: string, kw: string, kwh: string}} typed @param {number} step how long a period is
+ * @returns {Asked}
+ */
+export function askedFor(typed, step) {
+  const kw = numberFrom(typed.kw, 0.1, KW.least, KW.most) ?? KW.usual;
+  const kwh = numberFrom(typed.kwh, 0.1, 0.1, HOURS.most * kw);
+  const shortest = step / HOUR_S;
+  const hours = kwh === null
+    ? numberFrom(typed.hours, shortest, shortest, HOURS.most) ?? HOURS.usual
+    // A tiny rest is only a rounding error.
+    : Math.ceil(kwh / kw / shortest - 1e-9) * shortest;
+  return { hours, kw, kwh: kwh ?? Number((hours * kw).toFixed(3)), isByEnergy: kwh !== null, isUsualTime: hours === HOURS.usual };
+}
+
+/** Reads a number of whole units, within bounds; null where there is none. @param {string} text @param {number} unit @param {number} least @param {number} most */
+function numberFrom(text, unit, least, most) {
+  if (!text.trim() || !Number.isFinite(Number(text))) return null;
+  const rounded = Number((Math.round(Number(text) / unit) * unit).toFixed(3));
+  return Math.min(Math.max(rounded, least), most);
+}
+
+const MORNING = "07:00";
+
+/** What is looked for unless the reader chooses: the next 24 hours. */
+export const USUAL = "24h";
+
+/**
+ * @typedef {{
+ *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
+ * }} Ahead  `next` is the earliest start, `duration` in seconds how long it takes, `ends` (ascending) when the periods
+ *   end whose price is known, `wall` the reader's clock as `2026-11-20T14:00`
+ */
+
+/**
+ * The instant that a choice means: `24h` from the earliest start, `morning`, `none`, an instant in unix seconds, or the
+ * reader's clock as addresses held it before; anything else is the usual choice. It is null for a time that has passed.
+ * No deadline lies after the last price.
+ * @param {string} choice @param {Ahead} ahead
+ * @returns {number | null}
+ */
+export function deadlineOf(choice, ahead) {
+  const { next, ends } = ahead;
+  const wanted = meaning(choice, ahead);
+  if (wanted === undefined || wanted <= next) return null;
+  return Math.min(wanted, ends[ends.length - 1] ?? next);
+}
+
+/** @param {string} choice @param {Ahead} ahead */
+function meaning(choice, { next, duration, ends, wall }) {
+  if (choice === "none") return Infinity;
+  if (choice === "morning") return nextMorning(next + duration, wall);
+  if (/^\d+$/.test(choice)) return Number(choice);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(choice)) return ends.findLast((end) => wall(end) <= choice);
+  return next + DAY_S;
+}
+
+/**
+ * The first seven o'clock in the morning from an instant on; seven is on the full hour in every zone that we show.
+ * @param {number} from @param {(ts: number) => string} wall
+ */
+export function nextMorning(from, wall) {
+  let ts = Math.ceil(from / QUARTER_S) * QUARTER_S;
+  while (!wall(ts).endsWith(MORNING)) ts += QUARTER_S;
+  return ts;
+}
+
+/** @typedef {{day: string, ts: number, ends: {ts: number, clock: string}[]}} Day  `ts` is an instant in that day */
+
+/**
+ * Sorts the ends of periods by the day of the reader's calendar that the period is in. Midnight ends a day as 24:00.
+ * @param {number[]} ends ascending @param {number} step how long a period is
+ * @param {{wall: (ts: number) => string, clock: (ts: number) => string}} wording
+ * @returns {Day[]}
+ */
+export function endsByDay(ends, step, wording) {
+  /** @type {Day[]} */
+  const days = [];
+  for (const end of ends) {
+    const day = wording.wall(end - step).slice(0, 10);
+    if (days.at(-1)?.day !== day) days.push({ day, ts: end - step, ends: [] });
+    const isMidnight = wording.wall(end).slice(0, 10) !== day;
+    days[days.length - 1].ends.push({ ts: end, clock: isMidnight ? "24:00" : wording.clock(end) });
+  }
+  return days;
+}
+
+/** The end in a day by another day's clock: the same time, or else the next later or the last that the day has. @param {Day} day @param {string} clock */
+export function sameTime(day, clock) {
+  return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
+}
+
+/**
+ * @typedef {{pieces: import("./scene.js").Span[], cost: import("./windows.js").Cost}} Finding
+ * @typedef {{cheapest: Finding | null, atOnce: Finding | null, dearest: Finding | null}} Findings
+ */
+
+/**
+ * @param {Findings} found
+ * @param {number} kwh the energy that is used
+ * @param {number} now
+ * @param {import("./wording.js").Wording} wording
+ */
+export function findings({ cheapest, atOnce, dearest }, kwh, now, wording) {
+  if (!cheapest) return [element("strong", wording.say("notFound")), element("p", wording.say("longer"))];
+  const list = element("dl");
+  list.append(group("cheapest", "finder.best", cheapest, ...(atOnce ? [saving(cheapest.cost, atOnce.cost, wording)] : [])));
+  if (atOnce) list.append(group("at-once", "finder.now", atOnce));
+  if (dearest) list.append(group("dearest", "finder.dearest", dearest));
+  return [list];
+
+  /** @param {string} name @param {string} title @param {Finding} finding @param {...string} more */
+  function group(name, title, finding, ...more) {
+    const lines = [...costs(finding.cost, kwh, wording), ...more].map((line) => element("dd", line));
+    const made = element("div", element("dt", wording.say(title)), element("dd", times(finding, now, wording)), ...lines);
+    made.className = name;
+    return made;
+  }
+}
+
+/** The pieces by day. @param {Finding} finding @param {number} now @param {import("./wording.js").Wording} wording */
+function times({ pieces }, now, wording) {
+  /** @type {Map<string, HTMLElement[]>} */
+  const days = new Map();
+  for (const piece of pieces) {
+    const day = wording.dayFrom(piece.from, now);
+    // A long one is broken before its last day, and nowhere else.
+    const [from, to] = wording.spanOverDays(piece).split(" – ");
+    const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
+    days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
+  }
+  return list([...days].map(([day, spans]) => element("li", day, list(spans))));
+}
+
+/** A list, which is read aloud as one where it has more than one item. @param {HTMLElement[]} items */
+function list(items) {
+  const made = element("ul", ...items);
+  if (items.length === 1) made.role = "none";
+  return made;
+}
+
+/** @param {import("./windows.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
+function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
+  const about = (/** @type {number} */ amount) => wording.told(amount, range !== null);
+  const price = wording.say("found", { price: about(mean), unit: wording.unitSymbol });
+  // A range is not broken at its dash.
+  const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
+  const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
+  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: about(euros) })];
+}
+
+/**
+ * What waiting saves: the difference of the sums as they are written, so that they agree.
+ * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
+ */
+function saving(best, atOnce, wording) {
+  const written = (/** @type {number} */ amount) => wording.told(amount, best.range !== null || atOnce.range !== null);
+  const euros = atOnce.euros - best.euros;
+  if (euros >= 0.005) return wording.say("finder.saving", { euros: written(euros) });
+  if (euros <= -0.005) return wording.say("finder.startNow", { euros: written(-euros) });
+  const price = atOnce.mean - best.mean;
+  if (price >= 0.005) return wording.say("finder.saving.price", { price: written(price), unit: wording.unitSymbol });
+  return wording.say("finder.same");
+}
+
+/** @param {string} name @param {...(string | Node)} content */
+export function element(name, ...content) {
+  const made = document.createElement(name);
+  made.append(...content);
+  return made;
+}
 
 export class Finder {
   /**
    * @param {HTMLFormElement} form
    * @param {HTMLElement} place where to say what is found
-   * @param {import("./backdrop.js").Scene} scene its periods begin and end a search
-   * @param {(found: import("./backdrop.js").Span[], dearest: import("./backdrop.js").Span[]) => void} onFound
+   * @param {import("./scene.js").Scene} scene its periods begin and end a search
+   * @param {(found: import("./scene.js").Span[], dearest: import("./scene.js").Span[]) => void} onFound
    */
   constructor(form, place, scene, onFound) {
     this.form = form;
@@ -23,7 +200,7 @@ export class Finder {
     this.fields = /** @type {any} */ (form.elements);
     this.step = scene.step;
     this.deadline = chosen("by") || USUAL;
-    /** @type {import("./deadlines.js").Day[]} */
+    /** @type {Day[]} */
     this.days = [];
     /** What is typed; an energy is empty where the time is asked for. */
     this.typed = { hours: chosen("hours"), kw: chosen("kw"), kwh: chosen("kwh") };
@@ -98,7 +275,7 @@ export class Finder {
     const length = (hours * HOUR_S) / step;
     const current = floorTo(now(), step);
     const priced = this.pricedAfter(current);
-    /** @type {import("./deadlines.js").Ahead} */
+    /** @type {Ahead} */
     const ahead = {
       next: current + step, duration: length * step, ends: priced.map(({ ts }) => ts + step), wall: (ts) => wording.wall(ts),
     };
@@ -109,7 +286,7 @@ export class Finder {
     const { cheapest, dearest } = cheapestAndDearest(inTime, length, step, this.fields.split.value === "1");
     const [best, worst] = [pieces(cheapest ?? [], step), pieces(dearest ?? [], step)];
     this.onFound(best, worst);
-    const finding = (/** @type {import("./backdrop.js").Span[]} */ spans) => {
+    const finding = (/** @type {import("./scene.js").Span[]} */ spans) => {
       const parts = spans.map(({ from, to }) => partsOf(periods, from, to - from, step));
       return spans.length && !parts.includes(null)
         ? { pieces: spans, cost: costOf(parts.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
@@ -146,7 +323,7 @@ export class Finder {
     this.tidy();
   }
 
-  /** Offers the deadlines that there are, and shows the one in force. @param {import("./deadlines.js").Ahead} ahead @param {number} deadline */
+  /** Offers the deadlines that there are, and shows the one in force. @param {Ahead} ahead @param {number} deadline */
   offer(ahead, deadline) {
     const { day, time } = this.fields;
     const { now, wording } = this.scene;

@@ -1,7 +1,6 @@
 // The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
 
-import { levelsOf } from "./levels.js";
-import { floorTo, HOUR_S, priceOf } from "./periods.js";
+import { floorTo, HOUR_S, levelsOf, priceOf } from "./periods.js";
 
 /**
  * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a part
@@ -33,7 +32,7 @@ function isBeingEntered(part) {
 /**
  * Shows another period as the present one, from what the page already holds; for when the server can't be asked.
  * @param {number} ts start of the period
- * @param {import("./backdrop.js").Scene} scene
+ * @param {import("./scene.js").Scene} scene
  */
 export function showPeriod(ts, scene) {
   const { periods, step, wording } = scene;
@@ -77,4 +76,18 @@ function rowOf(ts, wording) {
 function write(card, selector, text) {
   const place = card.querySelector(selector);
   if (place) place.textContent = text;
+}
+
+const MINUTE_S = 60;
+let timer = 0;
+
+/** Says it now and with each minute. @param {import("./scene.js").Scene} scene */
+export function countDown(scene) {
+  clearTimeout(timer);
+  const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-next-start]"));
+  if (!place) return;
+  const left = Number(place.dataset.nextStart) - scene.now();
+  const minutes = Math.max(1, Math.ceil(left / MINUTE_S));
+  place.textContent = scene.wording.say("startsIn", { n: String(minutes) });
+  timer = setTimeout(() => countDown(scene), (MINUTE_S - (scene.now() % MINUTE_S)) * 1000);
 }

@@ -1,7 +1,7 @@
-// What is pointed at in the chart: told beside the pointer or above the finger, and to screen readers.
+// What is said of what the chart shows: of what is pointed at, in the legend, and of wind and sun in the strip under it.
 
-import { levelsOf } from "./levels.js";
-import { floorTo } from "./periods.js";
+import { floorTo, HOUR_S, levelsOf } from "./periods.js";
+import { nightsOf } from "./scene.js";
 
 /** @typedef {{width: number, height: number}} Size */
 /** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  where a pointed period's column and the pointer are */
@@ -94,4 +94,66 @@ function line(text, name) {
   element.className = name;
   element.textContent = `${text} `;
   return element;
+}
+
+/**
+ * Shows an item of the legend where what it explains is in view.
+ * @param {HTMLElement} card the section of the chart @param {import("./scene.js").Scene} scene
+ * @param {{min: number, max: number}} range @param {boolean} showsPast whether forecasts of published prices are drawn, too
+ */
+export function explain(card, scene, { min, max }, showsPast) {
+  const inView = [...scene.periods.values()].filter(({ ts }) => ts + scene.step > min && ts < max);
+  const isInView = (/** @type {import("./scene.js").Span} */ { from, to }) => to > min && from < max;
+  /** @type {Record<string, () => boolean>} */
+  const isSeen = {
+    settled: () => inView.some(({ settled }) => settled !== null),
+    forecast: () => inView.some(({ settled, forecast }) => (showsPast || settled === null) && forecast !== null),
+    found: () => scene.found.some(isInView),
+    dearest: () => scene.dearest.some(isInView),
+    night: () => nightsOf(scene).some(isInView),
+  };
+  for (const item of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll("[data-shows]"))) {
+    const shows = isSeen[item.dataset.shows ?? ""];
+    if (shows) item.hidden = !shows();
+  }
+}
+
+/** What is said of each of the bands. @type {Record<string, string>} */
+const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
+
+/**
+ * The part of a drawing that a range of time is in; a step to the right is an hour there. Both bands are 100 high, with
+ * as much room above each for its words.
+ * @param {number} start the drawing's first instant @param {{min: number, max: number}} range unix seconds
+ */
+export function viewBox(start, { min, max }) {
+  return `${(min - start) / HOUR_S} 0 ${(max - min) / HOUR_S} 400`;
+}
+
+/** The strip, and what of it the server has drawn; null where no weather is known. */
+function drawn() {
+  const strip = document.getElementById("weather");
+  const svg = strip?.querySelector("svg");
+  return strip && svg ? { strip, svg, start: Number(svg.dataset.start) } : null;
+}
+
+/** Shows a range of time. @param {{min: number, max: number}} range */
+export function showWeather(range) {
+  const found = drawn();
+  found?.svg.setAttribute("viewBox", viewBox(found.start, range));
+}
+
+/**
+ * Says the wind and the sun of an hour, or how high the bands reach.
+ * @param {number | null} ts @param {import("./wording.js").Wording} wording
+ */
+export function sayWeather(ts, wording) {
+  const found = drawn();
+  if (!found) return;
+  for (const place of found.strip.querySelectorAll("[data-said]")) {
+    const { said = "", scale = "" } = /** @type {HTMLElement} */ (place).dataset;
+    const values = found.svg.dataset[said]?.split(",") ?? [];
+    const value = ts === null ? "" : values[(floorTo(ts, HOUR_S) - found.start) / HOUR_S];
+    place.textContent = value ? wording.say(OF_HOUR[said], { value }) : scale;
+  }
 }

@@ -2,21 +2,18 @@
 
 import { choose, chosen, nameServer } from "./address.js";
 import { Chart, chartLibrary } from "./chart.js";
-import { countDown } from "./countdown.js";
 import { Feed } from "./feed.js";
-import { explain } from "./legend.js";
-import { showPeriod, takeOver } from "./live.js";
+import { countDown, showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
 import { floorTo, HOUR_S, periodsOf } from "./periods.js";
-import { Readout } from "./readout.js";
-import { sayWeather, showWeather } from "./weather.js";
+import { explain, Readout, sayWeather, showWeather } from "./readout.js";
 import { pageData, Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
 const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 
 export const data = pageData(document);
-/** @type {import("./backdrop.js").Scene} */
+/** @type {import("./scene.js").Scene} */
 export const scene = {
   periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], dearest: [], wording: new Wording(data), pointed: null,
 };

@@ -1,9 +1,34 @@
-// Numbers, instants and sentences as the page's reader wants them.
+// Amounts, numbers, instants and sentences as the page's reader wants them.
 
-import { amountsIn, EUROS_PER_KWH } from "./amounts.js";
 import { DAY_S, HOUR_S } from "./periods.js";
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: import("./amounts.js").VatRates, surcharge?: import("./amounts.js").Surcharge, step: number, tz: string, address: string | null, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData */
+/** @typedef {[since: number, rate: number][]} VatRates  fractions, each from an instant on, the oldest first */
+/** @typedef {[since: number, eurMwh: number][]} Surcharge  what a household pays on top, without VAT; the first counts before, too */
+
+/**
+ * Returns what turns EUR/MWh without VAT of an instant into cents per kWh or EUR/MWh with the VAT that applies then.
+ * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
+ * @returns {(eurMwh: number, ts: number) => number}
+ */
+export function amountsIn(unit, rates, surcharge = []) {
+  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
+  const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
+  if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
+  // The API gives euros with 4 decimals; these are cents of them, without rounding errors of binary fractions.
+  return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
+}
+
+/** Euros per kWh for 1 in each unit. */
+export const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
+
+/** Rounds to some decimals; what lies exactly in the middle goes to the even digit. @param {number} value @param {number} decimals */
+function rounded(value, decimals) {
+  const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
+  const scale = 10 ** decimals;
+  return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
+}
+
+/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, tz: string, address: string | null, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData */
 
 export class Wording {
   /** @param {PageData} data */
@@ -85,12 +110,12 @@ export class Wording {
     return [this.say("shortDate", gaps), this.say("shorterDate", gaps), weekday];
   }
 
-  /** @param {import("./backdrop.js").Span} span */
+  /** @param {import("./scene.js").Span} span */
   span({ from, to }) {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** From when to when, with the day of the end where it is another one; midnight belongs to the day that it ends. @param {import("./backdrop.js").Span} span */
+  /** From when to when, with the day of the end where it is another one; midnight belongs to the day that it ends. @param {import("./scene.js").Span} span */
   spanOverDays(span) {
     const [first, last] = [this.day(span.from), this.day(span.to - 1)];
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
@@ -108,7 +133,7 @@ export class Wording {
 
   /**
    * What there is to say of a period; of what kind its price is comes in one line or two.
-   * @param {import("./periods.js").Period | undefined} period @param {import("./backdrop.js").Span} span
+   * @param {import("./periods.js").Period | undefined} period @param {import("./scene.js").Span} span
    */
   period(period, span) {
     const when = `${this.day(span.from)} ${this.span(span)}`;

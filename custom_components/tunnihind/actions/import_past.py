@@ -1,0 +1,123 @@
+"""`import_prices` and `import_costs`: what past hours and their energy cost, as statistics."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any, Final
+
+import voluptuous as vol
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse
+from homeassistant.helpers import config_validation as cv
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..errors import Refusal
+from ..past.costs import costs, sum_rows
+from ..past.paid_prices import EARLIEST, NO_PRICE, HourPrice, LeftOut, hours_between, left_out_spans, without_left_out
+from ..past.recorder import (
+    async_cost_statistic,
+    async_price_statistic,
+    check_recorder,
+    energy_of,
+    name_of_energy,
+    stored_costs,
+    stored_prices,
+    write_costs,
+    write_prices,
+)
+from ..prices.days import instant_of
+from ..prices.timeline import HOUR_S, QUARTER_S
+from .call import SERVER_FIELD, coordinator_of, rehearsal_mark, times
+
+ATTR_START: Final = "start"
+ATTR_ENERGY: Final = "energy"
+PRICES_SCHEMA: Final = vol.Schema({**SERVER_FIELD, vol.Optional(ATTR_START): cv.date})
+COSTS_SCHEMA: Final = PRICES_SCHEMA.extend({vol.Required(ATTR_ENERGY): cv.string})
+_LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
+
+
+def import_lock(hass: HomeAssistant) -> asyncio.Lock:
+    """Return the lock that lets one import after the other read and write."""
+    return hass.data.setdefault(_LOCK, asyncio.Lock())
+
+
+def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
+    """Return the Estonian midnight, UTC seconds, from which on hours count, that of `earliest` at the earliest.
+
+    Raises Refusal.
+    """
+    day: date = max(data.get(ATTR_START, earliest), earliest)
+    start = instant_of(day, time.min)
+    if start + HOUR_S > now:
+        raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
+    return start
+
+
+def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
+    """Return what was done: the hours that have a value now, how many of them were written, and the hours left out."""
+    bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
+    return {
+        **bounds,
+        "hours": len(hours),
+        "changed": changed,
+        "left_out": [
+            {
+                **times(start, end),
+                "hours": (end - start) // HOUR_S,
+                "reason": why.reason,
+                **({"parts": [*why.parts]} if why.parts else {}),
+            }
+            for start, end, why in left_out_spans(left_out)
+        ],
+    }
+
+
+async def import_prices(call: ServiceCall) -> ServiceResponse:
+    """Write the prices of past hours over what is stored of them, and return what was done."""
+    hass, coordinator = call.hass, await coordinator_of(call)
+    check_recorder(hass)
+    now = coordinator.clock.now()
+    start = start_asked(call.data, EARLIEST, now)
+    metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
+    async with import_lock(hass):
+        prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
+        stored = await stored_prices(hass, metadata["statistic_id"])
+        changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
+        outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
+        await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
+    return {
+        "statistic_id": metadata["statistic_id"],
+        **hours_answer(prices, len(changed) + len(outdated), left_out),
+        **rehearsal_mark(coordinator),
+    }
+
+
+def _row(price: HourPrice) -> tuple[float, float, float]:
+    return price.mean, min(price.quarters), max(price.quarters)
+
+
+async def import_costs(call: ServiceCall) -> ServiceResponse:
+    """Write what past hours cost over what is stored of it, and return what was done."""
+    hass, coordinator = call.hass, await coordinator_of(call)
+    check_recorder(hass)
+    now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
+    start = start_asked(call.data, EARLIEST, now)
+    energy_id = call.data[ATTR_ENERGY]
+    name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
+    metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
+    async with import_lock(hass):
+        energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
+        found = costs(energy, await paid.of(sorted(energy.hours)))
+        stored = await stored_costs(hass, metadata["statistic_id"])
+        rows = sum_rows(stored, found, start)
+        changed = {hour: row for hour, row in rows.items() if row != stored.get(hour)}
+        await write_costs(hass, metadata, changed)
+    charged, left_out = without_left_out(found)
+    return {
+        "statistic_id": metadata["statistic_id"],
+        **hours_answer(charged, len(changed), left_out),
+        "kwh": round(sum(energy.hours[hour] for hour in charged), 3),
+        "cost": round(sum(charged.values()), 2),
+        **rehearsal_mark(coordinator),
+    }

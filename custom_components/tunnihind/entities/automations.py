@@ -1,0 +1,252 @@
+"""Triggers and conditions: what happens to prices and plans and how they stand, for automations.
+
+As everywhere in Home Assistant a trigger is a change that was seen: an entity that comes back from `unavailable` or
+`unknown`, after a restart or a reload, sets nothing off, and no dishwasher runs twice. What has to follow a window
+through a restart asks the condition `window_running` when Home Assistant has started, as the blueprints do.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, ClassVar, Final, override
+
+import voluptuous as vol
+from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, CONF_TARGET, STATE_OFF, STATE_ON, Platform
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, State, callback
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.automation import DomainSpec
+from homeassistant.helpers.condition import Condition, EntityStateConditionBase
+from homeassistant.helpers.config_validation import ensure_list
+from homeassistant.helpers.trigger import (
+    EntityNumericalStateCrossedThresholdTriggerBase,
+    EntityTargetStateTriggerBase,
+    EntityTriggerBase,
+    Trigger,
+    TriggerActionRunner,
+    TriggerConfig,
+    TriggerNotTriggeredReporter,
+)
+from homeassistant.helpers.typing import ConfigType
+
+from ..const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
+from ..coordinator import TunnihindConfigEntry
+from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
+from ..prices.timeline import QUARTER_S
+from ..server.clock import EntryClock
+
+# A device that is switched on for a negative price runs at least that long, in seconds.
+WORTH_SWITCHING_S: Final = 2 * QUARTER_S
+_ON: Final = {STATE_ON}
+_OFF: Final = {STATE_OFF}
+_CENTS: Final = 100
+# Finer than any price that is shown.
+_DECIMALS: Final = 6
+
+
+class TunnihindTrigger(EntityTriggerBase):
+    """A trigger for entities of one kind. Other entities among its targets do not count."""
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
+    _translation_key: ClassVar[str]
+    _kind_if_named: ClassVar[str | None] = None
+    """A kind that counts only where the entity itself is named, and not with all of a device or an area."""
+
+    @override
+    @classmethod
+    async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
+        checked = await super().async_validate_config(hass, config)
+        check_target(hass, checked[CONF_TARGET], {cls._translation_key, cls._kind_if_named or cls._translation_key})
+        return checked
+
+    def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
+        super().__init__(hass, config)
+        self._named = set(ensure_list((config.target or {}).get(ATTR_ENTITY_ID)))
+
+    @override
+    def entity_filter(self, entities: set[str]) -> set[str]:
+        ours = super().entity_filter(entities)
+        found = entities_of_kind(self._hass, ours, self._translation_key)
+        if self._kind_if_named:
+            found |= entities_of_kind(self._hass, ours & self._named, self._kind_if_named)
+        return found
+
+    @override
+    async def async_attach_runner(
+        self, run_action: TriggerActionRunner, did_not_trigger: TriggerNotTriggeredReporter | None = None
+    ) -> CALLBACK_TYPE:
+        """Attach an automation, which runs once all entities have the states that go with the trigger's.
+
+        States are written one after another. An automation that ran at once would read old states of some entities.
+        """
+
+        async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
+            await asyncio.sleep(0)
+            await run_action(payload, description, context)
+
+        @callback
+        def run_soon(
+            extra_trigger_payload: dict[str, Any], description: str, context: Context | None = None
+        ) -> asyncio.Task[Any]:
+            return self._hass.async_create_task(run(extra_trigger_payload, description, context), description)
+
+        return await super().async_attach_runner(run_soon, did_not_trigger)
+
+
+class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """A window, or a piece of one, starts; also where the window before ends at the same moment."""
+
+    _translation_key = WINDOW
+    _to_states = _ON
+
+    @override
+    def is_valid_transition(self, from_state: State, to_state: State) -> bool:
+        if from_state.state == STATE_ON:
+            return _start_of(from_state) != _start_of(to_state)
+        return super().is_valid_transition(from_state, to_state)
+
+
+def _start_of(window: State) -> str | None:
+    """Return when the window starts: pieces may be added to one that runs, and it is the same one."""
+    pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
+    return pieces[0]["start"] if pieces else None
+
+
+class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """A window, or a piece of one, ends, and no other starts at the same moment."""
+
+    _translation_key = WINDOW
+    _to_states = _OFF
+
+
+class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """The price falls below zero for at least half an hour: no device is worth switching on for a quarter of one."""
+
+    _translation_key = "negative_price"
+    _kind_if_named = NEGATIVE_SELLING_PRICE
+    _to_states = _ON
+
+    @override
+    def is_valid_transition(self, from_state: State, to_state: State) -> bool:
+        if not super().is_valid_transition(from_state, to_state):
+            return False
+        clock = clock_of(self._hass, to_state.entity_id)
+        end = datetime.fromisoformat(to_state.attributes["end"]).timestamp()
+        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= WORTH_SWITCHING_S
+
+
+class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
+    """Tomorrow's prices become known."""
+
+    _translation_key = "tomorrow_known"
+    _to_states = _ON
+
+
+class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
+    """The current price comes into the range that is asked for: above, below, between or outside.
+
+    Numbers are in EUR/kWh, as the sensor, or in c/kWh where the trigger says so.
+    """
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
+    _translation_key = "current_price"
+    _valid_unit = EUR_PER_KWH
+
+    def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
+        options = dict(config.options or {})
+        options["threshold"] = {name: _in_euros(value) for name, value in options["threshold"].items()}
+        super().__init__(hass, replace(config, options=options))
+
+
+def _in_euros(value: object) -> object:
+    """Return a bound of a threshold in EUR/kWh; all else as it is."""
+    if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
+        return {"number": round(value["number"] / _CENTS, _DECIMALS)}
+    return value
+
+
+TRIGGERS: Final[dict[str, type[Trigger]]] = {
+    "price_crossed": PriceCrossed,
+    "price_turned_negative": PriceTurnedNegative,
+    "prices_published": PricesPublished,
+    "window_ended": WindowEnded,
+    "window_started": WindowStarted,
+}
+
+
+class TunnihindCondition(EntityStateConditionBase):
+    """Whether entities of one kind are on. Other entities among the condition's targets do not count."""
+
+    _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
+    _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as Home Assistant's own class has it
+    _translation_key: ClassVar[str]
+
+    @override
+    @classmethod
+    async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
+        checked = await super().async_validate_config(hass, config)
+        check_target(hass, checked[CONF_TARGET], {cls._translation_key})
+        return checked
+
+    @override
+    def entity_filter(self, entities: set[str]) -> set[str]:
+        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
+
+    @override
+    def _check_all_match_state(self, states: list[State]) -> bool:
+        # Home Assistant's own answer for "all" of no entities is yes, and a heater would run at any price.
+        return bool(states) and super()._check_all_match_state(states)
+
+
+def _while_on(translation_key: str) -> type[Condition]:
+    return type(translation_key, (TunnihindCondition,), {"_translation_key": translation_key})
+
+
+CONDITIONS: Final = {
+    "price_cheap": _while_on("cheap_hour"),
+    "price_negative": _while_on("negative_price"),
+    "tomorrow_known": _while_on("tomorrow_known"),
+    "window_running": _while_on(WINDOW),
+}
+
+
+def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
+    """Return those of `entity_ids` that are this integration's, of the kind that `translation_key` names."""
+    registry = er.async_get(hass)
+    return {
+        entity_id
+        for entity_id in entity_ids
+        if (entry := registry.async_get(entity_id))
+        and entry.platform == DOMAIN
+        and (entry.translation_key or "").removeprefix(DEAR) == translation_key
+    }
+
+
+def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
+    """Raise vol.Invalid where a device or an entity of ours is named that is of none of these kinds: it never counts.
+
+    Areas, floors and labels may hold anything.
+    """
+    registry, devices = er.async_get(hass), dr.async_get(hass)
+    named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
+    for device_id in ensure_list(target.get(ATTR_DEVICE_ID)):
+        device = devices.async_get(device_id)
+        entries = er.async_entries_for_device(registry, device_id, include_disabled_entities=True)
+        name = (device and (device.name_by_user or device.name)) or device_id
+        named.append((name, {entry.entity_id for entry in entries}))
+    for name, entity_ids in named:
+        ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
+        if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
+            wanted = "a plan" if WINDOW in kinds else "the server"
+            raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
+
+
+def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
+    """Return the clock that the integration's entity goes by; None while its entry is not loaded."""
+    registered = er.async_get(hass).async_get(entity_id)
+    entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    for entry in entries:
+        if registered and entry.entry_id == registered.config_entry_id:
+            return entry.runtime_data.clock
+    return None

@@ -1,0 +1,68 @@
+"""The fields of forms: choices, numbers, and prices in the household's unit."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, override
+
+import voluptuous as vol
+from homeassistant.data_entry_flow import section
+from homeassistant.helpers.selector import (
+    NumberSelector,
+    NumberSelectorConfig,
+    NumberSelectorMode,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+)
+
+from ..prices.units import Unit
+
+
+class NumberField(NumberSelector):
+    """Home Assistant's own takes "nan", which is neither too small nor too large. A price of it would be none."""
+
+    @override
+    def __call__(self, data: Any) -> float:
+        number = super().__call__(data)
+        if math.isnan(number):
+            raise vol.Invalid("expected float")
+        return number
+
+
+def quantity(least: float, most: float, unit: str) -> NumberField:
+    """Return the field of a number that is typed."""
+    return NumberField(
+        NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
+    )
+
+
+def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
+    """Return the field of a price per kilowatt-hour."""
+    return NumberField(
+        NumberSelectorConfig(
+            min=unit.from_cents(lowest_cents),
+            max=unit.from_cents(highest_cents),
+            step="any",
+            unit_of_measurement=f"{unit}_per_kwh",
+            translation_key="fee",
+            mode=NumberSelectorMode.BOX,
+        )
+    )
+
+
+def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> NumberSelector:
+    """Return the field of a whole number from 1 on."""
+    return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
+
+
+def choice(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
+    """Return the field of a choice, all of which is seen."""
+    listed = SelectSelectorMode.LIST
+    return SelectSelector(
+        SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
+    )
+
+
+def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
+    """Return a section of a form."""
+    return section(vol.Schema(fields), {"collapsed": not unfolded})

@@ -1,0 +1,379 @@
+"""What the resources of prices answer: hours, quarters, the dashboard's series, price paths, months and feeds.
+
+The feed for EMHASS is a plain mapping of times to prices.
+"""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tunnihind.api.models.fields import (
+    HOUR_EXAMPLE,
+    P10,
+    P50,
+    P90,
+    Currency,
+    Docs,
+    FreeUntil,
+    Gated,
+    HourAhead,
+    HourAheadIso,
+    HourStart,
+    HourStartIso,
+    LastRefresh,
+    MadeAt,
+    Now,
+    P10Consumer,
+    P50Consumer,
+    P90Consumer,
+    SettledConsumerPrice,
+    SettledPrice,
+    ZoneCode,
+    iso_time,
+)
+from tunnihind.market import HOUR_S, QUARTER_S
+
+
+class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled market hour."""
+
+    ts: HourStart
+    starts_at: HourStartIso
+    eur_mwh: SettledPrice
+    eur_kwh: SettledConsumerPrice
+
+
+class ForecastHour(Struct, frozen=True, rename="camel", kw_only=True):
+    """One forecast hour."""
+
+    ts: HourAhead
+    starts_at: HourAheadIso
+    p10: P10
+    p50: P50
+    p90: P90
+    p10_kwh: P10Consumer
+    p50_kwh: P50Consumer
+    p90_kwh: P90Consumer
+
+
+class Backtest(Struct, frozen=True, rename="camel", kw_only=True):
+    """Walk-forward backtest of the served model."""
+
+    mae: Annotated[float, Meta(description="Mean absolute error of the model, EUR/MWh.", examples=[24.81])]
+    baseline_mae: Annotated[
+        float,
+        Meta(
+            description="Mean absolute error of the seasonal-naive baseline (the price one week earlier), EUR/MWh.",
+            examples=[51.2],
+        ),
+    ]
+    skill: Annotated[
+        float,
+        Meta(
+            description="1 − mae/baselineMae: the fraction of the baseline's error that the model removes.",
+            examples=[0.5154],
+        ),
+    ]
+    horizon_h: Annotated[
+        int,
+        Meta(
+            description="Forecast horizon at which the numbers were measured, in hours ahead: the hours after the "
+            "newest settled one.",
+            examples=[24],
+        ),
+    ]
+
+
+BacktestOrNull = Annotated[
+    Backtest | None,
+    Meta(description="Accuracy of the served model from a walk-forward backtest. Null while unavailable."),
+]
+
+
+class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Settled prices from the current hour forward, and the public part of the forecast."""
+
+    zone: ZoneCode
+    currency: Currency
+    now: Now
+    made_at: MadeAt
+    last_refresh: LastRefresh
+    free_until: FreeUntil
+    gated: Gated
+    backtest: BacktestOrNull
+    docs: Docs
+    day_ahead: Annotated[
+        list[DayAheadHour],
+        Meta(description="Settled day-ahead prices from the current hour forward, ascending by `ts`."),
+    ]
+    forecast: Annotated[
+        list[ForecastHour],
+        Meta(
+            description="Model forecast for strictly-future hours up to `freeUntil`, ascending by `ts`. Overlaps the "
+            "settled tail of `dayAhead`, whose price is then authoritative."
+        ),
+    ]
+
+
+QuarterStart = Annotated[
+    int,
+    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE]),
+]
+QuarterStartIso = Annotated[str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.")]
+QuarterAhead = Annotated[
+    int,
+    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE + QUARTER_S]),
+]
+QuarterAheadIso = Annotated[
+    str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.", "2025-12-15T10:15:00Z")
+]
+
+
+class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled quarter of an hour."""
+
+    ts: QuarterStart
+    starts_at: QuarterStartIso
+    eur_mwh: SettledPrice
+    eur_kwh: SettledConsumerPrice
+    hourly: Annotated[
+        bool,
+        Meta(
+            description="True where only the hour is known, whose price the quarter then carries. So are all quarters "
+            "before the delivery day 2025-10-01.",
+            examples=[False],
+        ),
+    ]
+
+
+class ForecastQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+    """One forecast quarter of an hour."""
+
+    ts: QuarterAhead
+    starts_at: QuarterAheadIso
+    p10: P10
+    p50: P50
+    p90: P90
+    p10_kwh: P10Consumer
+    p50_kwh: P50Consumer
+    p90_kwh: P90Consumer
+
+
+class QuartersResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Settled quarters from the current one forward, and the public part of the forecast, by the quarter."""
+
+    zone: ZoneCode
+    currency: Currency
+    now: Now
+    made_at: MadeAt
+    last_refresh: LastRefresh
+    free_until: Annotated[
+        int,
+        Meta(
+            description="As in ForecastResponse, unix seconds UTC. The hour that begins then is served with all its "
+            "quarters.",
+            examples=[HOUR_EXAMPLE + 60 * HOUR_S],
+        ),
+    ]
+    gated: Gated
+    backtest: Annotated[
+        Backtest | None,
+        Meta(description="Accuracy of the forecast of quarters from a walk-forward backtest. Null while unavailable."),
+    ]
+    docs: Docs
+    day_ahead: Annotated[
+        list[DayAheadQuarter],
+        Meta(
+            description="Settled day-ahead prices from the current quarter forward, ascending by `ts`; with `days`, "
+            "those of that many days before it come first."
+        ),
+    ]
+    forecast: Annotated[
+        list[ForecastQuarter],
+        Meta(
+            description="Model forecast for strictly-future quarters, to the end of the last public hour, ascending by "
+            "`ts`. With `days`, past quarters and the current one come first, each with the freshest forecast made "
+            "before it, exactly as issued; a forecast that was made by the hour counts for all four quarters."
+        ),
+    ]
+
+
+class SeriesActual(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled hour in the dashboard series."""
+
+    ts: HourStart
+    eur_mwh: SettledPrice
+    eur_kwh: SettledConsumerPrice
+
+
+class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
+    """One hour of the dashboard forecast series."""
+
+    ts: HourStart
+    p10: P10
+    p50: P50
+    p90: P90
+    p10_kwh: P10Consumer
+    p50_kwh: P50Consumer
+    p90_kwh: P90Consumer
+
+
+class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Price history and a continuous past-to-future forecast series, shaped for the dashboard."""
+
+    now: Now
+    last_refresh: LastRefresh = None
+    made_at: MadeAt = None
+    actuals: Annotated[
+        list[SeriesActual],
+        Meta(
+            description="Hourly settled prices over the requested history window, plus settled future hours, "
+            "ascending by `ts`."
+        ),
+    ]
+    forecast: Annotated[
+        list[SeriesForecastPoint],
+        Meta(
+            description="Continuous past-to-future forecast series, ascending by `ts`. For each past hour and the "
+            "current one: the freshest forecast made before that hour. For future hours: the latest run, up to "
+            "`freeUntil`."
+        ),
+    ]
+    backtest: BacktestOrNull = None
+    free_until: FreeUntil
+    gated: Gated
+    current: Annotated[
+        SeriesActual | None, Meta(description="The current hour's settled price. Null while it isn't settled.")
+    ] = None
+    cheapest: Annotated[
+        SeriesActual | None, Meta(description="The cheapest settled hour from the current one on, or null.")
+    ] = None
+    priciest: Annotated[
+        SeriesActual | None, Meta(description="The priciest settled hour from the current one on, or null.")
+    ] = None
+    cheapest_forecast: Annotated[
+        SeriesForecastPoint | None,
+        Meta(description="By p50 the cheapest future hour after the newest settled one up to `freeUntil`, or null."),
+    ] = None
+    priciest_forecast: Annotated[
+        SeriesForecastPoint | None,
+        Meta(description="By p50 the priciest future hour after the newest settled one up to `freeUntil`, or null."),
+    ] = None
+
+
+class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """Settled prices from the current hour forward, and equally likely courses that prices may take."""
+
+    zone: ZoneCode
+    currency: Currency
+    now: Now
+    made_at: MadeAt
+    last_refresh: LastRefresh
+    free_until: FreeUntil
+    gated: Gated
+    docs: Docs
+    probability: Annotated[
+        float,
+        Meta(description="How likely each of the 20 paths is, a fraction; all are equally likely.", examples=[0.05]),
+    ]
+    day_ahead: Annotated[
+        list[DayAheadHour],
+        Meta(
+            description="Settled day-ahead prices from the current hour forward, ascending by `ts`. They are "
+            "authoritative: in a plan they take the place of the paths' prices for the same hours."
+        ),
+    ]
+    ts: Annotated[
+        list[HourStart],
+        Meta(
+            description="Starts of the hours of every path, unix seconds UTC, ascending: those of `forecast` in "
+            "`/api/v1/forecast`. Empty where the served run has no paths.",
+            examples=[[HOUR_EXAMPLE + HOUR_S, HOUR_EXAMPLE + 2 * HOUR_S]],
+        ),
+    ]
+    paths: Annotated[
+        list[list[float]],
+        Meta(
+            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals: the price of each hour of `ts`. Their "
+            "10th, 50th and 90th percentiles are p10, p50 and p90 of the hour, within 0.01.",
+            examples=[[[71.9, 64.31], [88.2, 90.07]]],
+        ),
+    ]
+    paths_kwh: Annotated[
+        list[list[float]],
+        Meta(
+            description="The same paths in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.",
+            examples=[[[0.0877, 0.0785], [0.1076, 0.1099]]],
+        ),
+    ]
+
+
+class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
+    """One settled price."""
+
+    ts: Annotated[
+        int,
+        Meta(
+            description="Start of the period, unix seconds UTC.",
+            multiple_of=QUARTER_S,
+            examples=[HOUR_EXAMPLE],
+        ),
+    ]
+    eur_mwh: SettledPrice
+    hourly: Annotated[
+        bool | UnsetType,
+        Meta(
+            description="True for a quarter of which only the hour is known, and which has the hour's price: so are "
+            "all before 2025-10-01. Only at a resolution of 15m.",
+            examples=[False],
+        ),
+    ] = UNSET
+
+
+class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
+    """The settled prices of a calendar month by the Estonian clock."""
+
+    zone: ZoneCode
+    currency: Currency
+    month: Annotated[str, Meta(description="The month that was asked for.", examples=["2025-12"])]
+    resolution: Annotated[str, Meta(description="How long each period is: 15m or 60m.", examples=["15m"])]
+    prices: Annotated[
+        list[HistoryPrice],
+        Meta(description="Settled prices, ascending by `ts`. Periods whose price isn't known are left out."),
+    ]
+
+
+PeriodStartIso = Annotated[str, iso_time("Start of the period, ISO 8601 UTC.")]
+PeriodEndIso = Annotated[
+    str, iso_time("End of the period, ISO 8601 UTC: the start of the next one.", "2025-12-15T10:15:00Z")
+]
+
+
+class EvccRate(Struct, frozen=True, kw_only=True):
+    """The price of a period as evcc's custom tariff reads it."""
+
+    start: PeriodStartIso
+    end: PeriodEndIso
+    value: Annotated[
+        float, Meta(description="Settled price or median, EUR/kWh; without VAT for `price=market`.", examples=[0.1046])
+    ]
+
+
+class OctopusRate(Struct, frozen=True, kw_only=True):
+    """The price of a period as Octopus Energy's `standard-unit-rates` has it."""
+
+    value_inc_vat: Annotated[
+        float,
+        Meta(description="Settled price or median, cents per kWh; without VAT for `price=market`.", examples=[10.46]),
+    ]
+    valid_from: PeriodStartIso
+    valid_to: PeriodEndIso
+
+
+class OctopusRates(Struct, frozen=True, kw_only=True):
+    """Prices in the form of Octopus Energy's `standard-unit-rates`, which Predbat reads: all on one page."""
+
+    count: Annotated[int, Meta(description="How many prices there are.", examples=[1], ge=1)]
+    next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]
+    previous: Annotated[str | None, Meta(description="The page before: always null.", examples=[None])]
+    results: Annotated[list[OctopusRate], Meta(description="The prices, the newest first.")]

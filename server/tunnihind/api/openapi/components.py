@@ -1,0 +1,224 @@
+"""How answers are written down, and what they share: header fields, problems, schemas from their types, examples."""
+
+from collections.abc import Iterable, Mapping
+from string import Template
+from typing import Any, Final
+
+import msgspec
+
+from tunnihind.api.feeds import VAT_RATE
+from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
+from tunnihind.api.http.problems import DETAILS, Problems
+from tunnihind.api.models.accuracy import AccuracyResponse
+from tunnihind.api.models.prices import (
+    Backtest,
+    DayAheadHour,
+    DayAheadQuarter,
+    EvccRate,
+    ForecastHour,
+    ForecastQuarter,
+    ForecastResponse,
+    HistoryPrice,
+    HistoryResponse,
+    OctopusRate,
+    OctopusRates,
+    QuartersResponse,
+    ScenariosResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    SeriesResponse,
+)
+from tunnihind.api.models.service import About, Health, NotReady, Problem, Readiness
+from tunnihind.market import consumer_price
+from tunnihind.settings import Settings
+
+type Document = dict[str, Any]
+
+_OF_CACHED: Final = ("ETag", "Cache-Control", "Vary")
+_PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
+
+def cached(body: Document, *fields: str) -> Document:
+    """Return the answers of a resource that may be kept for a while: `body` as `content` gives it, and 304.
+
+    `fields` are header fields that only this resource has.
+    """
+    return {
+        "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
+        "304": _not_modified(*fields) if fields else {"$ref": "#/components/responses/304"},
+    }
+
+
+def _not_modified(*fields: str) -> Document:
+    return {
+        "description": "Nothing has changed since the answer with the given `ETag`.",
+        "headers": _fields(*_OF_CACHED, *fields),
+    }
+
+
+def fresh(description: str, body: Document) -> Document:
+    """Return an answer that is made anew for each request."""
+    return {"description": description, "headers": _fields("Cache-Control"), "content": body}
+
+
+def problems(*statuses: int) -> Document:
+    """Return the shared answers to errors that a resource may give."""
+    return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
+
+
+def response_components(settings: Settings) -> Document:
+    """Return the answers that resources share. A path that isn't described here answers 404."""
+    texts = Problems(settings.base_url)
+    return {"304": _not_modified()} | {
+        str(status): {
+            "description": detail,
+            "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
+            "content": {
+                PROBLEM_JSON: {
+                    "schema": reference("Problem"),
+                    "example": msgspec.to_builtins(texts.describe(status)),
+                }
+            },
+        }
+        for status, detail in DETAILS.items()
+    }
+
+
+def content(schema: str, media_type: str = JSON) -> Document:
+    """Return the content of an answer: its schema by name."""
+    return {media_type: {"schema": reference(schema)}}
+
+
+def reference(schema: str) -> Document:
+    """Return a reference to a schema of the document."""
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _fields(*names: str) -> Document:
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in ("Access-Control-Allow-Origin", "X-Request-Id", *names)
+    }
+
+
+def header_components() -> Document:
+    """Return the header fields that answers carry."""
+    return {
+        "ETag": _field(
+            "Weak validator of the data and the UTC hour (of quarters: the quarter); send it back in `If-None-Match`.",
+            {"pattern": '^W/"[0-9a-f]+"$'},
+        ),
+        "Cache-Control": _field(
+            "How long the answer may be reused. Of prices: a minute fresh, then stale while revalidating, both ending "
+            "at the full UTC hour, those of quarters at the full quarter. Of errors: not at all."
+        ),
+        "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
+        "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
+        "X-Request-Id": _field(
+            "Names this request in the server's log. It is the request's own `X-Request-Id` if that has up to 128 "
+            "letters, digits and `._:/+=@-`.",
+            example="7f9c2ba4e88f827d",
+        ),
+        VAT_RATE: _field(
+            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. Where the law changes it within the "
+            "feed, each later rate follows with the instant from which it applies, unix seconds.",
+            {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
+            example="0.22, 0.24;from=1751317200",
+        ),
+        "Allow": _field("The methods that this resource takes.", example=METHODS),
+        "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
+    }
+
+
+def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
+    field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
+    return field | ({} if example is None else {"example": example})
+
+
+_SCHEMAS: Final = (
+    ForecastResponse,
+    DayAheadHour,
+    ForecastHour,
+    Backtest,
+    QuartersResponse,
+    DayAheadQuarter,
+    ForecastQuarter,
+    ScenariosResponse,
+    SeriesResponse,
+    SeriesActual,
+    SeriesForecastPoint,
+    AccuracyResponse,
+    HistoryResponse,
+    HistoryPrice,
+    EvccRate,
+    OctopusRates,
+    OctopusRate,
+    About,
+    Health,
+    Readiness,
+    Problem,
+    NotReady,
+)
+
+_CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
+"""Consumer-unit fields by the market-unit field that they convert."""
+
+
+def schema_components(vat_rate: float, words: Mapping[str, str]) -> Document:
+    """Return the schemas by name, with `words` filled into their descriptions and examples that fit `vat_rate`."""
+    _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
+    for schema in schemas.values():
+        _convert_examples(schema["properties"], vat_rate)
+    filled: Document = _fill_in(schemas, words)
+    return filled
+
+
+def _convert_examples(properties: Document, vat_rate: float) -> None:
+    """Make the examples of consumer-unit fields follow from those of the market-unit ones."""
+    for consumer_field, market_field in _CONSUMER_UNITS.items():
+        if consumer_field in properties:
+            market_example = properties[market_field]["examples"][0]
+            properties[consumer_field]["examples"] = [_converted(market_example, vat_rate)]
+
+
+def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
+    """Convert a market-unit price, EUR/MWh, or each of those in lists."""
+    if isinstance(price, list):
+        return [_converted(one, vat_rate) for one in price]
+    return consumer_price(price, vat_rate)
+
+
+def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
+    """Fill the words into every description of a schema."""
+    if isinstance(node, dict):
+        return {
+            key: Template(value).substitute(words)
+            if key == "description" and isinstance(value, str)
+            else _fill_in(value, words)
+            for key, value in node.items()
+        }
+    if isinstance(node, list):
+        return [_fill_in(value, words) for value in node]
+    return node
+
+
+def add_examples(operations: Iterable[Document], schemas: Document) -> None:
+    """Give each answer of the operations an example that is valid by its schema, where it has none of its own."""
+    answers = (answer for operation in operations for answer in operation["responses"].values())
+    for answer in answers:
+        for content in answer.get("content", {}).values():
+            content.setdefault("example", _example(content["schema"], schemas))
+
+
+def _example(schema: Document, schemas: Document) -> Any:  # noqa: ANN401  a JSON document
+    match schema:
+        case {"$ref": reference}:
+            return _example(schemas[reference.rpartition("/")[2]], schemas)
+        case {"examples": [first, *_]}:
+            return first
+        case {"anyOf": [first, *_]}:
+            return _example(first, schemas)
+        case {"items": items}:
+            return [_example(items, schemas)]
+        case _:
+            return {name: _example(field, schemas) for name, field in schema["properties"].items()}

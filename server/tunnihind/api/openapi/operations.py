@@ -1,0 +1,315 @@
+"""The resources, and what they take: prices and forecasts, feeds, and what the server tells of itself."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from tunnihind.api.answers import MAX_DAYS, MIN_DAYS
+from tunnihind.api.feeds import PRICES, VAT_RATE, Reader
+from tunnihind.api.history import FIRST
+from tunnihind.api.http.headers import JSON, PROBLEM_JSON
+from tunnihind.api.openapi.components import Document, cached, content, fresh, problems, reference
+from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FORMATS
+
+
+def operation(
+    name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
+) -> Document:
+    """Return one operation; `name` is what generated clients call it."""
+    written = {
+        "operationId": name,
+        "tags": [tag],
+        "summary": summary,
+        "description": description,
+        "responses": answers,
+    }
+    return written | ({"parameters": list(parameters)} if parameters else {})
+
+
+DAYS: Final = {
+    "name": "days",
+    "in": "query",
+    "required": False,
+    "description": f"History window in days: one or two digits, clamped into {MIN_DAYS} to {MAX_DAYS}.",
+    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": str(MAX_DAYS)},
+    "example": "7",
+}
+
+DAYS_BEFORE: Final = DAYS | {
+    "description": f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_DAYS}.",
+    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": "0"},
+    "example": "1",
+}
+
+MONTH: Final = {
+    "name": "month",
+    "in": "query",
+    "required": True,
+    "description": f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one; "
+    "another is a 404.",
+    "schema": {"type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$"},
+    "example": "2025-12",
+}
+
+RESOLUTION: Final = {
+    "name": "resolution",
+    "in": "query",
+    "required": False,
+    "description": "How long each period is: a quarter of an hour or an hour.",
+    "schema": {"type": "string", "enum": [*RESOLUTIONS], "default": next(iter(RESOLUTIONS))},
+}
+
+PRICE: Final = {
+    "name": "price",
+    "in": "query",
+    "required": False,
+    "description": "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the "
+    "operator of this server chose; `Tunnihind-VAT-Rate` names it.",
+    "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
+}
+
+FORMAT: Final = {
+    "name": "format",
+    "in": "query",
+    "required": False,
+    "description": "`json` sums the last weeks up, `csv` is the table.",
+    "schema": {"type": "string", "enum": [*FORMATS], "default": FORMATS[0]},
+}
+
+YEAR: Final = {
+    "name": "year",
+    "in": "query",
+    "required": False,
+    "description": f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one; another is a "
+    f"404. Without it the last {DEFAULT_DAYS} days.",
+    "schema": {"type": "string", "pattern": "^[0-9]{4}$"},
+    "example": "2025",
+}
+
+KNOWN_TAG: Final = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of the answer that the client has: with nothing new it gets 304 and no body.",
+    "schema": {"type": "string"},
+    "example": 'W/"0d1c2b3a49586776a5b4c3d2"',
+}
+
+
+_TABLE_COLUMNS: Final = (
+    "`issuedOn` and `deliveryDay` are delivery days, `madeAt` is when the forecast was made, `n` counts hours. Errors, "
+    "`width` and savings are in EUR/MWh without VAT; `coverage80`, `below10` and `above90` are fractions. `baseline…` "
+    "is of the price one week earlier, `sevenDayMean…` of the mean of the seven days up to the day of issue, "
+    "`ideal…` of perfect foresight. `saving4h` is the mean price of the delivery day less that of its 4 cheapest hours "
+    "by p50, and `savingWeek4h` the same of the seven days after the day of issue, given with the seventh. What could "
+    "not be scored is empty."
+)
+
+_TABLE: Final = (
+    f"{','.join(COLUMNS)}\n"
+    "2025-12-14,2025-12-15,1,2025-12-14T10:00:00Z,weather,24,31.40,52.30,40.20,0.8020,0.0960,0.1020,10.40,154.30,101.70,"
+    "49.20,40.60,45.90,60.03,46.47,39.02,42.10,55.59,44.20,37.49,39.91,52.71,40.15,33.40,36.20,47.68,,,,\n"
+)
+
+
+def price_operations() -> Iterable[tuple[str, Document]]:
+    """Give the path and the operation of each."""
+    yield (
+        "/api/v1/forecast",
+        operation(
+            "getForecast",
+            "Prices",
+            "Settled prices from now on, and the forecast",
+            "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
+            "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
+            answers=cached(content("ForecastResponse")) | problems(400, 405, 429, 500, 503),
+            parameters=[KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/quarters",
+        operation(
+            "getQuarters",
+            "Prices",
+            "Settled prices and the forecast by the quarter of an hour",
+            "What `/api/v1/forecast` has, for quarters of an hour. The market has traded them since 2025-10-01. The "
+            "mean of an hour's four prices is the hour's price, and the mean of its four medians is the hour's p50, "
+            "but for rounding. Where only the hour is known, its quarters carry its price and are marked `hourly`. "
+            "With `days`, the settled quarters of that many days come first in `dayAhead`, and what had been forecast "
+            "for them comes first in `forecast`. Other parameters are ignored.",
+            answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
+            parameters=[DAYS_BEFORE, KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/scenarios",
+        operation(
+            "getScenarios",
+            "Prices",
+            "Twenty equally likely price paths",
+            "For planners that reckon with uncertainty: 20 courses that prices may take over the hours of the forecast."
+            " Which hours are off together follows the model's own past errors, so the costs of a plan on the 20 paths "
+            "show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10th, "
+            "50th and 90th percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of "
+            "quarters. It takes no query string.",
+            answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
+            parameters=[KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/series",
+        operation(
+            "getSeries",
+            "Prices",
+            "Price history and a past-to-future forecast series",
+            "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
+            "`/api/v1/forecast`.",
+            answers=cached(content("SeriesResponse")) | problems(400, 405, 429, 500, 503),
+            parameters=[DAYS, KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/accuracy",
+        operation(
+            "getAccuracy",
+            "Prices",
+            "How good the forecasts were",
+            "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
+            "each day the last run made before the day-ahead auction counts. `decisions` says what plans by these "
+            "forecasts would have saved: nothing else tells as well what a forecast is worth. Other parameters than "
+            "`format` and `year` are ignored.\n\n"
+            "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
+            f"for ever. {_TABLE_COLUMNS}",
+            answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
+            | problems(400, 404, 405, 429, 500, 503),
+            parameters=[FORMAT, YEAR, KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/v1/history",
+        operation(
+            "getHistory",
+            "Prices",
+            "The settled prices of a month",
+            "One calendar month by the Estonian clock. A quarter of which only the hour is known has the hour's price "
+            "and is marked `hourly`; periods whose price isn't known are left out. A month that has been over for a "
+            "week, lacks nothing and isn't waiting for a second source may be cached for good; after a correction its "
+            "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
+            "`Retry-After` asks for patience.",
+            answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
+            parameters=[MONTH, RESOLUTION, KNOWN_TAG],
+        ),
+    )
+
+
+_FEED: Final = (
+    "From Estonian midnight of today to the end of what is served, without a gap: settled prices, and the median after "
+    "them. Parameters that aren't known are refused. With no price from now on the answer is 503, so that readers keep "
+    "what they have."
+)
+
+_FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
+    "evcc": (
+        "getEvccFeed",
+        "Prices for evcc",
+        (
+            "A list for a tariff of `type: custom`, EUR/kWh. evcc adds `charges` to a price, and `tax` on both: give "
+            "it `price=market`, margin and fees without VAT as `charges`, and the law's VAT as `tax`. For `feedin` "
+            "give it `price=market`, and as `charges` what the buyer keeps, below zero."
+        ),
+        {"type": "array", "items": reference("EvccRate")},
+    ),
+    "emhass": (
+        "getEmhassFeed",
+        "Prices for EMHASS",
+        (
+            "A mapping of times to EUR/kWh for `load_cost_forecast` and `prod_price_forecast`. EMHASS adds nothing: "
+            "take `price=market`, and before you send it add margin, fees and VAT to the first, and take what the "
+            "buyer keeps off the second."
+        ),
+        {
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+            "examples": [{"2025-12-15T10:00:00Z": 0.1046, "2025-12-15T10:15:00Z": 0.0962}],
+        },
+    ),
+    "octopus": (
+        "getOctopusFeed",
+        "Prices for Predbat, in Octopus's form",
+        (
+            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT, so leave it `price=consumer`. Margin "
+            "and fees with VAT go into `rates_import_override` as `rate_increment`. Give `rates_export_octopus_url` "
+            "`price=market`."
+        ),
+        reference("OctopusRates"),
+    ),
+}
+"""For each feed the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
+
+
+def feed_operations() -> Iterable[tuple[str, Document]]:
+    """Give the path and the operation of each."""
+    for reader, (name, summary, advice, schema) in _FEEDS.items():
+        yield (
+            f"/api/feeds/{reader}",
+            operation(
+                name,
+                "Feeds",
+                summary,
+                f"{_FEED} {advice}",
+                answers=cached({JSON: {"schema": schema}}, VAT_RATE) | problems(400, 405, 429, 500, 503),
+                parameters=[RESOLUTION, PRICE, KNOWN_TAG],
+            ),
+        )
+
+
+def service_operations() -> Iterable[tuple[str, Document]]:
+    """Give the path and the operation of each."""
+    yield (
+        "/api/openapi.json",
+        operation(
+            "getDescription",
+            "Service",
+            "This description",
+            "The OpenAPI 3.1 description of the API.",
+            answers=cached({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
+            | problems(405, 429, 500),
+            parameters=[KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/api/about",
+        operation(
+            "getAbout",
+            "Service",
+            "Who serves this API",
+            "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
+            answers=cached(content("About")) | problems(405, 429, 500, 503),
+            parameters=[KNOWN_TAG],
+        ),
+    )
+    yield (
+        "/healthz",
+        operation(
+            "getHealth",
+            "Service",
+            "Is the process alive?",
+            "Answers as long as the process lives, with 503 where only a restart can help: where its pipeline has not "
+            "gone on for fifteen minutes.",
+            answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
+        ),
+    )
+    yield (
+        "/readyz",
+        operation(
+            "getReadiness",
+            "Service",
+            "Is the data there and fresh?",
+            "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
+            answers={
+                "200": fresh("Nothing is missing or stale.", content("Readiness")),
+                "503": fresh("Data is missing or stale.", content("NotReady", PROBLEM_JSON)),
+            }
+            | problems(405, 500),
+        ),
+    )

@@ -1,0 +1,100 @@
+"""`forecast`: the model at work, and a run as a document, as rows and as a drawing."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from json import dumps
+from typing import Any, Final
+
+import click
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
+from tunnihind.errors import NothingToForecast
+from tunnihind.forecast.run import Run
+from tunnihind.market import ESTONIA, HOUR_S, iso_utc
+from tunnihind.pipeline.modelling import make_runs
+from tunnihind.settings import Settings
+from tunnihind.store.store import Store
+
+_WIDTH: Final = 34
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return a run as `forecast --json` and `export forecast --format json` write it."""
+    periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
+    name = "hours" if run.step_s == HOUR_S else "quarters"
+    return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}
+
+
+def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
+    """Yield start, p10, p50 and p90 of every period."""
+    yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
+
+
+def drawing(run: Run) -> RenderableType:
+    """Return a run as a table with a band for each hour, in Estonian time."""
+    table = Table(title="EUR/MWh without VAT, Estonian time", box=None, pad_edge=False)
+    for name in ("hour", "p10", "p50", "p90"):
+        table.add_column(name, justify="right")
+    low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
+    table.add_column(f"{low:.0f} to {high:.0f}")
+    for ts, p10, p50, p90 in rows(run):
+        hour = datetime.fromtimestamp(ts, ESTONIA.clock).strftime("%a %d.%m. %H:%M")
+        table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
+    return table
+
+
+def origin(run: Run) -> Iterator[str]:
+    """Yield lines that say what the forecast was made from, by `Run.inputs`."""
+    inputs = run.inputs
+    yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
+    yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"
+    for covariate in inputs.get("covariates", ()):
+        reach = f"{covariate['reachH']:g} h ahead{', imputed' if covariate['imputed'] else ''}"
+        yield f"  covariate   {covariate['name']}, {covariate['ageH']:g} h old, {reach}"
+    if inputs.get("weatherRuns"):
+        yield f"  weather     of the runs of {', '.join(inputs['weatherRuns'])}"
+    if inputs.get("ignored"):
+        yield f"  left out    {', '.join(inputs['ignored'])}"
+    yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"
+
+
+def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
+    """Draw p10 to p90 as a line and p50 as a mark on a scale from `low` to `high`."""
+    at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
+    line = [" "] * _WIDTH
+    line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)
+    line[at[1]] = "●"
+    return "".join(line)
+
+
+@click.command()
+@option("json", is_flag=True, help="Write JSON.")
+@with_settings(STORE, MARKET, AS_OF)
+def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
+    """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
+    try:
+        run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
+    except NothingToForecast as error:
+        advice = "fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`"
+        raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
+    if json:
+        click.echo(dumps(document(run)))
+        return
+    Console().print(drawing(run))
+    for line in origin(run):
+        click.echo(line)
+
+
+def _rehearsed(settings: Settings, instant: int) -> Run:
+    with Store(settings.store_url, read_only=True) as store:
+        return make_runs(store, instant, settings.market).hours
+
+
+def _made_now(settings: Settings) -> Run:
+    with Store(settings.store_url) as store:
+        runs = make_runs(store, int(time.time()), settings.market)
+        store.runs.add_pair(runs)
+        return runs.hours

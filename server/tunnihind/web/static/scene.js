@@ -1,0 +1,195 @@
+// What stands behind and before the chart's lines: nights, settled prices, the window found, the present, the end of the forecast.
+
+import { HOUR_S, hoursOf, LEVELS, levelsOf } from "./periods.js";
+
+/** The least distance between two words, in CSS pixels. */
+const GAP_PX = 8;
+const POINTED_OPACITY = 0.4;
+
+/** @typedef {{from: number, to: number}} Span */
+/**
+ * @typedef {{
+ *   periods: Map<number, import("./periods.js").Period>, step: number, now: () => number, limit: number,
+ *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording, pointed: number | null,
+ * }} Scene  `step` is the length of a period, `pointed` the start of one, `limit` the end of the public forecast
+ */
+
+/** A colour of the page's theme. @param {string} name */
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** Shades nights, weekends and the cheapest time found. @param {any} plot @param {Scene} scene */
+export function drawBehind(plot, scene) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  clip(plot);
+  for (const span of nightsOf(scene)) fill(plot, span, colour("night"));
+  for (const span of scene.found) fill(plot, span, colour("window"));
+  for (const span of scene.dearest) hatch(plot, span, colour("avoid"));
+  if (scene.pointed !== null) {
+    ctx.globalAlpha = POINTED_OPACITY;
+    fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("limit"));
+    ctx.globalAlpha = 1;
+  }
+  const zero = plot.valToPos(0, "y", true);
+  line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"), []);
+  ctx.restore();
+}
+
+/**
+ * Marks the present and the end of the public forecast, and says above the plot what they are.
+ * @param {any} plot @param {Scene} scene @param {string | null} font null where there is no room for words
+ */
+export function drawBefore(plot, scene, font) {
+  const { ctx, bbox } = plot;
+  const [now, limit] = [scene.now(), scene.limit].map((ts) => plot.valToPos(ts, "x", true));
+  const bottom = bbox.top + bbox.height;
+  ctx.save();
+  clip(plot);
+  line(ctx, limit, bbox.top, limit, bottom, colour("limit"), [5, 4]);
+  line(ctx, now, bbox.top, now, bottom, colour("present"), [], 2);
+  ctx.restore();
+  if (font !== null) nameMarks(plot, scene.wording, font, { now, limit });
+}
+
+/**
+ * Writes the unit above the price axis and the names of the marks above their lines, each as far as it has room.
+ * @param {any} plot @param {import("./wording.js").Wording} wording @param {string} font
+ * @param {{now: number, limit: number}} marks from the left edge, in the canvas's pixels
+ */
+function nameMarks({ ctx, bbox }, wording, font, marks) {
+  const right = bbox.left + bbox.width;
+  const ratio = devicePixelRatio;
+  const gap = GAP_PX * ratio;
+  let taken = gap / 4;
+  ctx.save();
+  ctx.font = font.replace(/^[\d.]+/, (px) => String(Number(px) * ratio));
+  ctx.textBaseline = "bottom";
+  const write = (/** @type {string} */ text, /** @type {number} */ middle, /** @type {string} */ style) => {
+    const width = ctx.measureText(text).width;
+    const from = Math.max(taken, Math.min(middle - width / 2, right - width));
+    if (from + width > right) return;
+    ctx.fillStyle = style;
+    ctx.textAlign = "left";
+    ctx.fillText(text, from, bbox.top - gap / 2);
+    taken = from + width + gap;
+  };
+  write(wording.unitSymbol, 0, colour("soft"));
+  if (marks.now >= bbox.left && marks.now <= right) write(wording.say("chart.legend.now"), marks.now, colour("present"));
+  if (marks.limit >= bbox.left && marks.limit <= right) write(wording.say("chart.legend.limit"), right, colour("soft"));
+  ctx.restore();
+}
+
+/** @type {WeakMap<object, Span[]>} what has been worked out for a set of periods */
+const known = new WeakMap();
+
+/** Returns the nights and weekends; calendars are slow, and this is asked for with every move of the mouse. @param {Scene} scene */
+export function nightsOf(scene) {
+  const nights = known.get(scene.periods) ?? [...findNights(scene)];
+  known.set(scene.periods, nights);
+  return nights;
+}
+
+/** @param {Scene} scene @returns {Generator<Span>} */
+function* findNights(scene) {
+  let from = null;
+  let last = 0;
+  for (const ts of hoursOf(scene.periods)) {
+    const isNight = scene.wording.isNightRate(ts);
+    if (isNight && from === null) from = ts;
+    if (!isNight && from !== null) {
+      yield { from, to: ts };
+      from = null;
+    }
+    last = ts + HOUR_S;
+  }
+  if (from !== null) yield { from, to: last };
+}
+
+/** Keeps what is drawn within the plot. @param {any} plot */
+export function clip({ ctx, bbox }) {
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+}
+
+/** @param {any} plot @param {Span} span @param {string} style */
+function fill(plot, { from, to }, style) {
+  const left = plot.valToPos(from, "x", true);
+  const right = plot.valToPos(to, "x", true);
+  plot.ctx.fillStyle = style;
+  plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
+}
+
+/** Hatches a span: what is to be avoided is told from what is found by more than a colour. @param {any} plot @param {Span} span @param {string} style */
+function hatch(plot, { from, to }, style) {
+  const { ctx, bbox } = plot;
+  const gap = 8 * (devicePixelRatio || 1);
+  const left = plot.valToPos(from, "x", true);
+  const right = plot.valToPos(to, "x", true);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, bbox.top, right - left, bbox.height);
+  ctx.clip();
+  ctx.beginPath();
+  for (let x = Math.floor((left - bbox.height) / gap) * gap; x < right; x += gap) {
+    ctx.moveTo(x, bbox.top + bbox.height);
+    ctx.lineTo(x + bbox.height, bbox.top);
+  }
+  ctx.setLineDash([]);
+  ctx.lineWidth = devicePixelRatio || 1;
+  ctx.strokeStyle = style;
+  ctx.stroke();
+  ctx.restore();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2
+ * @param {string} style @param {number[]} dash
+ */
+function line(ctx, x1, y1, x2, y2, style, dash, width = 1) {
+  const ratio = devicePixelRatio || 1;
+  ctx.beginPath();
+  ctx.setLineDash(dash.map((length) => length * ratio));
+  ctx.lineWidth = width * ratio;
+  ctx.strokeStyle = style;
+  ctx.moveTo(Math.round(x1) + 0.5, y1);
+  ctx.lineTo(Math.round(x2) + 0.5, y2);
+  ctx.stroke();
+}
+
+const LINE_PX = 2.5;
+const AREA_OPACITY = 0.3;
+
+/** @param {any} plot @param {Scene} scene */
+export function drawSettled(plot, scene) {
+  const { ctx } = plot;
+  const { min, max } = plot.scales.x;
+  const levels = levelsOf(scene);
+  const paths = new Map(LEVELS.map((level) => [level, { area: new Path2D(), line: new Path2D() }]));
+  const x = (/** @type {number} */ ts) => plot.valToPos(ts, "x", true);
+  const y = (/** @type {number} */ amount) => plot.valToPos(amount, "y", true);
+  const zero = y(0);
+  for (const { ts, settled } of scene.periods.values()) {
+    const path = paths.get(levels.get(ts) ?? "");
+    if (settled === null || !path || ts + scene.step < min || ts > max) continue;
+    const [left, right, top] = [x(ts), x(ts + scene.step), y(settled)];
+    path.area.rect(left, zero, right - left, top - zero);
+    path.line.moveTo(left, y(scene.periods.get(ts - scene.step)?.settled ?? settled));
+    path.line.lineTo(left, top);
+    path.line.lineTo(right, top);
+  }
+  ctx.save();
+  clip(plot);
+  ctx.lineWidth = LINE_PX * devicePixelRatio;
+  ctx.lineJoin = "round";
+  for (const [level, { area, line }] of paths) {
+    ctx.fillStyle = ctx.strokeStyle = colour(`level-${level.replace("_", "-")}`);
+    ctx.globalAlpha = AREA_OPACITY;
+    ctx.fill(area);
+    ctx.globalAlpha = 1;
+    ctx.stroke(line);
+  }
+  ctx.restore();
+}

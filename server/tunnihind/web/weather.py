@@ -1,0 +1,160 @@
+"""Wind and sun over the Baltic states, which move the Estonian price most: as they were forecast last, and as drawn.
+
+They are drawn as two quiet bands under the chart, for an SVG that stretches and shows any part of the time. A step to
+the right is an hour, from `start_ts` on, so that what is seen is chosen by the SVG's `viewBox` alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Self
+
+import numpy as np
+
+from tunnihind.forecast.known import CovariateArchive, Floats
+from tunnihind.market import DAY_S, HOUR_S, floor_hour
+from tunnihind.weather_points import POINTS
+from tunnihind.web.display import Display
+from tunnihind.web.drawing import Drawing
+
+WIND: Final = tuple(f"wind_speed_100m@{p.name}" for p in POINTS if p.zone in ("ee", "lv", "lt") and p.drives == "wind")
+"""The covariates of wind farms in the three states, m/s at 100 m."""
+
+SUN: Final = tuple(
+    f"shortwave_radiation@{p.name}" for p in POINTS if p.zone in ("ee", "lv", "lt") and p.drives == "load"
+)
+"""The covariates of towns in the three states, W/m² of shortwave radiation on the ground."""
+
+FRESH_S: Final = 2 * DAY_S
+"""An older forecast of weather says little about the next days."""
+
+_PAST_S: Final = 2 * DAY_S
+_AHEAD_S: Final = 10 * DAY_S
+
+WIND_M_S: Final = 16
+SUN_W_M2: Final = 800
+"""The tops of the bands. They stay the same, so that a calm week looks calm and a dark one dark."""
+
+_HEIGHT: Final = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalticWeather:
+    """The mean over the places of each hour from `start_ts` on, NaN where one of them isn't known; shape (hours,).
+
+    `wind` is the speed 100 m above ground, m/s, `sun` the shortwave radiation on the ground, W/m².
+    """
+
+    start_ts: int
+    wind: Floats
+    sun: Floats
+
+    @classmethod
+    def of(cls, archive: CovariateArchive, now: int) -> Self | None:
+        """Return what had been forecast by `now`, unix seconds, in the two days before it; None where that is nothing.
+
+        Of each hour the newest forecast counts.
+        """
+        known, start_ts = archive.as_of(now), floor_hour(now) - _PAST_S
+        wind, sun = (
+            np.mean([_newest(known, name, start_ts, now - FRESH_S) for name in names], axis=0) for names in (WIND, SUN)
+        )
+        either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
+        if not either.size:
+            return None
+        first, end = int(either[0]), int(either[-1]) + 1
+        return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
+
+    def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return the wind and the sun of some hours, NaN where they aren't known; `hours` are their starts."""
+        slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
+        is_inside = (slots >= 0) & (slots < self.wind.size)
+        at = np.where(is_inside, slots, 0)
+        return np.where(is_inside, self.wind[at], np.nan), np.where(is_inside, self.sun[at], np.nan)
+
+
+def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: int) -> Floats:
+    """Return each hour's value that was issued last, NaN where none was since an instant."""
+    starts = np.arange(start_ts, start_ts + _PAST_S + _AHEAD_S, HOUR_S)
+    values = np.full(starts.shape, np.nan)
+    issued = np.full(starts.shape, issued_since)
+    for series in archive.series.get(name, ()):
+        offset = (series.start_ts - start_ts) // HOUR_S
+        low, high = max(0, -offset), min(series.values.size, starts.size - offset)
+        if low >= high:
+            continue
+        at, part = slice(offset + low, offset + high), series.values[low:high]
+        when = starts[at] - series.lead_s if series.lead_s else np.full(part.shape, series.issued_ts)
+        newer = np.isfinite(part) & (when >= issued[at])
+        values[at] = np.where(newer, part, values[at])
+        issued[at] = np.where(newer, when, issued[at])
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class WeatherStrip:
+    """Paths of both bands, each 100 high; the hours' values; and each day in words.
+
+    The part that is shown at first begins `shown_from` hours after `start_ts`.
+    """
+
+    wind_top = WIND_M_S
+    sun_top = SUN_W_M2
+
+    start_ts: int
+    hours: int
+    shown_from: float
+    shown_hours: float
+    wind: str
+    sun: str
+    wind_values: str
+    sun_values: str
+    days: tuple[str, ...]
+
+
+def weather_strip(weather: BalticWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
+    """Draw what is known of the weather for as far as the prices are drawn; None where nothing is."""
+    if weather is None or drawing is None or weather.start_ts >= drawing.end:
+        return None
+    hours = -((weather.start_ts - drawing.end) // HOUR_S)
+    wind, sun = weather.wind[:hours], weather.sun[:hours]
+    return WeatherStrip(
+        start_ts=weather.start_ts,
+        hours=wind.size,
+        shown_from=(drawing.start - weather.start_ts) / HOUR_S,
+        shown_hours=(drawing.end - drawing.start) / HOUR_S,
+        wind=_area(wind / WIND_M_S),
+        sun=_area(sun / SUN_W_M2),
+        wind_values=_values(wind),
+        sun_values=_values(sun),
+        days=tuple(_in_words(weather.start_ts, wind, sun, display)),
+    )
+
+
+def _area(shares: Floats) -> str:
+    """Draw the area under each run of known values, which stand in the middle of their hours."""
+    heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
+    path = []
+    for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
+        if is_known:
+            hours = list(run)
+            points = "".join(f"L{hour + 0.5:g} {heights[hour]:g}" for hour in hours)
+            path.append(f"M{hours[0] + 0.5:g} {_HEIGHT}{points}V{_HEIGHT}Z")
+    return "".join(path)
+
+
+def _values(values: Floats) -> str:
+    return ",".join(f"{value:.0f}" if np.isfinite(value) else "" for value in values)
+
+
+def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
+    """Tell each day's mean wind and strongest sun."""
+    for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
+        hours = list(group)
+        if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():
+            yield display.texts(
+                "weather.day",
+                day=display.texts.short_date(day),
+                wind=f"{wind[hours].mean():.0f}",
+                sun=f"{sun[hours].max():.0f}",
+            )

@@ -1,0 +1,53 @@
+"""One browser for all pages that a process tests: so they share its event loop, fixtures and tests alike."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
+
+from tests.support.api.api_server import RunningServer, Serve
+from tests.support.api.serving import serving
+from tests.support.pages import sample_views
+from tests.support.pages.browser import WatchedPage, address_of, chromium, open_page
+from tunnihind.settings import Settings
+from tunnihind.web.assets import CHART_LIBRARY, page_assets
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each test of this folder that awaits anything run in the browser's event loop."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and item.get_closest_marker("asyncio"):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Return a running browser. Each test opens pages of its own, which know nothing of each other."""
+    if CHART_LIBRARY not in page_assets():
+        pytest.skip("needs the chart library, which comes with the build: reinstall the package")
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def serve() -> AsyncIterator[Serve]:
+    """Return what starts a server with the given view and settings; without a view it has read nothing yet."""
+    async with serving() as start:
+        yield start
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(serve: Serve) -> RunningServer:
+    """Return a server of an ordinary day; its API has the law's VAT, so its prices are those of a first visit."""
+    return await serve(sample_views.ordinary(), settings=Settings(vat_rate=sample_views.LAWFUL_VAT_RATE))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def watched_page(browser: Browser, server: RunningServer) -> AsyncIterator[WatchedPage]:
+    """Return a page that must log no error and ask nobody but the server."""
+    async with open_page(browser, address_of(server)) as seen:
+        yield seen
+        assert seen.console_errors == []
+        assert seen.foreign_requests == []

@@ -1,0 +1,48 @@
+"""What is missing of past windows is looked for by one task at a time."""
+
+import asyncio
+from datetime import date
+
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.ledger.completion import Completion
+from custom_components.tunnihind.ledger.ledger import Ledger
+from custom_components.tunnihind.past.paid_prices import PaidPrices
+from custom_components.tunnihind.prices.tariff import Tariff
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
+from custom_components.tunnihind.server.clock import EntryClock
+from tests.support.household.timelines import NIGHT
+
+
+class WaitingLedger(Ledger):
+    """One that waits for a price."""
+
+    def missing_hours(self, now: int) -> list[int]:
+        return [NIGHT]
+
+
+async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAssistant) -> None:
+    entry = MockConfigEntry(domain=DOMAIN)
+    entry.add_to_hass(hass)
+    asked: list[date] = []
+    come = asyncio.Event()
+
+    async def settled_in(month: date) -> dict[int, float]:
+        asked.append(month)
+        await come.wait()
+        return {}
+
+    ledger, paid = WaitingLedger(), PaidPrices(step_s=HOUR_S, settled_in=settled_in, tariff=Tariff())
+    clock = EntryClock(is_rehearsal=False)
+    completion = Completion(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
+    for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):
+        completion.async_look(now)
+        await asyncio.sleep(0)
+    assert len(asked) == 1
+    come.set()
+    await hass.async_block_till_done(wait_background_tasks=True)
+    completion.async_look(NIGHT + 5 * HOUR_S)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert len(asked) == 2

@@ -1,0 +1,91 @@
+"""What everybody may know of the data sources, from what the sources really answer."""
+
+import pytest
+from aiohttp import ClientSession, web
+
+from tests.support.upstreams.server import FakeUpstream
+from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
+from tunnihind.market import HOUR_S
+from tunnihind.service.surroundings import read_sources, source_state
+from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
+from tunnihind.store.health import SourceHealth
+from tunnihind.store.store import Store
+from tunnihind.web.notices import Fault, SourceState
+
+ASKED = 1_765_792_800
+
+
+class Garbage(FakeUpstream):
+    def answer(self, *_: object) -> web.Response:
+        return web.Response(text="prices of 10.9.8.7")
+
+
+def refuse(answer: Answer) -> None:
+    raise BadAnswer("elering", f"it is no JSON: {answer.body.decode()}")
+
+
+async def failure(session: ClientSession, url: str, secret: str = "") -> SourceError:
+    """Ask a source as the pipeline does; return the error."""
+    upstream = Upstream(session, "elering", policy=RequestPolicy(timeout_s=0.2, attempts=1), secret=secret)
+    with pytest.raises(SourceError) as failed:
+        await upstream.get(url, {}, refuse)
+    return failed.value
+
+
+def state_after(store: Store, error: SourceError) -> SourceState:
+    """Store a failure, an hour after a good answer, and read the state that it leaves."""
+    store.health.succeeded("elering", ASKED - HOUR_S)
+    store.health.failed("elering", ASKED, error)
+    [state] = read_sources(store)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("status", "secret", "fault"),
+    [
+        (401, "our-token", "token"),
+        (403, "our-token", "token"),
+        (403, "", "refused"),
+        (429, "", "busy"),
+        (429, "our-token", "busy"),
+        (503, "", "error"),
+        (404, "our-token", "error"),
+        (999, "", "error"),
+    ],
+)
+async def test_a_refusal_is_told_by_its_status(
+    session: ClientSession, store: Store, status: int, secret: str, fault: Fault
+) -> None:
+    async with Garbage() as server:
+        server.fail(status=status)
+        error = await failure(session, server.url, secret)
+    assert state_after(store, error) == SourceState("elering", ASKED - HOUR_S, fault, status)
+
+
+async def test_a_source_that_cannot_be_reached_is_told_from_one_that_makes_no_sense(
+    session: ClientSession, store: Store
+) -> None:
+    async with Garbage() as server:
+        assert state_after(store, await failure(session, server.url)).fault == "answer"
+        server.hang()
+        assert state_after(store, await failure(session, server.url)).fault == "unreachable"
+        closed = server.url
+    assert state_after(store, await failure(session, closed)).fault == "unreachable"
+
+
+def test_nothing_that_a_source_or_a_network_wrote_is_told_on(store: Store) -> None:
+    problem = "the connection failed: Cannot connect to host proxy.house.example:3128 user:password"
+    state = state_after(store, SourceUnreachable("elering", problem))
+    assert state == SourceState("elering", ASKED - HOUR_S, "unreachable", None)
+
+
+def test_a_source_that_answers_again_has_no_fault(store: Store) -> None:
+    store.health.failed("elering", ASKED - 60, SourceUnreachable("elering", "no answer within 60 s"))
+    store.health.succeeded("elering", ASKED)
+    assert read_sources(store) == (SourceState("elering", ASKED, None, None),)
+
+
+@pytest.mark.parametrize("fault", [None, "a kind of next year"])
+def test_a_failure_of_another_version_is_told_without_its_kind(fault: str | None) -> None:
+    state = source_state(SourceHealth("elering", ASKED, None, 1, "elering: HTTP 503", fault))
+    assert state == SourceState("elering", None, "unknown", None)

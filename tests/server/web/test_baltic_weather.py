@@ -1,0 +1,88 @@
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.api.api_server import HOUR
+from tunnihind.forecast.known import CovariateArchive, IssuedSeries
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.service.surroundings import read_weather
+from tunnihind.store.store import Store
+from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
+
+NOW = HOUR + 612
+
+
+def issue(issued: int, values: Sequence[float], start: int = HOUR, lead_s: int = 0) -> IssuedSeries:
+    return IssuedSeries(issued, start, np.array(values, np.float32), lead_s)
+
+
+def archive(issues: Sequence[IssuedSeries], names: Sequence[str] = (*WIND, *SUN)) -> CovariateArchive:
+    return CovariateArchive(dict.fromkeys(names, tuple(issues)))
+
+
+def by_hour(weather: BalticWeather | None) -> Mapping[int, float]:
+    if weather is None:
+        return {}
+    hours = range(weather.start_ts, weather.start_ts + weather.wind.size * HOUR_S, HOUR_S)
+    return {ts: value for ts, value in zip(hours, weather.wind.tolist(), strict=True) if np.isfinite(value)}
+
+
+def test_it_is_the_mean_over_the_places() -> None:
+    names = {name: (issue(NOW, [float(place)]),) for place, name in enumerate((*WIND, *SUN))}
+    weather = BalticWeather.of(CovariateArchive(names), NOW)
+    assert weather is not None
+    assert weather.wind.tolist() == [np.mean(range(len(WIND)))]
+    assert weather.sun.tolist() == [np.mean(range(len(WIND), len(names)))]
+
+
+def test_an_hour_of_which_one_place_is_unknown_is_unknown() -> None:
+    assert BalticWeather.of(archive([issue(NOW, [5.0])], [*WIND[1:], *SUN[1:]]), NOW) is None
+
+
+def test_of_each_hour_the_newest_forecast_counts_and_a_short_one_leaves_the_rest_to_the_one_before() -> None:
+    long, short = issue(NOW - 6 * HOUR_S, [1.0, 2.0, 3.0, 4.0]), issue(NOW, [7.0, float("nan"), 9.0])
+    assert list(by_hour(BalticWeather.of(archive([long, short]), NOW)).values()) == [7.0, 2.0, 9.0, 4.0]
+
+
+def test_old_forecasts_are_none() -> None:
+    assert BalticWeather.of(archive([issue(NOW - FRESH_S - 1, [1.0] * 90)]), NOW) is None
+    assert BalticWeather.of(archive([issue(NOW - FRESH_S, [1.0] * 90)]), NOW) is not None
+
+
+values = st.lists(st.floats(0, 30), min_size=1, max_size=60)
+starts = st.integers(-40, 40).map(lambda hours: HOUR + hours * HOUR_S)
+at_once = st.builds(issue, st.integers(NOW - FRESH_S, NOW + 3 * DAY_S), values, starts)
+previous_runs = st.builds(
+    lambda values, start, lead_s: issue(start - lead_s, values, start, lead_s),
+    values,
+    starts,
+    st.sampled_from([DAY_S, 2 * DAY_S]),
+)
+issues = at_once | previous_runs
+
+
+@given(st.lists(issues, max_size=6), st.integers(0, 3 * DAY_S))
+def test_nothing_is_seen_that_was_issued_later(given_issues: list[IssuedSeries], later: int) -> None:
+    now = NOW + later
+    seen = [one for one in given_issues if one.lead_s == 0 and one.issued_ts <= now]
+    rolling = [one for one in given_issues if one.lead_s]
+    known = by_hour(BalticWeather.of(archive([*seen, *rolling]), now))
+    assert by_hour(BalticWeather.of(archive(given_issues), now)) == known
+    possible = {
+        one.start_ts + hour * HOUR_S
+        for one in given_issues
+        for hour in range(one.values.size)
+        if (one.start_ts + hour * HOUR_S - one.lead_s if one.lead_s else one.issued_ts) <= now
+    }
+    assert set(known) <= possible
+
+
+def test_what_a_store_holds_is_served(store: Store) -> None:
+    assert read_weather(store, NOW) is None
+    fresh, later = issue(NOW - HOUR_S, [6.0, 7.0]), issue(NOW + DAY_S, [20.0, 20.0])
+    store.covariates.add({name: [fresh, later] for name in (*WIND, *SUN)})
+    weather = read_weather(store, NOW)
+    assert by_hour(weather) == pytest.approx({HOUR: 6.0, HOUR + HOUR_S: 7.0}, abs=0.01)

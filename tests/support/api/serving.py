@@ -1,0 +1,74 @@
+"""Servers on real sockets, within a test."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import cache, partial
+
+from aiohttp import web
+
+from tests.support.api.api_server import NOW, RunningServer, Serve, make_view, no_prices
+from tests.support.clocks import StillClock
+from tests.support.pages import sample_views
+from tunnihind.api.history import AreConfirmed, ReadPrices
+from tunnihind.api.models.service import Mode
+from tunnihind.api.score_table import ReadScores
+from tunnihind.api.served_data import ServedData
+from tunnihind.api.server import MOST_CONNECTIONS, Runner
+from tunnihind.api.snapshot import Snapshot
+from tunnihind.market import ESTONIA
+from tunnihind.service.application import create_app
+from tunnihind.settings import Settings
+from tunnihind.web.summary import Surroundings
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Serve]:
+    """Give what starts servers, and stop those afterwards."""
+    runners: list[Runner] = []
+
+    async def start(
+        view: ServedData | None = None,
+        settings: Settings | None = None,
+        *,
+        blank: bool = False,
+        now: float = NOW,
+        pipeline_expected: bool = True,
+        access_log: logging.Logger | None = None,
+        mode: Mode = "live",
+        most_connections: int = MOST_CONNECTIONS,
+        read_prices: ReadPrices = no_prices,
+        read_scores: ReadScores = lambda _first, _last: (),
+        are_confirmed: AreConfirmed = lambda *_: True,
+        surroundings: Callable[[], Surroundings] | None = None,
+    ) -> RunningServer:
+        settings = settings or Settings()
+        clock = StillClock(now)
+        snapshot = Snapshot(ESTONIA, settings, clock)
+        if not blank:
+            snapshot.show(view or make_view())
+        around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
+        app = create_app(
+            settings,
+            snapshot,
+            clock,
+            instance_id="test",
+            read_prices=read_prices,
+            read_scores=read_scores,
+            are_confirmed=are_confirmed,
+            pipeline_expected=pipeline_expected,
+            mode=mode,
+            surroundings=surroundings or around,
+        )
+        runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
+        runners.append(runner)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
+
+    try:
+        yield start
+    finally:
+        for runner in runners:
+            await runner.cleanup()
