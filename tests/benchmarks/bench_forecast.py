@@ -25,9 +25,9 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import History
+from tunnihind.pipeline.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
-from tunnihind.store.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 

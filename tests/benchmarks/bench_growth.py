@@ -21,6 +21,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
+from tunnihind.pipeline.retention import superfluous_issues, thin
 from tunnihind.sources.entsoe import AREAS
 from tunnihind.sources.entsoe_forecasts import deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
@@ -114,7 +115,9 @@ def add_weather(store: Store, day: date) -> None:
 
 def add_first_runs(store: Store, day: date) -> None:
     """The first run of a past day, as the back-fill brings it."""
-    store.covariates.refill({name: [_run(name, utc_midnight(day))] for name in NAMES}, day_end(day))
+    store.covariates.refill(
+        {name: [_run(name, utc_midnight(day))] for name in NAMES}, partial(superfluous_issues, day_end(day))
+    )
 
 
 def add_entsoe(store: Store, day: date) -> None:
@@ -196,7 +199,7 @@ def measure(fill: Fill, years: int) -> list[float]:
             for number in range(365):
                 day = FIRST + timedelta(days=365 * year + number)
                 fill(store, day)
-                store.thin(day_end(day))
+                thin(store, day_end(day))
             sizes.append(used_mb(store))
     return sizes
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Final
 
 from tunnihind.clock import Clock
@@ -12,6 +13,7 @@ from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import DAY_S, Market
 from tunnihind.pipeline.back_fill import days_filled, note_filled, part_end
 from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.retention import superfluous_issues
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
@@ -47,7 +49,8 @@ class CovariateIngest:
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
         self._warn_of_unknown(source, archived)
-        await asyncio.to_thread(self._store.covariates.refill, archived, int(self._clock.now()))
+        superfluous = partial(superfluous_issues, int(self._clock.now()))
+        await asyncio.to_thread(self._store.covariates.refill, archived, superfluous)
         return bool(archived)
 
     def _note_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:

@@ -1,9 +1,11 @@
 """The history that a process forecasts from. It is read from the store again only when the store has changed."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from tunnihind.forecast.known import Archive
+from tunnihind.forecast.known_days.vintages import passing_runs
 from tunnihind.forecast.run import Forecaster
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
@@ -49,6 +51,6 @@ class History:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
-        archive = store.archive(since_ts, as_of=as_of)
+        archive = store.archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive
         return archive

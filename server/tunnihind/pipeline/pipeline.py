@@ -39,6 +39,7 @@ from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
+from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.schedule import (
     Job,
     Situation,
@@ -289,7 +290,7 @@ class Pipeline:
                 await self._score_part(now)
             case Job.THIN:
                 await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
-                await asyncio.to_thread(self._store.thin, now)
+                await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
         """Ask for the delivery days of windows, each from its first to its last, one window after another."""

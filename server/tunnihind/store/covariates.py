@@ -3,39 +3,36 @@
 A run of a weather model is kept once: as it was first known.
 """
 
-from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from itertools import batched
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, select, type_coerce
 from sqlalchemy.types import NullType
 
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
-from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.store.backtests import forget_since
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_series, unpack_series
-from tunnihind.store.retention import lasting
-from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
+from tunnihind.store.rows import DAMAGE, EARLIEST, LATEST, Cells, Hour, Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import covariates as table
+from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
-type _Rows = Rows[tuple[str, IssuedSeries]]
+type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
+"""Returns which issues no forecast looks at, by the number of their covariate, their instant, and if they are a run."""
+
+type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
+"""Returns which issues of a covariate need not be kept, given by their instant, with the start of their run."""
+
+type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
-_TOGETHER: Final = 1000
-"""So many rows are unpacked at a time, for memory."""
-_KEY: Final = 3
-"""A row begins with its key: name, lead and issue."""
 _HIGHEST: Final = 1e6
 """No weather and no load of the Baltic states comes near it, in the units that are kept."""
 
@@ -46,7 +43,7 @@ class CovariateBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self._rows = Rows(table, _series, database.damage)
+        self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Keep series; one of the same name, lead and issue is merged into. Return how many values were new.
@@ -56,46 +53,57 @@ class CovariateBook:
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
-    def refill(self, series: Mapping[str, Sequence[IssuedSeries]], now: int) -> int:
-        """Keep what a source's archive holds, as `add` does, but for what thinning has deleted or would delete.
+    def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
+        """Keep what a source's archive holds, as `add` does, but for what `thin` has deleted or would delete.
 
         Raises StoreError.
         """
         with self._database.writing() as connection:
-            return self._add(
-                connection, {name: lasting(connection, name, issues, now) for name, issues in series.items()}
-            )
+            lasting = {name: _lasting(connection, name, issues, superfluous) for name, issues in series.items()}
+            return self._add(connection, lasting)
+
+    def thin(self, superfluous: Superfluous) -> int:
+        """Delete of each series what need not be kept; return how many rows. Previous Runs stay. Raises StoreError."""
+        issues: dict[str, dict[int, int | None]] = defaultdict(dict)
+        with self._database.writing() as connection:
+            # Each series by itself: they are not issued together.
+            columns = table.c.name, table.c.issued_ts, table.c.run_ts
+            is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
+            for name, issued_ts, run_ts in connection.execute(select(*columns).where(table.c.lead_s == 0, is_sound)):
+                issues[name][issued_ts] = run_ts
+            surplus = [{"of": name, "at": at} for name, by_issue in issues.items() for at in superfluous(by_issue)]
+            if surplus:
+                key = table.c.name == bindparam("of"), table.c.issued_ts == bindparam("at"), table.c.lead_s == 0
+                connection.execute(delete(table).where(*key), surplus)
+        return len(surplus)
 
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
         added = sum(
-            _add(connection, name, _without_known_runs(connection, name, given), self._rows)
+            _add(connection, name, _without_known_runs(connection, name, given), self.rows)
             for name, given in series.items()
         )
         if added:
             self._state.stored_covariates(connection)
         return added
 
-    def archive(self, since_ts: int | None = None, *, as_of: int | None = None) -> CovariateArchive:
+    def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError.
 
-        With `as_of` the runs of the weather are left out that no forecast looks at, made then or later, or at an
-        earlier day's issue instant: every other one of those that are kept.
+        Issues that are `passing` are left out.
         """
         where: list[ColumnElement[bool]] = []
         if since_ts is not None:
             where = [(table.c.issued_ts >= since_ts) | (table.c.lead_s > 0)]
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
-            for name, series in self._read(connection, where, as_of):
+            sound = None if passing is None else self._sound(connection, where, passing)
+            for name, series in self.rows.read(connection, *where) if sound is None else sound:
                 if since_ts is None or _last_issue(series) >= since_ts:
                     found[name].append(series)
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
             issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
-        by_name = {name: tuple(found.pop(name)) for name in sorted(found)}
-        if as_of is not None:
-            by_name = {name: without_passing_runs(issues, as_of) for name, issues in by_name.items()}
-        return CovariateArchive(by_name)
+        return CovariateArchive({name: tuple(_but_for(passing, found.pop(name))) for name in sorted(found)})
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return what was issued of some covariates from one instant to another, both included. Raises StoreError.
@@ -105,23 +113,31 @@ class CovariateBook:
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         where = table.c.name.in_(names), table.c.lead_s == 0, table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
-            for name, series in self._rows.read_in_bulk(connection, _all_series, *where):
+            for name, series in self.rows.read(connection, *where):
                 found[name].append(series)
         return CovariateArchive(
             {name: tuple(sorted(issues, key=lambda issue: issue.issued_ts)) for name, issues in found.items()}
         )
 
-    def _read(
-        self, connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int | None
-    ) -> Iterable[tuple[str, IssuedSeries]]:
-        """Return names and series; with `as_of` some of the runs that no forecast looks at may be missing."""
-        if as_of is not None:
-            # A damaged run takes no other one's place, so with one among them all are read.
-            with suppress(ValueError, TypeError, OverflowError):
-                passing = _passing(connection, where, as_of)
-                rows = (row for row in self._rows.cells(connection, *where) if row[:_KEY] not in passing)
-                return [one for many in batched(rows, _TOGETHER, strict=False) for one in _all_series(many)]
-        return self._rows.read_in_bulk(connection, _all_series, *where)
+    def _sound(
+        self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
+    ) -> list[tuple[str, IssuedSeries]] | None:
+        """Return names and series but for passing runs; None where one is damaged, which takes no other one's place.
+
+        The keys are read first, without the values: these would take most of the memory.
+        """
+        columns = table.c.name, table.c.lead_s, table.c.issued_ts, table.c.run_ts
+        query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
+        keys = connection.execute(query).all()
+        try:
+            number = {name: n for n, name in enumerate({row[0] for row in keys})}
+            series = np.array([number[row[0]] for row in keys], np.int64)
+            issued = np.fromiter((row[2] for row in keys), np.int64, len(keys))
+            is_passing = passing(series, issued, np.array([row[3] is not None for row in keys], np.bool_))
+            but_for = {tuple(row[:3]) for row, one in zip(keys, is_passing.tolist(), strict=True) if one}
+            return [*self.rows.read_if_sound(connection, *where, but_for=but_for)]
+        except DAMAGE:
+            return None
 
     def changes(self) -> tuple[int, int]:
         """Return how often series have been added to and how many there are: equal only where nothing has changed.
@@ -144,19 +160,19 @@ class CovariateBook:
     def remove_damaged(self) -> list[Cells]:
         """Delete the rows that make no sense, and return them. Raises StoreError."""
         with self._database.reading() as connection:
-            if not self._rows.damaged(connection):
+            if not self.rows.damaged(connection):
                 return []
         with self._database.writing() as connection:
-            removed = self._rows.remove_damaged(connection)
+            removed = self.rows.remove_damaged(connection)
             if removed:
                 self._state.stored_covariates(connection)
             return removed
 
 
-class _Row(msgspec.Struct):
+class _CovariateRow(Shape):
     """A row of the table."""
 
-    name: str
+    name: Plain
     lead_s: Annotated[int, msgspec.Meta(ge=0, le=_LONGEST_LEAD_S)]
     issued_ts: Instant
     start_ts: Hour
@@ -165,67 +181,44 @@ class _Row(msgspec.Struct):
     series: bytes
 
 
+def _but_for(passing: Passing | None, issues: list[IssuedSeries]) -> list[IssuedSeries]:
+    """Return the issues of one covariate without the passing ones."""
+    if passing is None:
+        return issues
+    issued = np.array([issue.issued_ts for issue in issues], np.int64)
+    is_run = np.array([issue.run_ts is not None for issue in issues])
+    gone = passing(np.zeros_like(issued), issued, is_run).tolist()
+    return [issue for issue, is_passing in zip(issues, gone, strict=True) if not is_passing]
+
+
+def _lasting(
+    connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
+) -> list[IssuedSeries]:
+    """Return those issues of a covariate that thinning would leave beside what is kept."""
+    given = {issue.issued_ts: issue.run_ts for issue in issues if issue.lead_s == 0}
+    if not given:
+        return list(issues)
+    beside = table.c.issued_ts.between(min(given) - DAY_S, max(given) + DAY_S)
+    kept = select(table.c.issued_ts, table.c.run_ts).where(table.c.name == name, table.c.lead_s == 0, beside)
+    surplus = superfluous(dict(connection.execute(kept).tuples().all()) | given)
+    return [issue for issue in issues if issue.lead_s or issue.issued_ts not in surplus]
+
+
 def _last_issue(series: IssuedSeries) -> int:
     """Return when the last value of a series was issued: those of Previous Runs follow one another."""
     return series.issued_ts + (max(series.values.size - 1, 0) * HOUR_S if series.lead_s else 0)
 
 
-def _passing(connection: Connection, where: Sequence[ColumnElement[bool]], as_of: int) -> set[tuple[Any, ...]]:
-    """Return the keys of the rows that no forecast looks at. Raises TypeError, OverflowError.
-
-    Without the values, which would take most of the memory, and stay in pieces among what is kept.
-    """
-    columns = table.c.name, table.c.lead_s, table.c.issued_ts, table.c.run_ts
-    query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
-    rows = connection.execute(query).all()
-    if not rows:
-        return set()
-    names, _, issued, runs = zip(*rows, strict=True)
-    number = {name: n for n, name in enumerate(set(names))}
-    series = np.array([number[name] for name in names], np.int64)
-    is_run = np.array([run is not None for run in runs])
-    passing = passing_runs(series, _whole(issued), is_run, as_of)
-    return {tuple(row[:_KEY]) for row, is_passing in zip(rows, passing.tolist(), strict=True) if is_passing}
-
-
-def _series(cells: Cells) -> tuple[str, IssuedSeries]:
-    """Return a covariate's name and the series that a row holds. Raises ValueError."""
-    row = msgspec.convert(cells, _Row)
-    [values] = unpack_series([row.series], [row.scale])
-    if (np.abs(values) > _HIGHEST).any():
-        raise ValueError("its values are no values of hours")
-    return row.name, IssuedSeries(row.issued_ts, row.start_ts, values, row.lead_s, row.run_ts)
-
-
-def _all_series(rows: Sequence[Row[Any]]) -> list[tuple[str, IssuedSeries]]:
-    """Return what `_series` does of many rows. Raises ValueError, TypeError, OverflowError where any is damaged."""
-    names, leads, issued, starts, runs, scales, packed = zip(*rows, strict=True)
-    if {*map(type, names)} != {str} or {*map(type, packed)} != {bytes}:
-        raise TypeError("a name or a series is none")
-    _require(leads, 0, _LONGEST_LEAD_S)
-    _require(issued, EARLIEST, LATEST)
-    _require(starts, FIRST_HOUR, END_HOUR - 1)
-    _require(scales, 0, _FINEST_SCALE)
-    _require([run for run in runs if run is not None], EARLIEST, LATEST)
-    values = unpack_series(packed, scales)
+def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
+    """Return the names and the series that rows hold. Raises ValueError where one is damaged."""
+    values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Short integers, as all others are, can't be so high.
-    singles = [some for some, scale in zip(values, scales, strict=True) if scale == 0]
-    if singles and (np.abs(np.concatenate(singles)) > _HIGHEST).any():
+    if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are no values of hours")
-    series = map(IssuedSeries, issued, starts, values, leads, runs, strict=True)
-    return list(zip(names, series, strict=True))
-
-
-def _require(values: Sequence[int], lowest: int, highest: int) -> None:
-    """Raise ValueError, TypeError or OverflowError where a value is no whole number between two others."""
-    numbers = _whole(values)
-    if numbers.size and not lowest <= numbers.min() <= numbers.max() <= highest:
-        raise ValueError("a number is out of range")
-
-
-def _whole(values: Sequence[int]) -> Instants:
-    """Return whole numbers as an array. Raises TypeError or OverflowError where one is none."""
-    return np.frombuffer(array("q", values), np.int64)
+    return [
+        (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.lead_s, row.run_ts))
+        for row, some in zip(rows, values, strict=True)
+    ]
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:

@@ -2,16 +2,16 @@
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import astuple
 from sqlalchemy import delete
 
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
-from tunnihind.store.rows import Instant, Rows
+from tunnihind.store.engines.base import upsert
+from tunnihind.store.rows import Instant, Number, Plain, Shape, TableRows, singly
 from tunnihind.store.schema import source_health as table
 
 
@@ -19,17 +19,32 @@ from tunnihind.store.schema import source_health as table
 class SourceHealth:
     """A source's last try and success (unix seconds), its failures in a row, and the last one's text, kind and status.
 
-    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows. An older version that writes here too
-    notes none, and leaves the one from before.
+    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows.
     """
 
     source: str
-    tried_ts: Instant
-    ok_ts: Instant | None
-    failures: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+    tried_ts: int
+    ok_ts: int | None
+    failures: int
     error: str
     fault: str | None = None
-    status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None = None
+    status: int | None = None
+
+
+class _HealthRow(Shape):
+    """A row of the table."""
+
+    source: Plain
+    tried_ts: Instant
+    ok_ts: Instant | None
+    failures: Number
+    error: Plain
+    fault: Plain | None
+    status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None
+
+
+def _health(row: _HealthRow) -> SourceHealth:
+    return SourceHealth(*astuple(row))
 
 
 class HealthBook:
@@ -37,19 +52,19 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rows = Rows(table, partial(msgspec.convert, type=SourceHealth), database.damage)
+        self.rows = TableRows(table, _HealthRow, singly(_health), database.damage)
 
     def succeeded(self, source: str, at: int) -> bool:
         """Note a good answer; return whether it ends a row of failures. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self._rows.first(connection, table.c.source == source)
+            earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def failed(self, source: str, at: int, error: SourceError) -> bool:
         """Note a failure; return whether it is the first in a row. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self._rows.first(connection, table.c.source == source)
+            earlier = self.rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
             ok_ts = earlier.ok_ts if earlier else None
             health = SourceHealth(source, at, ok_ts, failures, str(error), error.fault, error.status)
@@ -64,4 +79,4 @@ class HealthBook:
     def all(self) -> dict[str, SourceHealth]:
         """Return every source's health by name. Raises StoreError."""
         with self._database.reading() as connection:
-            return {health.source: health for health in self._rows.read(connection, order_by=(table.c.source,))}
+            return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Final
 
 import msgspec
@@ -21,7 +20,7 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
-from tunnihind.store.rows import Instant, Rows
+from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
@@ -53,11 +52,12 @@ class Holder:
     beat_ts: int
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _LeaseRow(Shape):
     """A row of the table; a process's number is never 0 or less, which would address a group."""
 
-    token: str
-    host: str
+    name: Plain
+    token: Plain
+    host: Plain
     pid: Annotated[int, msgspec.Meta(ge=1, le=_HIGHEST_PID)]
     beat_ts: Instant
 
@@ -74,9 +74,9 @@ class Lease:
         self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
-        self._rows = Rows(table, partial(msgspec.convert, type=_Row), database.damage)
+        self._rows = TableRows(table, _LeaseRow, list, database.damage)
         self._is_ours = table.c.name == name, table.c.token == self._token
-        self._watched: _Row | None = None
+        self._watched: _LeaseRow | None = None
         self._watched_since = 0.0
         self._beaten_at: float | None = None
         self._is_given_up = False
@@ -135,10 +135,10 @@ class Lease:
         self._beaten_at = started if taken else None
         return taken
 
-    def _read(self, connection: Connection) -> _Row | None:
+    def _read(self, connection: Connection) -> _LeaseRow | None:
         return self._rows.first(connection, table.c.name == self._name)
 
-    def _take(self, held: _Row | None) -> bool:
+    def _take(self, held: _LeaseRow | None) -> bool:
         """Write our token and a beat into the row if it is still as it was read; return whether it was."""
         asked = self._steady()
         with self._database.noting() as connection:
@@ -154,7 +154,7 @@ class Lease:
             self._rows.remove_damaged(connection, table.c.name == self._name)
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
-    def _is_alive(self, holder: _Row, now: int) -> bool:
+    def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
         # After a kill the next server on this machine need not wait. Servers of a database may have hosts of one name.
         if self._database.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
@@ -164,7 +164,7 @@ class Lease:
         # A clock that was set back would keep the dead alive: then only what we have seen ourselves counts.
         return silent_s <= EXPIRES_AFTER_S
 
-    def _silence_of(self, holder: _Row) -> float:
+    def _silence_of(self, holder: _LeaseRow) -> float:
         """Return for how many seconds this process has watched a holder without seeing a beat."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()

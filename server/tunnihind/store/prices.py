@@ -1,24 +1,25 @@
 """Prices: every version, with when it was first seen and from when it counts as known."""
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain, groupby
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from tunnihind.forecast.known import PriceArchive
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, delivery_day, publication_time
-from tunnihind.store.backtests import forget_since
+from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.database import Database
-from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, LATEST, Cells, Hour, Instant, Rows
+from tunnihind.store.packing import HIGHEST_PRICE
+from tunnihind.store.rows import DAMAGE, EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Shape, Step, TableRows
 from tunnihind.store.schema import prices as table
 from tunnihind.store.schema import runs
+from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 AGREED: Final = "agreed"
@@ -31,10 +32,7 @@ VOUCHED: Final = frozenset({AGREED, IMPORTED})
 _SPAN_S: Final = 400 * DAY_S
 """How much is compared at a time while adding: a back-fill's chunk, so that memory stays small."""
 
-_HIGHEST_EUR_MWH: Final = 1e6
-"""Far beyond any market's cap: a stored price above it is damaged."""
-
-type _Columns = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+_numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
 
 class Price(NamedTuple):
@@ -78,7 +76,7 @@ class PriceBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self._rows = Rows(table, _stored, database.damage)
+        self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Keep new prices and corrections, each span of time in one transaction. Raises StoreError.
@@ -101,20 +99,19 @@ class PriceBook:
     ) -> PriceArchive:
         """Return every version of the prices that begin from `since_ts` to before `before_ts`. Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
+        number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
-            columns = [self._read(connection, *_span(zone, since, before_ts - 1)) for zone in zones]
-        zone_of = np.concatenate(
-            [np.full(len(c), ZONES.index(z), np.int8) for z, c in zip(zones, columns, strict=True)]
-        )
-        rows = np.concatenate(columns)
-        order = np.lexsort((rows[:, 3], rows[:, 2]))
-        rows, zone_of = rows[order], zone_of[order]
+            where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
+            found = ((number[row.zone], *_numbers(row)) for row in self.rows.read(connection, *where))
+            # Doubles hold instants exactly.
+            rows = np.fromiter(chain.from_iterable(found), np.float64).reshape(-1, 6)
+        rows = rows[np.lexsort((rows[:, 4], rows[:, 3]))]
         return PriceArchive(
-            zone=zone_of,
-            ts=rows[:, 0].astype(np.int64),
-            step_s=rows[:, 1].astype(np.int32),
-            known_ts=rows[:, 2].astype(np.int64),
-            eur_mwh=rows[:, 4],
+            zone=rows[:, 0].astype(np.int8),
+            ts=rows[:, 1].astype(np.int64),
+            step_s=rows[:, 2].astype(np.int32),
+            known_ts=rows[:, 3].astype(np.int64),
+            eur_mwh=rows[:, 5],
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
@@ -166,11 +163,10 @@ class PriceBook:
     def remove_damaged(self) -> list[Cells]:
         """Delete the rows that make no sense, and return them. Raises StoreError."""
         with self._database.reading() as connection:
-            suspects = [*_suspects(connection)]
-        if not suspects:
-            return []
+            if not self.rows.damaged(connection):
+                return []
         with self._database.writing() as connection:
-            removed = [cells for where in suspects for cells in self._rows.remove_damaged(connection, *where)]
+            removed = self.rows.remove_damaged(connection)
             if removed:
                 self._state.stored_prices(connection, int(time.time()))
             return removed
@@ -210,93 +206,30 @@ class PriceBook:
         self, connection: Connection, first_ts: int, last_ts: int
     ) -> dict[tuple[Zone, int, int], Version]:
         """Return the newest version of each price in a span of time."""
-        newest: dict[tuple[Zone, int, int], Version] = {}
-        columns = table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh, table.c.source
-        for zone in ZONES:
-            where = _span(zone, first_ts, last_ts)
-            query = select(*columns).where(*where).order_by(table.c.seen_ts)
-            rows = connection.execute(query).all()
-            if _numbers([row[:5] for row in rows]) is None:
-                # What the source says now takes its place.
-                self._rows.remove_damaged(connection, *where)
-                rows = connection.execute(query).all()
-            for ts, step_s, known_ts, seen_ts, eur_mwh, source in rows:
-                newest[zone, ts, step_s] = Version(seen_ts, known_ts, eur_mwh, str(source))
-        return newest
-
-    def _read(self, connection: Connection, *where: ColumnElement[bool]) -> _Columns:
-        """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns, one by one only where a row is damaged."""
-        rows = _in_bulk(connection, *where)
-        if rows is not None:
-            return rows
-        return np.array([row.columns() for row in self._rows.read(connection, *where)], np.float64).reshape(-1, 5)
+        where = table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts)
+        try:
+            found = [*self.rows.read_if_sound(connection, *where)]
+        except DAMAGE:
+            # What the source says now takes its place.
+            self.rows.remove_damaged(connection, *where)
+            found = [*self.rows.read(connection, *where)]
+        found.sort(key=attrgetter("seen_ts"))
+        return {
+            (row.zone, row.ts, row.step_s): Version(row.seen_ts, row.known_ts, row.eur_mwh, row.source) for row in found
+        }
 
 
-def _span(zone: Zone, first_ts: int, last_ts: int = END_HOUR) -> tuple[ColumnElement[bool], ...]:
-    """Select a zone's prices of a span of time; those whose instant is no number are in none."""
-    return table.c.zone == zone, table.c.ts.between(first_ts, last_ts)
-
-
-def _suspects(connection: Connection) -> Iterator[tuple[ColumnElement[bool], ...]]:
-    """Yield the spans in which a row makes no sense, and what lies in none."""
-    for zone in ZONES:
-        for first_ts in range(FIRST_HOUR, END_HOUR, _SPAN_S):
-            where = _span(zone, first_ts, min(first_ts + _SPAN_S, END_HOUR) - 1)
-            if _in_bulk(connection, *where) is None:
-                yield where
-    astray = table.c.zone.not_in(ZONES) | ~table.c.ts.between(FIRST_HOUR, END_HOUR - 1)
-    if connection.execute(select(table.c.ts).where(astray).limit(1)).first() is not None:
-        yield (astray,)
-
-
-def _in_bulk(connection: Connection, *where: ColumnElement[bool]) -> _Columns | None:
-    """Return ts, step_s, known_ts, seen_ts, eur_mwh as columns, None where a row makes no sense.
-
-    Doubles hold instants exactly.
-    """
-    query = select(table.c.ts, table.c.step_s, table.c.known_ts, table.c.seen_ts, table.c.eur_mwh)
-    return _numbers(connection.execute(query.where(*where)).all())
-
-
-def _numbers(found: Sequence[Sequence[object]]) -> _Columns | None:
-    """Return rows of numbers as columns, None where one makes no sense."""
-    # Flattened by hand: numpy is ten times slower at taking rows apart itself.
-    with suppress(ValueError, TypeError, OverflowError):
-        rows = np.fromiter(chain.from_iterable(found), np.float64, 5 * len(found)).reshape(-1, 5)
-        if _are_sound(rows):
-            return rows
-    return None
-
-
-class _Row(msgspec.Struct):
+class _PriceRow(Shape):
     """A row of the table."""
 
     zone: Zone
     ts: Hour
-    step_s: int
-    known_ts: Instant
+    step_s: Step
     seen_ts: Instant
-    eur_mwh: float
+    known_ts: Instant
+    eur_mwh: Annotated[float, msgspec.Meta(ge=-HIGHEST_PRICE, le=HIGHEST_PRICE)]
+    source: str
 
-    def columns(self) -> tuple[float, ...]:
-        return self.ts, self.step_s, self.known_ts, self.seen_ts, self.eur_mwh
-
-
-def _stored(cells: Cells) -> _Row:
-    """Return the price that a row holds. Raises ValueError."""
-    row = msgspec.convert(cells, _Row)
-    if not _are_sound(np.array([row.columns()], np.float64)):
-        raise ValueError(f"step_s is {row.step_s}, eur_mwh is {row.eur_mwh}")
-    return row
-
-
-def _are_sound(rows: _Columns) -> bool:
-    """Return whether all rows of ts, step_s, known_ts, seen_ts, eur_mwh make sense."""
-    instants, steps, prices = rows[:, (0, 2, 3)], rows[:, 1], rows[:, 4]
-    return bool(
-        ((instants >= EARLIEST) & (instants <= LATEST) & (instants == np.floor(instants))).all()
-        and ((rows[:, 0] >= FIRST_HOUR) & (rows[:, 0] < END_HOUR)).all()
-        and ((steps == QUARTER_S) | (steps == HOUR_S)).all()
-        and (rows[:, 0] % steps == 0).all()
-        and (np.abs(prices) <= _HIGHEST_EUR_MWH).all()
-    )
+    def __post_init__(self) -> None:
+        if self.ts % self.step_s:
+            raise ValueError(f"ts is {self.ts}, at which no period of {self.step_s} s begins")

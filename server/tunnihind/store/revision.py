@@ -1,7 +1,4 @@
-"""Which step of `migrations` a database has reached.
-
-Apart from `upgrade`, so that a start on an up-to-date database need not load Alembic.
-"""
+"""Which step of `migrations` a database has reached, and how it comes to today's."""
 
 import json
 import logging
@@ -154,3 +151,35 @@ def newer(database: Database) -> SchemaError:
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
         "or name another database with --database-url"
     )
+
+
+_MIGRATIONS: Final = "tunnihind.store:migrations"
+
+
+def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
+    """Create or upgrade the tables, all steps in one transaction. Raises SchemaError, StoreError.
+
+    `migrations` is the folder of the steps, or the package as Alembic names it. Versions from before a step's
+    `readable_since`, where it has one, then stop using the database.
+    """
+    from alembic import command  # noqa: PLC0415  slow to load and rarely needed
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", migrations)
+    steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
+    with database.migrating() as connection:
+        if migrations == _MIGRATIONS and is_noted_current(connection):
+            return  # another process was quicker
+        revision = current(connection)
+        if revision is not None and revision not in steps:
+            raise newer(database)
+        if revision == HEAD and migrations == _MIGRATIONS:
+            _LOG.warning("the row of alembic_version is damaged; the tables are today's, so it is written again")
+            note_current(connection)
+            return
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        if since := max(getattr(step.module, "readable_since", "") for step in steps.values()):
+            note_readable_since(connection, since)

@@ -1,6 +1,7 @@
 """All rows are read here. A damaged row is named and left out; it ends neither a task nor the start.
 
 SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
+Each table has a shape, which says what its columns may hold, and a function that makes of rows what they stand for.
 """
 
 import json
@@ -8,13 +9,14 @@ import logging
 import re
 import reprlib
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import Annotated, Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, literal, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, literal, select, type_coerce
 from sqlalchemy.types import NullType
 
 from tunnihind.market import DAY_S
@@ -41,16 +43,27 @@ type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
 """The length of a period, seconds."""
 
-type Cells = Mapping[str, Any]
-"""A row's values as the database has them, by column."""
+type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
+"""A text that every database system can keep."""
 
-_AT: Final = re.compile(r"at `\$\.(\w+)")
+type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+"""A whole number of a column of four bytes."""
+
+type Cells = Mapping[str, Any]
+"""A damaged row's values as the database has them, by column."""
+
+DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
+_COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """A database server sends rows as they are asked for, rather than all of them at once. SQLite always does."""
 _MOST_NAMED: Final = 20
 """So many rows of a table are named in the log; a broken disk may have damaged all."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
+
+
+class Shape(msgspec.Struct, array_like=True, gc=False):
+    """What a row of a table holds: a field for each column, in the columns' order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,75 +101,67 @@ class DamageLog:
             _LOG.warning("more rows of %s are damaged; they are left out", damaged.table)
 
 
-def from_json(cells: Cells, column: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Return the JSON document in a column. Raises ValueError where it is none, or of another shape."""
-    try:
-        return msgspec.convert(json.loads(msgspec.convert(cells[column], str)), shape, str_keys=True)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{column} is {_SHOW.repr(cells[column])}") from error
+def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
+    """Return what a JSON document holds. Raises ValueError or RecursionError where it is none, or of another shape."""
+    return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
-def key_of(table: Table, cells: Cells) -> str:
-    """Name a row of a table by its primary key."""
-    return ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in table.primary_key)
+def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
+    """Make what rows stand for of each alone."""
+    return lambda rows: map(make, rows)
 
 
-class Rows[Found]:
-    """A table's rows, each made into what it stands for."""
+class TableRows[Row: Shape, Found]:
+    """A table's rows, made into what they stand for, many at a time: that is much faster than one by one."""
 
-    def __init__(self, table: Table, make: Callable[[Cells], Found], damage: DamageLog) -> None:
-        """Read rows of `table` by `make`, which raises ValueError, OverflowError or TypeError for a damaged one."""
-        self._table = table
+    def __init__(
+        self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
+    ) -> None:
+        """Read rows of `table` by `make`, which raises one of `DAMAGE` where any of them is damaged."""
+        self.table = table
+        self._shape = GenericAlias(list, (shape,))
         self._make = make
         self._damage = damage
-        self._columns = [str(column.name) for column in table.columns]
+        self._columns = [column.name for column in table.columns]
         # Without the columns' types, whose conversions would end the reading of all rows at the first damaged one.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
+    ) -> Generator[Found]:
+        """Yield what the rows stand for, in any order unless one is given; damaged ones are noted and left out."""
+        for part in self._parts(connection, where, order_by):
+            yield from self._split(part)[0]
+
+    def read_if_sound(
+        self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield what the rows stand for; damaged ones are noted and left out."""
-        yield from self._read(connection, where, order_by)
-
-    def read_in_bulk(
-        self,
-        connection: Connection,
-        make_all: Callable[[Sequence[Row[Any]]], Sequence[Found]],
-        *where: ColumnElement[bool],
-    ) -> Iterator[Found]:
-        """Yield what `read` does in any order, made many rows at a time.
-
-        Where `make_all` raises ValueError, OverflowError or TypeError because one of them is damaged, they are made one
-        by one. Their cells are in the order of the table's columns.
-        """
-        with connection.execute(self._query.where(*where), execution_options=_AS_THEY_COME) as result:
-            for rows in result.partitions(_MANY):
-                try:
-                    yield from make_all(rows)
-                except ValueError, OverflowError, TypeError:
-                    found = (self._sound(dict(zip(self._columns, row, strict=True))) for row in rows)
-                    yield from (one for one in found if one is not None)
-
-    def cells(self, connection: Connection, *where: ColumnElement[bool]) -> Iterator[Row[Any]]:
-        """Yield the rows as they are kept, damaged or not, with cells in the order of the table's columns."""
-        with connection.execute(self._query.where(*where), execution_options=_AS_THEY_COME) as result:
-            yield from result
+        """Yield what `read` does, but for rows of some primary keys. Raises one of `DAMAGE` where one is damaged."""
+        key = len(self.table.primary_key)
+        for part in self._parts(connection, where):
+            yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
 
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
         """Return what the first row stands for that is not damaged, None where there is none."""
-        with closing(self._read(connection, where, order_by)) as found:
+        with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
+
+    def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
+        """Yield all rows that are not damaged as the database has them."""
+        for part in self._parts(connection):
+            _, damaged = self._split(part)
+            yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
         """Note a row that contradicts others."""
-        self._damage.note(Damaged(self._table.name, key, problem))
+        self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
         """Return the damaged rows, noted with what is wrong with them."""
-        return [cells for cells in self._cells(connection, where, ()) if self._sound(cells) is None]
+        found = (cells for part in self._parts(connection, where) for cells in self._split(part)[1])
+        return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
     def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
         """Delete the damaged rows, and return them."""
@@ -164,40 +169,44 @@ class Rows[Found]:
         for cells in damaged:
             key = (
                 type_coerce(column, NullType()) == literal(cells[column.name], NullType())
-                for column in self._table.primary_key
+                for column in self.table.primary_key
             )
-            connection.execute(delete(self._table).where(and_(*key)))
+            connection.execute(delete(self.table).where(and_(*key)))
         return damaged
 
-    def _read(
-        self, connection: Connection, where: tuple[ColumnElement[bool], ...], order_by: tuple[ColumnElement[Any], ...]
-    ) -> Generator[Found]:
-        for cells in self._cells(connection, where, order_by):
-            found = self._sound(cells)
-            if found is not None:
-                yield found
-
-    def _sound(self, cells: Cells) -> Found | None:
-        try:
-            return self._make(cells)
-        except (ValueError, OverflowError, TypeError, RecursionError) as error:
-            self._damage.note(self._name(cells, error))
-            return None
-
-    def _cells(
+    def _parts(
         self,
         connection: Connection,
-        where: tuple[ColumnElement[bool], ...],
-        order_by: tuple[ColumnElement[Any], ...],
-    ) -> Iterator[Cells]:
-        # One by one, because whoever wants the newest takes only the first that is sound.
-        options = _AS_THEY_COME if order_by else {}
-        with connection.execute(self._query.where(*where).order_by(*order_by), execution_options=options) as result:
-            for row in result:
-                yield dict(zip(self._columns, row, strict=True))
+        where: tuple[ColumnElement[bool], ...] = (),
+        order_by: tuple[ColumnElement[Any], ...] = (),
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        query = self._query.where(*where).order_by(*order_by)
+        with connection.execute(query, execution_options=_AS_THEY_COME) as result:
+            # One by one in an order, because whoever wants the newest takes only the first that is sound.
+            for rows in result.partitions(1 if order_by else _MANY):
+                yield [*map(tuple, rows)]
 
-    def _name(self, cells: Cells, error: Exception) -> Damaged:
-        found = _AT.search(str(error))
-        column = found[1] if found else ""
-        problem = f"{column} is {_SHOW.repr(cells[column])}" if column in cells else str(error)
-        return Damaged(self._table.name, key_of(self._table, cells), problem)
+    def _made(self, part: Sequence[tuple[Any, ...]]) -> Iterable[Found]:
+        rows: list[Row] = msgspec.convert(part, self._shape)
+        return self._make(rows)
+
+    def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
+        """Return what the sound rows stand for, and the damaged ones, which are noted."""
+        try:
+            return [*self._made(part)], []
+        except DAMAGE as error:
+            if len(part) > 1:
+                each = [self._split([cells]) for cells in part]
+                return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
+            self._note(part[0], error)
+            return [], [*part]
+
+    def _note(self, row: tuple[Any, ...], error: Exception) -> None:
+        found = _COLUMN.search(str(error))
+        problem = str(error)
+        if found is not None:
+            at = int(found[1])
+            problem = f"{self._columns[at]} is {_SHOW.repr(row[at])}"
+        cells = dict(zip(self._columns, row, strict=True))
+        key = ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in self.table.primary_key)
+        self.note(key, problem)

@@ -1,23 +1,43 @@
-"""The archive of forecast runs, each exactly as it was issued."""
+"""The archive of forecast runs, each exactly as it was issued, and the scenarios of each zone's newest run."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import batched
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import Run, Runs, Scenarios
+from tunnihind.forecast.run import SCENARIOS, Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
-from tunnihind.store.packing import pack_hundredths, pack_text, unpack_percentiles, unpack_text
-from tunnihind.store.rows import EARLIEST, LATEST, Cells, DamageLog, Hour, Instant, Rows, Step, from_json
-from tunnihind.store.scenarios import replace_scenarios
+from tunnihind.store.engines.base import upsert
+from tunnihind.store.packing import (
+    HIGHEST_PRICE,
+    pack_hundredths,
+    pack_text,
+    unpack_hundredths,
+    unpack_percentiles,
+    unpack_text,
+)
+from tunnihind.store.rows import (
+    EARLIEST,
+    LATEST,
+    Hour,
+    Instant,
+    Number,
+    Plain,
+    Shape,
+    Step,
+    TableRows,
+    from_json,
+    singly,
+)
 from tunnihind.store.schema import runs as table
+from tunnihind.store.schema import scenarios as scenarios_table
 from tunnihind.store.state import StateBook
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
@@ -38,7 +58,7 @@ class RunArchive:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = Rows(table, _row, database.damage)
+        self.rows = TableRows(table, _Fields, singly(_row), database.damage)
 
     def add_pair(self, runs: Runs) -> None:
         """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
@@ -73,6 +93,18 @@ class RunArchive:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
+    def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
+        """Delete runs made at instants that are `superfluous` among all; return how many. Raises StoreError.
+
+        What they say is handed on to those that stay and repeat them.
+        """
+        with self._database.writing() as connection:
+            is_sound = table.c.made_at.between(EARLIEST, LATEST)
+            found = connection.execute(select(table.c.id, table.c.made_at).where(is_sound)).all()
+            surplus = superfluous({made_at for _, made_at in found})
+            ids = [number for number, made_at in found if made_at in surplus]
+            return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
+
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
         """Keep the model's newest backtest of a series in place of the last one. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
@@ -93,13 +125,7 @@ class RunArchive:
         return None if found is None else _InFull(number, found)
 
 
-def delete_runs(connection: Connection, ids: Sequence[int], damage: DamageLog) -> int:
-    """Delete runs, handing what they say on to those that stay and repeat them; return how many there were."""
-    rows = Rows(table, _row, damage)
-    return sum(_delete(connection, ids[first : first + _AT_ONCE], rows) for first in range(0, len(ids), _AT_ONCE))
-
-
-def _delete(connection: Connection, ids: Sequence[int], all_rows: Rows[_Row]) -> int:
+def _delete(connection: Connection, ids: Sequence[int], all_rows: TableRows[_Fields, _RunRow]) -> int:
     staying = table.c.repeats.in_(ids), table.c.id.not_in(ids)
     rows = {row.id: row for row in all_rows.read(connection, *staying, order_by=(table.c.id,))}
     heirs: dict[int | None, _InFull] = {}
@@ -159,7 +185,7 @@ def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
     return replace(run, p10=begun[0], p50=begun[1], p90=begun[2])
 
 
-class _Row(NamedTuple):
+class _RunRow(NamedTuple):
     """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
 
     id: int
@@ -172,38 +198,37 @@ class _Row(NamedTuple):
     new: tuple[Floats, Floats, Floats] | None
 
 
-def _row(cells: Cells) -> _Row:
+def _row(one: _Fields) -> _RunRow:
     """Return what a row holds. Raises ValueError."""
-    one = msgspec.convert(cells, _Fields)
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     if one.repeats is not None:
-        return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
+        return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
     if one.inputs is None:
         raise ValueError("it neither has inputs nor repeats another run")
-    inputs: dict[str, Any] = from_json({"inputs": unpack_text(one.inputs, "inputs")}, "inputs", dict[str, Any])
+    inputs: dict[str, Any] = from_json(unpack_text(one.inputs, "inputs"), dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _Row(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
+    return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
 
-class _Fields(msgspec.Struct):
+class _Fields(Shape):
     """A row's columns."""
 
-    id: int
+    id: Number
     made_at: Instant
     zone: Zone
     step_s: Step
-    tier: str
+    tier: Plain
     start_ts: Hour
     p10: bytes
     p50: bytes
     p90: bytes
-    repeats: int | None
+    repeats: Number | None
     inputs: bytes | None
 
 
-def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Row]) -> dict[int, Run]:
+def _resolved(connection: Connection, rows: Sequence[_RunRow], all_rows: TableRows[_Fields, _RunRow]) -> dict[int, Run]:
     """Return by id, in the order of the rows, the runs that they stand for."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
@@ -212,12 +237,14 @@ def _resolved(connection: Connection, rows: Sequence[_Row], all_rows: Rows[_Row]
     return {row.id: run for row, run in found if run is not None}
 
 
-def _read_in_full(connection: Connection, ids: Collection[int], all_rows: Rows[_Row]) -> dict[int, Run]:
+def _read_in_full(
+    connection: Connection, ids: Collection[int], all_rows: TableRows[_Fields, _RunRow]
+) -> dict[int, Run]:
     found = all_rows.read(connection, table.c.id.in_(ids), table.c.repeats.is_(None)) if ids else ()
     return {row.id: row.in_full for row in found if row.in_full is not None}
 
 
-def _repeat(row: _Row, in_full: Mapping[int, Run], all_rows: Rows[_Row]) -> Run | None:
+def _repeat(row: _RunRow, in_full: Mapping[int, Run], all_rows: TableRows[_Fields, _RunRow]) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
@@ -235,3 +262,44 @@ def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElemen
 
 def _score_key(of: SeriesKey) -> str:
     return f"{_SCORE} {of.zone} {of.step_s}"
+
+
+class ScenarioBook:
+    """Reads the scenarios of a store. `RunArchive.add` writes them with their run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
+
+    def newest(self, zone: Zone) -> Scenarios | None:
+        """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
+        with self._database.reading() as connection:
+            return self.rows.first(connection, scenarios_table.c.zone == zone)
+
+
+def replace_scenarios(connection: Connection, scenarios: Scenarios) -> None:
+    """Keep scenarios in place of those of their zone that were kept before."""
+    row = {
+        "zone": scenarios.zone,
+        "made_at": scenarios.made_at,
+        "start_ts": scenarios.start_ts,
+        "paths": pack_hundredths(scenarios.eur_mwh),
+    }
+    upsert(connection, scenarios_table, [row])
+
+
+class _ScenariosRow(Shape):
+    """A row of scenarios."""
+
+    zone: Zone
+    made_at: Instant
+    start_ts: Hour
+    paths: bytes
+
+
+def _scenarios(row: _ScenariosRow) -> Scenarios:
+    """Return what a row holds. Raises ValueError."""
+    paths = unpack_hundredths(row.paths, "paths")
+    if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
+        raise ValueError("its paths are no prices")
+    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))

@@ -11,8 +11,8 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
-from tunnihind.store.rows import Instant, Rows, from_json
+from tunnihind.store.engines.base import upsert
+from tunnihind.store.rows import Instant, Plain, Shape, TableRows, from_json, singly
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
@@ -30,11 +30,19 @@ type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 
 
+class _Fact(Shape):
+    """A row of the table."""
+
+    key: Plain
+    value: Plain
+
+
 class StateBook:
     """Facts by key, each a JSON value."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
         """Return a fact of a shape, None where it was never written or is damaged. Raises StoreError."""
@@ -151,9 +159,8 @@ class StateBook:
                 _write(connection, _INSTANCE, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
-        return Rows(table, partial(from_json, column="value", shape=shape), self._database.damage).first(
-            connection, table.c.key == key
-        )
+        make = singly(partial(_value, shape))
+        return TableRows(table, _Fact, make, self._database.damage).first(connection, table.c.key == key)
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)
@@ -165,6 +172,10 @@ class StateBook:
             # A count that was damaged goes on beyond any that was ever shown: clients tell versions by it.
             found = int(time.time())
         _write(connection, key, (found or 0) + 1)
+
+
+def _value(shape: Any, fact: _Fact) -> Any:  # noqa: ANN401  as `StateBook.read`
+    return from_json(fact.value, shape)
 
 
 def _write(connection: Connection, key: str, value: Fact) -> None:

@@ -1,27 +1,25 @@
 """The store as a whole."""
 
+from collections.abc import Sequence
 from datetime import date
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import Connection
 
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.forecast.known import Archive
 from tunnihind.market import Zone
-from tunnihind.store.backtests import BacktestBook
-from tunnihind.store.covariates import CovariateBook
+from tunnihind.store.covariates import CovariateBook, Passing
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.retention import thin
-from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgraded
-from tunnihind.store.rows import END_HOUR, DamageLog
-from tunnihind.store.runs import RunArchive
-from tunnihind.store.scenarios import ScenarioBook
+from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
+from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
+from tunnihind.store.runs import RunArchive, ScenarioBook
 from tunnihind.store.schema import metadata
-from tunnihind.store.scores import ScoreBook
+from tunnihind.store.scores import BacktestBook, ScoreBook
 from tunnihind.store.state import StateBook
 from tunnihind.store.witnesses import WitnessBook
 
@@ -55,12 +53,9 @@ class Store:
         self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
-    def archive(self, since_ts: int | None = None, *, as_of: int | None = None) -> Archive:
-        """Return all that a forecast may look at, from `since_ts` on. Raises StoreError.
-
-        With `as_of` it is all that forecasts look at that are made then or later, or at an earlier day's issue instant.
-        """
-        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts, as_of=as_of))
+    def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
+        """Return all that a forecast may look at from `since_ts` on, but for `passing` issues. Raises StoreError."""
+        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
         """Return a new claim to the pipeline."""
@@ -90,18 +85,30 @@ class Store:
         """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
+    def tables(self) -> Sequence[TableRows[Any, Any]]:
+        """Return all tables but that of leases."""
+        books = (
+            self.prices,
+            self.witnesses,
+            self.covariates,
+            self.runs,
+            self.scenarios,
+            self.backtests,
+            self.scores,
+            self.health,
+            self.state,
+        )
+        return [book.rows for book in books]
+
     def name_damaged(self) -> None:
-        """Look through the tables that are not read whole otherwise, so that the log names what is damaged there.
+        """Look through the tables that `remove_damaged` doesn't, so that the log names what is damaged.
 
         Raises StoreError.
         """
         with self.database.reading() as connection:
-            self.runs.rows.damaged(connection)
-            self.scenarios.rows.damaged(connection)
-            self.backtests.rows.damaged(connection)
-            self.scores.rows.damaged(connection)
-        self.witnesses.held()
-        self.health.all()
+            for rows in self.tables():
+                if rows not in {self.prices.rows, self.covariates.rows}:
+                    rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return whose prices of [first_ts, end_ts) a second source may still contradict, by zone and delivery day.
@@ -109,10 +116,6 @@ class Store:
         There are none where only one source is asked. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
-
-    def thin(self, now: int) -> int:
-        """Delete what has outlived its retention; return how many rows. Raises StoreError."""
-        return thin(self.database, now)
 
     def close(self) -> None:
         """Give all connections back."""
@@ -132,8 +135,6 @@ class Store:
             if is_replica and self.state.lacks_instance_id():
                 raise empty(self.database)
         elif not is_current(self.database):
-            from tunnihind.store.upgrade import upgrade  # noqa: PLC0415  slow to load and rarely needed
-
             upgrade(self.database)
         if not self.database.read_only:
             self.database.require_rights(metadata.tables)

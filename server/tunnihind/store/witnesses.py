@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from math import isfinite
 
-import msgspec
 from sqlalchemy import ColumnElement, delete
 
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.store.database import Database
-from tunnihind.store.engines.upsert import upsert
-from tunnihind.store.rows import YEARS, Cells, Instant, Rows, from_json
+from tunnihind.store.engines.base import upsert
+from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Shape, TableRows, from_json, singly
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
 
@@ -48,7 +47,7 @@ class WitnessBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self._rows = Rows(table, _witness, database.damage)
+        self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
         """Keep what sources say; `is_news` where what is held back has changed. Raises StoreError."""
@@ -77,9 +76,18 @@ class WitnessBook:
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
+    def thin(self, before: date, heard_before: int) -> int:
+        """Delete what was said of days before one, and last heard before an instant; return how many rows.
+
+        Raises StoreError.
+        """
+        outlived = table.c.day < before, table.c.heard_ts.between(EARLIEST, heard_before - 1)
+        with self._database.writing() as connection:
+            return connection.execute(delete(table).where(*outlived)).rowcount
+
     def _read(self, *where: ColumnElement[bool]) -> list[Witness]:
         with self._database.reading() as connection:
-            found = list(self._rows.read(connection, *where))
+            found = list(self.rows.read(connection, *where))
         return sorted(found, key=lambda one: (-one.day.toordinal(), ZONES.index(one.zone), one.source))
 
 
@@ -110,24 +118,24 @@ def days_in_words(days: Collection[tuple[str, date]]) -> str:
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
 
 
-class _Row(msgspec.Struct):
+class _WitnessRow(Shape):
     """A row of the table."""
 
-    source: str
+    source: Plain
     zone: Zone
     day: date
+    prices: Plain
     since_ts: Instant
     heard_ts: Instant
-    reason: str
-    detail: str
+    reason: Plain
+    detail: Plain
 
 
-def _witness(cells: Cells) -> Witness:
+def _witness(row: _WitnessRow) -> Witness:
     """Return what a row holds. Raises ValueError."""
-    row = msgspec.convert(cells, _Row)
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
-    prices = from_json(cells, "prices", tuple[float, ...])
+    prices = from_json(row.prices, tuple[float, ...])
     hours = len(hours_of(row.day))
     if len(prices) not in {0, hours, hours * HOUR_S // QUARTER_S} or not all(map(isfinite, prices)):
         raise ValueError(f"prices are {len(prices)}, not a day of finite ones")

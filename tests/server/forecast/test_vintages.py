@@ -22,7 +22,7 @@ from tunnihind.forecast.known_days.vintages import (
     without_passing_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
-from tunnihind.store.retention import is_first_of_day, looks_at_covariates, superfluous
+from tunnihind.pipeline.retention import is_first_of_day, looks_at_covariates, superfluous
 
 FIRST = date(2025, 3, 20)
 GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))

@@ -17,6 +17,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.pipeline.retention import thin
 from tunnihind.sources.base import days
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import open_session
@@ -175,11 +176,11 @@ async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_
         store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
     await ingest.fill_part(source, MONTH, TODAY)
     clock.instant += 14 * DAY_S
-    assert store.thin(int(clock.now())) > 0
+    assert thin(store, int(clock.now())) > 0
     before = store.covariates.changes()
     await ingest.fill_part(source, MONTH, TODAY)
     assert store.covariates.changes() == before
-    assert store.thin(int(clock.now())) == 0
+    assert thin(store, int(clock.now())) == 0
 
 
 async def test_a_days_run_comes_over_the_wire_and_is_kept_with_its_name(store: Store) -> None:

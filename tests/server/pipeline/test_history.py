@@ -15,6 +15,7 @@ from tunnihind.forecast.scoring.backtest import SCORE_DAYS
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits
 from tunnihind.pipeline.history import History
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
+from tunnihind.pipeline.retention import thin
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
@@ -85,7 +86,7 @@ def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
     filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
     history = History(FORECASTER)
     assert levels(history.archive(filled, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
-    filled.thin(NOW)
+    thin(filled, NOW)
     assert len(levels(history.archive(filled, NOW))) < 5
 
 

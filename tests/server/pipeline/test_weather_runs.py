@@ -21,6 +21,7 @@ from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
+from tunnihind.store.covariates import Superfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS
 
@@ -251,11 +252,11 @@ async def test_a_full_disk_loses_no_run(
 ) -> None:
     refill, failures = store.covariates.refill, [True, True]
 
-    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], now: int) -> int:
+    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
         if failures:
             failures.pop()
             raise StoreError("database or disk is full")
-        return refill(series, now)
+        return refill(series, superfluous)
 
     monkeypatch.setattr(store.covariates, "refill", sometimes_full)
     clock.nap_s = 30

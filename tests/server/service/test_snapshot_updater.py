@@ -190,7 +190,7 @@ async def test_where_changes_are_not_told_of_they_are_looked_for(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
-    monkeypatch.setattr("tunnihind.store.engines.postgresql_changes.CHANNEL", "another_channel")
+    monkeypatch.setattr("tunnihind.store.engines.postgresql_connection.CHANNEL", "another_channel")
     with Store(postgresql_url) as writer:
         async with Replica(postgresql_url).running() as replica:
             await until(lambda: replica.updater.lag_s is not None)

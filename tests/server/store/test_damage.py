@@ -27,6 +27,7 @@ from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
+from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.revision import is_current
@@ -206,7 +207,7 @@ def work_with(store: Store) -> None:
     look_at_everything(store)
     assert store.lease().claim()
     refill_damaged(store, [ScriptedWeather()])
-    store.thin(NOW)
+    thin(store, NOW)
     store.state.refreshed(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
+from tunnihind.pipeline.retention import thin
 from tunnihind.store.store import Store
 
 SEEN = HELD.since_ts
@@ -64,7 +65,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.lease().claim(),
     lambda store: store.lease().release(),
     lambda store: store.state.refreshed(SEEN),
-    lambda store: store.thin(SEEN),
+    lambda store: thin(store, SEEN),
 ]
 
 

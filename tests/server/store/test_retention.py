@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
-from tunnihind.store.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS
+from tunnihind.pipeline.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS, superfluous_issues, thin
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
@@ -80,10 +81,10 @@ def test_of_old_days_what_was_the_newest_when_it_mattered_is_kept_of_each(
     expected_runs = runs_kept(runs, NOW)
     expected = {name: issues_kept(instants, NOW) for name, instants in covariates.items()}
     surplus = len(set(runs) - expected_runs) + sum(len(set(covariates[name]) - expected[name]) for name in covariates)
-    assert store.thin(NOW) == surplus
+    assert thin(store, NOW) == surplus
     assert made(store) == sorted(expected_runs)
     assert issued(store) == expected
-    assert store.thin(NOW) == 0
+    assert thin(store, NOW) == 0
 
 
 @settings(deadline=None, max_examples=20)
@@ -95,8 +96,8 @@ def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
     for made_at in set(runs):
         store.runs.add(run(made_at))
     for hours in steps:
-        store.thin(NOW - 5 * DAY_S + hours * HOUR_S)
-    store.thin(NOW + 9 * DAY_S)
+        thin(store, NOW - 5 * DAY_S + hours * HOUR_S)
+    thin(store, NOW + 9 * DAY_S)
     assert made(store) == sorted(runs_kept(runs, NOW + 9 * DAY_S))
 
 
@@ -105,7 +106,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
         store.runs.add_pair(runs)
-    assert store.thin(NOW) > 0
+    assert thin(store, NOW) > 0
     hours, quarters = store.runs.since(HOURS, 0), store.runs.since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
@@ -118,7 +119,7 @@ def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) 
     for day in ("2025-07-01", "2025-01-15"):
         for clock in ("00:00", "11:59:59", "12:00", "23:59:59"):
             store.runs.add(run(local(f"{day}T{clock}")))
-    store.thin(NOW)
+    thin(store, NOW)
     clocks = [datetime.fromtimestamp(at, DELIVERY_TZ).strftime("%m-%d %H:%M:%S") for at in made(store)]
     assert clocks == ["01-15 11:59:59", "01-15 23:59:59", "07-01 11:59:59", "07-01 23:59:59"]
 
@@ -129,7 +130,7 @@ def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issu
     sunshine = [replace(one, issued_ts=one.issued_ts - HOUR_S, start_ts=one.start_ts - HOUR_S) for one in temperature]
     live = [series(one.issued_ts - HOUR_S, [2.0] * 5) for one in temperature]
     store.covariates.add({"temperature_2m@a": [*temperature, *live], "shortwave_radiation@a": sunshine})
-    assert store.thin(NOW) == 0
+    assert thin(store, NOW) == 0
     archive = store.covariates.archive().series
     assert {name: len(issues) for name, issues in archive.items()} == {
         "temperature_2m@a": 14,
@@ -144,24 +145,27 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     store = emptied(memory_store)
     history = {"ee_wind_da_mw": [series(at, [2.0]) for at in sorted(set(archived))]}
     store.covariates.add({"ee_wind_da_mw": [series(at, [1.0]) for at in set(live) - set(archived)]})
-    store.covariates.refill(history, NOW)
-    store.thin(NOW)
+    store.covariates.refill(history, partial(superfluous_issues, NOW))
+    thin(store, NOW)
     before, changes = issued(store), store.covariates.changes()
-    assert store.covariates.refill(history, NOW + days_later * DAY_S) == 0
+    assert store.covariates.refill(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
     assert (issued(store), store.covariates.changes()) == (before, changes)
 
 
 def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) -> None:
     days = [utc("2025-11-01T09:00") + day * DAY_S for day in range(30)]
     store.covariates.add({"ee_wind_da_mw": [series(days[3] + 4 * HOUR_S, [1.0])]})
-    assert store.covariates.refill({"ee_wind_da_mw": [series(at, [2.0]) for at in days]}, NOW) == 30
-    assert store.thin(NOW) == 0
+    assert (
+        store.covariates.refill({"ee_wind_da_mw": [series(at, [2.0]) for at in days]}, partial(superfluous_issues, NOW))
+        == 30
+    )
+    assert thin(store, NOW) == 0
 
 
 def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
     store.prices.add(whole_day(date(2010, 1, 1)), source="a", seen_ts=NOW)
     store.prices.add(whole_day(date(2010, 1, 1), price=float), source="a", seen_ts=NOW + 1)
-    assert store.thin(NOW + 50 * 365 * DAY_S) == 0
+    assert thin(store, NOW + 50 * 365 * DAY_S) == 0
     assert store.prices.count() == 2 * 24 * 4
 
 
@@ -170,5 +174,5 @@ def test_what_was_said_of_days_long_past_goes_unless_it_was_heard_lately(store: 
     ago = HELD.heard_ts - WITNESS_DAYS * DAY_S - 1
     for day, heard_ts in ((DAY, HELD.heard_ts), (old, HELD.heard_ts), (old - timedelta(days=1), ago)):
         store.witnesses.put(replace(HELD, day=day, heard_ts=heard_ts))
-    assert store.thin(HELD.heard_ts) == 1
+    assert thin(store, HELD.heard_ts) == 1
     assert [one.day for one in store.witnesses.held()] == [DAY, old]

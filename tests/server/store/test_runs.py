@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from sqlalchemy import select
 
 from tests.support.store.stores import HOURS, QUARTERS, emptied, run, utc
 from tunnihind.forecast.known import Floats
@@ -18,8 +17,6 @@ from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
-from tunnihind.store.runs import delete_runs
-from tunnihind.store.schema import runs as table
 from tunnihind.store.store import Store
 
 MADE = utc("2025-12-15T10:00")
@@ -150,8 +147,7 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
         assert max(list(sizes)[1:]) < 100
     assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
     # The run that the others repeat is deleted, and one of them takes its place.
-    with store.database.writing() as connection:
-        delete_runs(connection, [1], store.database.damage)
+    assert store.runs.thin(lambda _: {MADE}) == 1
     assert kept_in_full(store) == [MADE + HOUR_S]
     assert_the_same(store.runs.since(QUARTERS, 0), runs[:0:-1])
 
@@ -264,10 +260,7 @@ def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store:
     store, runs = emptied(memory_store), hourly_runs(10)
     for one in runs:
         store.runs.add(one)
-    with store.database.writing() as connection:
-        numbers = {row.made_at: row.id for row in connection.execute(select(table.c.id, table.c.made_at))}
-        ids = [numbers[MADE + hour * 3600] for hour in removed]
-        assert delete_runs(connection, ids, store.database.damage) == len(ids)
+    assert store.runs.thin(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
     left = [one for hour, one in enumerate(runs) if hour not in removed]
     assert_the_same(store.runs.since(HOURS, 0), left[::-1])
     assert len(kept_in_full(store)) == min(1, len(left))

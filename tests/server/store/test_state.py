@@ -8,6 +8,7 @@ import pytest
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.pipeline.retention import thin
 from tunnihind.store.state import Fact, StateBook
 from tunnihind.store.store import Store
 
@@ -37,7 +38,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "a claim": lambda store: store.lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.refreshed(NOW),
-    "thinning": lambda store: store.thin(NOW),
+    "thinning": lambda store: thin(store, NOW),
     "reading": lambda store: (store.archive(), store.runs.newest(HOURS), store.witnesses.held()),
 }
 

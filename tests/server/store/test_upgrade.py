@@ -21,10 +21,9 @@ from tunnihind.market import DAY_S, ESTONIA
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current, is_current
+from tunnihind.store.revision import HEAD, current, is_current, upgrade
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
-from tunnihind.store.upgrade import upgrade
 
 SEEN = 1_765_713_600
 TODAY = Path(next(iter(tunnihind.store.migrations.__path__)))

@@ -1,5 +1,7 @@
 """Runs of the weather model: each is kept once, as it was first known."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,9 @@ from sqlalchemy import update
 
 from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.known_days.vintages import without_passing_runs
+from tunnihind.forecast.known_days.vintages import passing_runs, without_passing_runs
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.store.retention import COVARIATE_DAYS
+from tunnihind.pipeline.retention import COVARIATE_DAYS, superfluous_issues, thin
 from tunnihind.store.schema import covariates
 from tunnihind.store.store import Store
 
@@ -47,7 +49,7 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
     first, second = (live, archived) if live_first else (archived, live)
     store.covariates.add({NAME: [first]})
     changes = store.covariates.changes()
-    assert store.covariates.refill({NAME: [second]}, NOW) == 0
+    assert store.covariates.refill({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
     assert store.covariates.changes() == changes
     (issue,) = issues(store)
     assert issue.issued_ts == first.issued_ts
@@ -56,7 +58,7 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
 
 def test_a_live_run_is_not_seen_before_it_came(store: Store) -> None:
     store.covariates.add({NAME: [run(RUN, KNOWN + 1234)]})
-    store.covariates.refill({NAME: [run(RUN - DAY_S)]}, NOW)
+    store.covariates.refill({NAME: [run(RUN - DAY_S)]}, partial(superfluous_issues, NOW))
     assert runs_at(store, KNOWN + 1233) == [RUN - DAY_S]
     assert runs_at(store, KNOWN + 1234) == [RUN - DAY_S, RUN]
 
@@ -70,7 +72,10 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
     issues_kept = [run(RUN + number * 6 * HOUR_S, RUN + (number + 1) * 6 * HOUR_S + 300) for number in range(80)]
     store.covariates.add({NAME: issues_kept})
     as_of = RUN + 15 * DAY_S + 13 * HOUR_S
-    everything, needed = store.covariates.archive(), store.covariates.archive(as_of=as_of)
+    everything, needed = (
+        store.covariates.archive(),
+        store.covariates.archive(passing=partial(passing_runs, as_of=as_of)),
+    )
     assert len(needed.series[NAME]) < 0.5 * len(everything.series[NAME])
     mornings = [RUN + day * DAY_S + 9 * HOUR_S for day in range(2, 20)]
     for instant in (*(at for at in mornings if at <= as_of), as_of, as_of + 1, as_of + 7 * HOUR_S, *mornings[-3:]):
@@ -90,7 +95,7 @@ def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_be
     as_of = RUN + 3 * DAY_S
     with store.database.writing() as connection:
         connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
-    needed = store.covariates.archive(as_of=as_of).series[NAME]
+    needed = store.covariates.archive(passing=partial(passing_runs, as_of=as_of)).series[NAME]
     assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 
 
@@ -120,7 +125,7 @@ def test_of_old_days_the_first_run_is_kept_and_what_was_newest_when_a_forecast_l
         return max((issue.issued_ts for issue in found), default=None)
 
     before = [newest(look) for look in looks]
-    store.thin(first + (40 + COVARIATE_DAYS) * DAY_S)
+    thin(store, first + (40 + COVARIATE_DAYS) * DAY_S)
     assert [newest(look) for look in looks] == before
     kept = {issue.run_ts for issue in issues(store)}
     assert {one.run_ts for one in live if (one.run_ts or 0) % DAY_S == 0} <= kept

@@ -1,13 +1,14 @@
-"""What the store asks of a database system."""
+"""What the store asks of a database system, and what all of them share."""
 
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from tunnihind.errors import StoreError
@@ -105,3 +106,13 @@ class Outage:
             _LOG.error("%s: %s; %s", self._name, trouble, advice)
         elif before and not trouble:
             _LOG.warning("%s: %s is back", self._name, self._what)
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert whole rows, each in place of the one with its key where there is one."""
+    if not rows:
+        return
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table)
+    others = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
+    connection.execute(statement.on_conflict_do_update(index_elements=[*table.primary_key], set_=others), rows)

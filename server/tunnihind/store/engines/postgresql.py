@@ -21,8 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost, one_line
 from tunnihind.store.address import shown, without_secrets
 from tunnihind.store.engines.base import Outage, Recognise
-from tunnihind.store.engines.postgresql_changes import CHANNEL, changes
-from tunnihind.store.engines.postgresql_connection import WaitingConnection
+from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, changes
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -1,16 +1,18 @@
-"""A connection to PostgreSQL that doesn't wait for ever.
+"""Connections to PostgreSQL: one that doesn't wait for ever, and one on which servers say what they have changed.
 
 The server's own limits end a statement that takes long, and TCP's a connection whose other end has gone. Neither helps
 where something in between, such as a proxy, holds the connection open and passes nothing on.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from time import monotonic
 from typing import Any, Final
 
 import psycopg
+from psycopg import sql
 from psycopg.abc import PQGen
+from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
 """For so long nothing may come: longer than the server's own limit of a statement."""
@@ -59,3 +61,27 @@ def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen
     except StopIteration as ended:
         result: Result = ended.value
         return result
+
+
+CHANNEL: Final = "tunnihind_changed"
+"""On which servers tell each other that what they serve has changed."""
+
+_IS_ALIVE_EVERY_S: Final = 10.0
+
+
+async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
+    """Yield as soon as we listen, and whenever a change is told of. Raises psycopg.Error.
+
+    That is one where the connection breaks, and where the server is a standby, which tells of nothing.
+    """
+    arguments, parameters = engine.dialect.create_connect_args(engine.url)
+    made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
+    async with await made as connection:
+        await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+        yield
+        while True:
+            async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
+                async for _ in told:
+                    yield
+            # A connection that was cut would be silent for good.
+            await connection.execute("SELECT 1")
