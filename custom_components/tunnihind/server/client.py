@@ -61,6 +61,8 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.RedirectClientError: RedirectLoop,
     aiohttp.ClientConnectorDNSError: UnknownHost,
     aiohttp.ClientConnectorError: ConnectionRefused,
+    aiohttp.ClientOSError: BrokenAnswer,
+    aiohttp.ServerDisconnectedError: BrokenAnswer,
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }

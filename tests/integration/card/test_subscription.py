@@ -10,6 +10,7 @@ from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.contents import CardContents
+from custom_components.tunnihind.card.feed import FEEDS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
@@ -275,13 +276,10 @@ async def test_all_open_cards_are_told_and_a_closed_one_no_longer(home: Home, ca
 async def test_a_card_names_an_entry_or_any_of_its_entities_or_nothing(home: Home, cards: Cards) -> None:
     price = home.state("sensor", "current_price").entity_id
     window = home.state("binary_sensor", "window", PLAN_ID).entity_id
-    opened = [
-        await cards.open(entry_id="entry"),
-        await cards.open(entity_id=price),
-        await cards.open(entity_id=window),
-        await cards.open(),
-    ]
-    assert [card.shown["entry_id"] for card in opened] == ["entry"] * 4
+    named: list[dict[str, str]] = [{"entry_id": "entry"}, {"entity_id": price}, {"entity_id": window}, {}]
+    for of in named:
+        await cards.open(None, **of)
+    assert [len(feed.cards) for feed in home.hass.data[FEEDS].values()] == [4]
 
 
 async def test_a_wrong_name_is_refused_by_the_field_that_has_it(hass: HomeAssistant, home: Home, cards: Cards) -> None:
@@ -297,5 +295,6 @@ async def test_of_several_entries_the_first_one_of_today_is_meant(make_home: Mak
     for entry_id, rehearsal in (("past", True), ("first", False), ("second", False)):
         home = await make_home(mode="rehearsal" if rehearsal else "live")
         await home.add(entry_id=entry_id, rehearsal=rehearsal)
-    assert (await cards.open()).shown["entry_id"] == "first"
+    await cards.open()
+    assert home.hass.data[FEEDS].keys() == {"first"}
     assert (await cards.open(entry_id="past")).shown["mode"] == "rehearsal"
