@@ -125,7 +125,7 @@ class RunArchive:
         return None if found is None else _InFull(number, found)
 
 
-def _delete(connection: Connection, ids: Sequence[int], all_rows: TableRows[_Fields, _RunRow]) -> int:
+def _delete(connection: Connection, ids: Sequence[int], all_rows: TableRows[_Fields, _Found]) -> int:
     staying = table.c.repeats.in_(ids), table.c.id.not_in(ids)
     rows = {row.id: row for row in all_rows.read(connection, *staying, order_by=(table.c.id,))}
     heirs: dict[int | None, _InFull] = {}
@@ -185,7 +185,7 @@ def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
     return replace(run, p10=begun[0], p50=begun[1], p90=begun[2])
 
 
-class _RunRow(NamedTuple):
+class _Found(NamedTuple):
     """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
 
     id: int
@@ -198,18 +198,18 @@ class _RunRow(NamedTuple):
     new: tuple[Floats, Floats, Floats] | None
 
 
-def _row(one: _Fields) -> _RunRow:
+def _row(one: _Fields) -> _Found:
     """Return what a row holds. Raises ValueError."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     if one.repeats is not None:
-        return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
+        return _Found(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
     if one.inputs is None:
         raise ValueError("it neither has inputs nor repeats another run")
     inputs: dict[str, Any] = from_json(unpack_text(one.inputs, "inputs"), dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _RunRow(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
+    return _Found(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
 
 class _Fields(Shape):
@@ -228,7 +228,7 @@ class _Fields(Shape):
     inputs: bytes | None
 
 
-def _resolved(connection: Connection, rows: Sequence[_RunRow], all_rows: TableRows[_Fields, _RunRow]) -> dict[int, Run]:
+def _resolved(connection: Connection, rows: Sequence[_Found], all_rows: TableRows[_Fields, _Found]) -> dict[int, Run]:
     """Return by id, in the order of the rows, the runs that they stand for."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
@@ -237,14 +237,12 @@ def _resolved(connection: Connection, rows: Sequence[_RunRow], all_rows: TableRo
     return {row.id: run for row, run in found if run is not None}
 
 
-def _read_in_full(
-    connection: Connection, ids: Collection[int], all_rows: TableRows[_Fields, _RunRow]
-) -> dict[int, Run]:
+def _read_in_full(connection: Connection, ids: Collection[int], all_rows: TableRows[_Fields, _Found]) -> dict[int, Run]:
     found = all_rows.read(connection, table.c.id.in_(ids), table.c.repeats.is_(None)) if ids else ()
     return {row.id: row.in_full for row in found if row.in_full is not None}
 
 
-def _repeat(row: _RunRow, in_full: Mapping[int, Run], all_rows: TableRows[_Fields, _RunRow]) -> Run | None:
+def _repeat(row: _Found, in_full: Mapping[int, Run], all_rows: TableRows[_Fields, _Found]) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
