@@ -22,7 +22,7 @@ from multidict import CIMultiDictProxy
 from tests.support.machine.shifted_clock import ShiftedClock
 
 COMMAND = str(Path(sys.executable).with_name("tunnihind"))
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long a test waits for what takes a second or two on an idle machine."""
 
 UNREACHABLE_URL = "http://127.0.0.1:9"
