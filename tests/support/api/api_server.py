@@ -52,10 +52,10 @@ def make_view(
     the quarter.
     """
     quarters, issued = quarters or {}, issued or {}
-    run_of_quarters = of_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     if settled is None and not quarters:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
+    run_of_quarters = of_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
     issued_quarters = {ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)}
     in_quarters = within_hours(prices, PriceSeries.of("ee", QUARTER_S, quarters))
