@@ -51,7 +51,6 @@ class Settings:
     entsoe_token: str = field(default="", repr=False)
     open_meteo_url: str = "https://api.open-meteo.com"
     open_meteo_single_runs_url: str = "https://single-runs-api.open-meteo.com"
-    open_meteo_previous_runs_url: str = "https://previous-runs-api.open-meteo.com"
     weather: bool = True
     contact: str = ""
     price_floor: float = HARMONISED_LIMITS.floor
@@ -69,8 +68,7 @@ class Settings:
             raise SettingsError(f"drain-seconds is {self.drain_seconds}: give 0 to {LONGEST_DRAIN_S}")
         if not self.rate_limit >= 0:
             raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
-        open_meteo = "open_meteo_url", "open_meteo_single_runs_url", "open_meteo_previous_runs_url"
-        for name in ("public_url", "elering_url", "entsoe_url", *open_meteo):
+        for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_single_runs_url"):
             url = getattr(self, name)
             if url and not _is_web_address(url):
                 option = name.replace("_", "-")

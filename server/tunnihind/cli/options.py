@@ -83,7 +83,6 @@ SOURCES: Final = (
     ),
     _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
-    _setting("open-meteo-previous-runs-url", "Accepted and not used: weather comes from Single Runs."),
     _setting("weather", "Fetch weather for the forecast.", is_switch=True),
     _setting("contact", "Your address, for the User-Agent by which sources know you."),
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),

@@ -1,4 +1,4 @@
-"""A server that answers as Open-Meteo's Forecast, Single Runs and Previous Runs APIs do."""
+"""A server that answers as Open-Meteo's Forecast and Single Runs APIs do."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ type Weather = Callable[[str, int, int, int], float | None]
 
 _UNITS = {"wind_speed_100m": "m/s", "temperature_2m": "°C", "shortwave_radiation": "W/m²"}
 _DECIMALS = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
-_MODELS = {"ecmwf_ifs", "ecmwf_ifs025"}
+_MODELS = {"ecmwf_ifs"}
 _MOST_DAYS = 16
 _NOT_WITH_A_RUN = ("start_date", "end_date", "start_hour", "end_hour", "past_days")
 
@@ -26,7 +26,7 @@ def plain_weather(variable: str, point: int, lead_days: int, ts: int) -> float |
 
 
 class FakeOpenMeteo(FakeUpstream):
-    """Open-Meteo, serving what `weather` says. In place of three hosts it has three addresses.
+    """Open-Meteo, serving what `weather` says. In place of two hosts it has two addresses.
 
     A run is there `published_after_s` after its initialisation by the clock `now`, unless it is among `missing`; one in
     `reaches` ends so many hours after its initialisation. `asked_at` notes when which run was asked for. Runs have
