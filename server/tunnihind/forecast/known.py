@@ -5,7 +5,7 @@ All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown v
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -106,10 +106,8 @@ def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
 
 @dataclass(frozen=True, slots=True)
 class IssuedSeries:
-    """A covariate's hourly values as they were forecast.
+    """A covariate's hourly values as they were forecast, all of them issued at `issued_ts`.
 
-    With `lead_s` 0 all values were issued together at `issued_ts`. Otherwise (the Previous Runs of a weather
-    service) each was issued `lead_s` before its own hour, and `issued_ts` is the first one's issue.
     `values` has shape (hours,), the first for the hour at `start_ts`. `run_ts` is the initialisation of the run of a
     weather model that they are; None where it is none, or not known which.
     """
@@ -117,7 +115,6 @@ class IssuedSeries:
     issued_ts: int
     start_ts: int
     values: NDArray[np.float32]
-    lead_s: int = 0
     run_ts: int | None = None
 
 
@@ -129,7 +126,7 @@ class CovariateArchive:
 
     def as_of(self, instant: int) -> CovariateArchive:
         """Return what had been issued at `instant`."""
-        seen = {name: tuple(_issued_until(instant, issues)) for name, issues in self.series.items()}
+        seen = {name: issued_until(instant, issues) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
@@ -149,18 +146,9 @@ class CovariateArchive:
         return tuple(sorted(found, reverse=True))
 
 
-def _issued_until(instant: int, issues: Iterable[IssuedSeries]) -> Iterable[IssuedSeries]:
-    for issue in issues:
-        if issue.issued_ts > instant:
-            continue
-        if issue.lead_s == 0:
-            yield issue
-            continue
-        hours = (instant + issue.lead_s - issue.start_ts) // HOUR_S + 1
-        if hours >= issue.values.size:
-            yield issue
-            continue
-        yield replace(issue, values=issue.values[:hours])
+def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSeries, ...]:
+    """Return the issues that had been made at `instant`."""
+    return tuple(issue for issue in issues if issue.issued_ts <= instant)
 
 
 @dataclass(frozen=True, slots=True)

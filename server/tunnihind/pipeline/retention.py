@@ -2,10 +2,10 @@
 
 Recent runs and covariate issues are all kept. Of older ones, each day keeps the last one before gate closure, which a
 forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
-model's issue time: the model is trained on weather that is as fresh as what it forecasts from. Of the weather these are
-the runs of 00 and 12 UTC. Each day's 00 UTC run is kept in any case, and Previous Runs of an older version are too. A
-source's archive is filtered by the same rule before it is stored. Without that, back-fill would add each day what
-thinning deletes. The scores of runs are kept for ever: they take .3 MB a year.
+model's issue time: the model is trained on weather that is as fresh as what it forecasts from. Of the weather these
+are the runs of 00 and 12 UTC. Each day's 00 UTC run is kept in any case. A source's archive is filtered by the same
+rule before it is stored. Without that, back-fill would add each day what thinning deletes. The scores of runs are
+kept for ever: they take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
 weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes some 5 MB more. Each past year

@@ -19,11 +19,9 @@ from tunnihind.market import (
     utc_midnight,
 )
 from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
-from tunnihind.sources.open_meteo import FORECAST_DAYS
+from tunnihind.sources.open_meteo import FORECAST_DAYS, KNOWN_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
-
-LEAD_DAYS: Final = range(1, 8)
 
 _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
 
@@ -56,39 +54,37 @@ class Simulated:
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the weather forecast from the start of today (UTC) on, 10 days, issued `now`."""
-        start_ts = now // DAY_S * DAY_S
-        ts = _hours(start_ts, start_ts + FORECAST_DAYS * DAY_S)
-        lead_days = np.maximum(ts - now, 0.0) / DAY_S
-        weights = np.clip(lead_days - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
-        series = {}
-        for variable, point in _SERIES:
-            error = (weights * self._revisions(variable, point, ts, FORECAST_DAYS)).sum(axis=0)
-            values = _forecast(variable, self._truth(variable, point, ts), error)
-            series[covariate_name(variable, point)] = IssuedSeries(now, start_ts, values)
-        return series
+        return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the weather of the UTC days from `first` to `last` as forecast 7 to 1 days ahead, until now."""
-        start_ts = utc_midnight(first)
-        ts = _hours(start_ts, utc_midnight(last) + DAY_S)
+        """Return the weather as it was forecast at 06 UTC of the days from `first` to `last`, until now."""
+        mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
-        series: dict[str, list[IssuedSeries]] = {}
+        return self._issued([ts for ts in mornings if ts <= now])
+
+    def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
+        """Return what `current` would give at each of some instants, oldest first; nothing where there are none."""
+        if not instants:
+            return {}
+        starts = [instant // DAY_S * DAY_S for instant in instants]
+        ts = _hours(starts[0], starts[-1] + FORECAST_DAYS * DAY_S)
+        at = [slice(first := (start - starts[0]) // HOUR_S, first + FORECAST_DAYS * 24) for start in starts]
+        weights = [_weights(ts[hours] - instant) for instant, hours in zip(instants, at, strict=True)]
+        series = {}
         for variable, point in _SERIES:
-            truth = self._truth(variable, point, ts)
-            errors = self._revisions(variable, point, ts, len(LEAD_DAYS)).cumsum(axis=0)
-            for lead_s, error in zip((lead * DAY_S for lead in LEAD_DAYS), errors, strict=True):
-                issued = ts <= now + lead_s
-                if issued.any():
-                    values = _forecast(variable, truth, error)[issued]
-                    issue = IssuedSeries(start_ts - lead_s, start_ts, values, lead_s)
-                    series.setdefault(covariate_name(variable, point), []).insert(0, issue)
+            truth, revisions = self._truth(variable, point, ts), self._revisions(variable, point, ts)
+            errors = [(weight * revisions[:, hours]).sum(axis=0) for weight, hours in zip(weights, at, strict=True)]
+            series[covariate_name(variable, point)] = [
+                IssuedSeries(instant, start, _forecast(variable, truth[hours], error))
+                for instant, start, hours, error in zip(instants, starts, at, errors, strict=True)
+            ]
         return series
 
     def _truth(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
         return self._market.weather(variable, point, ts + HOUR_S / 2)
 
-    def _revisions(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats, days: int) -> Floats:
-        return self._market.revisions(covariate_name(variable, point), ts, days)
+    def _revisions(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
+        return self._market.revisions(covariate_name(variable, point), ts, FORECAST_DAYS)
 
     def _sheets(self, delivery_days: Sequence[date], step_s: int) -> list[DaySheet]:
         if not delivery_days:
@@ -102,6 +98,12 @@ class Simulated:
                 low, high = ((edge - int(starts[0])) // step_s for edge in (day_start(day), day_end(day)))
                 sheets.append(DaySheet(self.name, zone, day, step_s, tuple(quotes[low:high])))
         return sheets
+
+
+def _weights(lead_s: Floats) -> Floats:
+    """Return how much of each day's revision is in the error at a lead, shape (days, leads)."""
+    weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
+    return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -31,7 +31,6 @@ type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
-_LONGEST_LEAD_S: Final = 60 * DAY_S
 _FINEST_SCALE: Final = 1000
 _HIGHEST: Final = 1e6
 """No weather and no load of the Baltic states comes near it, in the units that are kept."""
@@ -46,7 +45,7 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Keep series; one of the same name, lead and issue is merged into. Return how many values were new.
+        """Keep series; one of the same name and issue is merged into. Return how many values were new.
 
         Raises StoreError.
         """
@@ -63,17 +62,17 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete of each series what need not be kept; return how many rows. Previous Runs stay. Raises StoreError."""
+        """Delete of each series what need not be kept; return how many rows. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
             # Each series by itself: they are not issued together.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
-            for name, issued_ts, run_ts in connection.execute(select(*columns).where(table.c.lead_s == 0, is_sound)):
+            for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
                 issues[name][issued_ts] = run_ts
             surplus = [{"of": name, "at": at} for name, by_issue in issues.items() for at in superfluous(by_issue)]
             if surplus:
-                key = table.c.name == bindparam("of"), table.c.issued_ts == bindparam("at"), table.c.lead_s == 0
+                key = table.c.name == bindparam("of"), table.c.issued_ts == bindparam("at")
                 connection.execute(delete(table).where(*key), surplus)
         return len(surplus)
 
@@ -87,31 +86,25 @@ class CovariateBook:
         return added
 
     def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
-        """Return the series of which anything was issued from `since_ts` on, oldest first. Raises StoreError.
+        """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
         Issues that are `passing` are left out.
         """
-        where: list[ColumnElement[bool]] = []
-        if since_ts is not None:
-            where = [(table.c.issued_ts >= since_ts) | (table.c.lead_s > 0)]
+        where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
             sound = None if passing is None else self._sound(connection, where, passing)
             for name, series in self.rows.read(connection, *where) if sound is None else sound:
-                if since_ts is None or _last_issue(series) >= since_ts:
-                    found[name].append(series)
+                found[name].append(series)
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
-            issues.sort(key=lambda issue: (issue.issued_ts, -issue.lead_s))
+            issues.sort(key=lambda issue: issue.issued_ts)
         return CovariateArchive({name: tuple(_but_for(passing, found.pop(name))) for name in sorted(found)})
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return what was issued of some covariates from one instant to another, both included. Raises StoreError.
-
-        Previous Runs are left out: they tell what had been forecast of the past.
-        """
+        """Return what was issued of some covariates from one instant to another, both included. Raises StoreError."""
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
-        where = table.c.name.in_(names), table.c.lead_s == 0, table.c.issued_ts.between(since, as_of)
+        where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             for name, series in self.rows.read(connection, *where):
                 found[name].append(series)
@@ -126,15 +119,15 @@ class CovariateBook:
 
         The keys are read first, without the values: these would take most of the memory.
         """
-        columns = table.c.name, table.c.lead_s, table.c.issued_ts, table.c.run_ts
+        columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
         keys = connection.execute(query).all()
         try:
             number = {name: n for n, name in enumerate({row[0] for row in keys})}
             series = np.array([number[row[0]] for row in keys], np.int64)
-            issued = np.fromiter((row[2] for row in keys), np.int64, len(keys))
-            is_passing = passing(series, issued, np.array([row[3] is not None for row in keys], np.bool_))
-            but_for = {tuple(row[:3]) for row, one in zip(keys, is_passing.tolist(), strict=True) if one}
+            issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
+            is_passing = passing(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
+            but_for = {tuple(row[:2]) for row, one in zip(keys, is_passing.tolist(), strict=True) if one}
             return [*self.rows.read_if_sound(connection, *where, but_for=but_for)]
         except DAMAGE:
             return None
@@ -173,7 +166,6 @@ class _CovariateRow(Shape):
     """A row of the table."""
 
     name: Plain
-    lead_s: Annotated[int, msgspec.Meta(ge=0, le=_LONGEST_LEAD_S)]
     issued_ts: Instant
     start_ts: Hour
     run_ts: Instant | None
@@ -195,18 +187,13 @@ def _lasting(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
     """Return those issues of a covariate that thinning would leave beside what is kept."""
-    given = {issue.issued_ts: issue.run_ts for issue in issues if issue.lead_s == 0}
-    if not given:
-        return list(issues)
+    if not issues:
+        return []
+    given = {issue.issued_ts: issue.run_ts for issue in issues}
     beside = table.c.issued_ts.between(min(given) - DAY_S, max(given) + DAY_S)
-    kept = select(table.c.issued_ts, table.c.run_ts).where(table.c.name == name, table.c.lead_s == 0, beside)
+    kept = select(table.c.issued_ts, table.c.run_ts).where(table.c.name == name, beside)
     surplus = superfluous(dict(connection.execute(kept).tuples().all()) | given)
-    return [issue for issue in issues if issue.lead_s or issue.issued_ts not in surplus]
-
-
-def _last_issue(series: IssuedSeries) -> int:
-    """Return when the last value of a series was issued: those of Previous Runs follow one another."""
-    return series.issued_ts + (max(series.values.size - 1, 0) * HOUR_S if series.lead_s else 0)
+    return [issue for issue in issues if issue.issued_ts not in surplus]
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
@@ -216,7 +203,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are no values of hours")
     return [
-        (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.lead_s, row.run_ts))
+        (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.run_ts))
         for row, some in zip(rows, values, strict=True)
     ]
 
@@ -227,7 +214,7 @@ def _without_known_runs(connection: Connection, name: str, issues: Sequence[Issu
     if not runs:
         return list(issues)
     query = select(table.c.run_ts).where(
-        table.c.name == name, table.c.lead_s == 0, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_ends(runs))
+        table.c.name == name, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_ends(runs))
     )
     kept = set(connection.execute(query).scalars())
     return [issue for issue in issues if issue.run_ts is None or issue.run_ts not in kept]
@@ -241,48 +228,34 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
     if not issues:
         return 0
     kept = _kept(connection, name, issues, rows)
-    changed: dict[tuple[int, int], IssuedSeries] = {}
+    changed: dict[int, IssuedSeries] = {}
     added, told_from = 0, []
     for issue in issues:
-        key = issue.lead_s, issue.issued_ts
-        earlier = changed.get(key) or kept.get(key)
+        earlier = changed.get(issue.issued_ts) or kept.get(issue.issued_ts)
         merged, is_new = (issue, np.isfinite(issue.values)) if earlier is None else _merge(earlier, issue)
         if is_new.any() or earlier is None:
-            changed[key] = merged
+            changed[issue.issued_ts] = merged
             added += int(is_new.sum())
         if is_new.any():
-            told_from.append(_told_from(merged, is_new))
-    _replace(connection, name, changed)
+            told_from.append(issue.issued_ts)
+    _replace(connection, name, changed.values())
     if told_from:
         forget_since(connection, min(told_from))
     return added
 
 
-def _told_from(series: IssuedSeries, is_new: NDArray[np.bool_]) -> int:
-    """Return from which instant on the new values of a series make a past forecast another one.
-
-    Those of a Previous Run count from their own hour on, not from their issue: no source tells them much sooner, so a
-    forecast made before could not have had them either.
-    """
-    if series.lead_s == 0:
-        return series.issued_ts
-    return series.start_ts + int(np.flatnonzero(is_new)[0]) * HOUR_S
-
-
-def _kept(
-    connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows
-) -> dict[tuple[int, int], IssuedSeries]:
-    """Return by lead and issue what is kept already of a covariate in a span of issues."""
+def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
+    """Return by issue what is kept already of a covariate in a span of issues."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
-    return {(series.lead_s, series.issued_ts): series for _, series in found}
+    return {series.issued_ts: series for _, series in found}
 
 
-def _replace(connection: Connection, name: str, changed: Mapping[tuple[int, int], IssuedSeries]) -> None:
+def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries]) -> None:
     rows = []
-    for (lead_s, issued_ts), series in changed.items():
+    for series in changed:
         packed, scale = pack_series(series.values)
-        issue = {"name": name, "lead_s": lead_s, "issued_ts": issued_ts, "run_ts": series.run_ts}
+        issue = {"name": name, "issued_ts": series.issued_ts, "run_ts": series.run_ts}
         rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
     upsert(connection, table, rows)
 
@@ -296,7 +269,7 @@ def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArr
     before = merged.copy()
     _lay(merged, start, issue)
     run_ts = issue.run_ts if kept.run_ts is None else kept.run_ts
-    return IssuedSeries(issue.issued_ts, start, merged, issue.lead_s, run_ts), np.isfinite(merged) & (merged != before)
+    return IssuedSeries(issue.issued_ts, start, merged, run_ts), np.isfinite(merged) & (merged != before)
 
 
 def _lay(grid: np.ndarray[tuple[int], np.dtype[np.float32]], start_ts: int, series: IssuedSeries) -> None:

@@ -44,7 +44,6 @@ covariates: Final = Table(
     "covariates",
     metadata,
     Column("name", Text, primary_key=True),
-    Column("lead_s", Integer, primary_key=True, autoincrement=False),
     Column("issued_ts", BigInteger, primary_key=True, autoincrement=False),
     Column("start_ts", BigInteger, nullable=False),
     Column("run_ts", BigInteger),

@@ -75,19 +75,13 @@ class BalticWeather:
 
 def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: int) -> Floats:
     """Return each hour's value that was issued last, NaN where none was since an instant."""
-    starts = np.arange(start_ts, start_ts + _PAST_S + _AHEAD_S, HOUR_S)
-    values = np.full(starts.shape, np.nan)
-    issued = np.full(starts.shape, issued_since)
+    values = np.full((_PAST_S + _AHEAD_S) // HOUR_S, np.nan)
     for series in archive.series.get(name, ()):
         offset = (series.start_ts - start_ts) // HOUR_S
-        low, high = max(0, -offset), min(series.values.size, starts.size - offset)
-        if low >= high:
-            continue
-        at, part = slice(offset + low, offset + high), series.values[low:high]
-        when = starts[at] - series.lead_s if series.lead_s else np.full(part.shape, series.issued_ts)
-        newer = np.isfinite(part) & (when >= issued[at])
-        values[at] = np.where(newer, part, values[at])
-        issued[at] = np.where(newer, when, issued[at])
+        low, high = max(0, -offset), min(series.values.size, values.size - offset)
+        if series.issued_ts >= issued_since and low < high:
+            part = series.values[low:high]
+            np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
     return values
 
 

@@ -40,7 +40,7 @@ def test_rows_of_one_issue_make_one_series_with_gaps_unknown(write: Write) -> No
     (first, second) = values(found, "ee_wind_mw")
     np.testing.assert_array_equal(first[2], [1.5, NAN, 3.0])
     assert (first[:2], second) == ((ISSUE, HOUR), (ISSUE + 60, HOUR, [0.0]))
-    assert all(one.lead_s == 0 and one.values.dtype == np.float32 for one in found.series["ee_wind_mw"])
+    assert all(one.run_ts is None and one.values.dtype == np.float32 for one in found.series["ee_wind_mw"])
 
 
 def test_empty_cells_are_unknown_and_counted(write: Write) -> None:

@@ -17,7 +17,7 @@ from tests.support.markets.simulated_history import (
     with_weather,
 )
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, issued_until
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
@@ -117,17 +117,11 @@ def test_what_shifts_the_market_is_a_surprise_at_first_and_made_good_within_14_d
     assert recovered.mae < 1.3 * scale * uneventful.mae
 
 
-def silent_from(issue: IssuedSeries, ts: int) -> IssuedSeries:
-    issued = issue.issued_ts + HOUR_S * np.arange(issue.values.size)
-    heard = np.where(issued < ts, issue.values, np.float32(np.nan))
-    return IssuedSeries(issue.issued_ts, issue.start_ts, heard, issue.lead_s)
-
-
 def silenced(archive: Archive, names: Collection[str]) -> Archive:
     """Return an archive whose covariates of these names say nothing more from the event on."""
     silence = day_start(EVENT) + 9 * HOUR_S
     series = {
-        name: tuple(silent_from(issue, silence) for issue in issues) if name in names else issues
+        name: issued_until(silence, issues) if name in names else issues
         for name, issues in archive.covariates.series.items()
     }
     return Archive(archive.prices, CovariateArchive(series))

@@ -31,8 +31,8 @@ AS_OF = day_start(FIRST + timedelta(days=TODAY)) + 9 * HOUR_S
 INSTANTS = issue_instants(GRID, AS_OF, TODAY)
 
 
-def issue(issued_ts: int, start_ts: int, *values: float, lead_s: int = 0) -> IssuedSeries:
-    return IssuedSeries(issued_ts, start_ts, np.array(values, np.float32), lead_s)
+def issue(issued_ts: int, start_ts: int, *values: float) -> IssuedSeries:
+    return IssuedSeries(issued_ts, start_ts, np.array(values, np.float32))
 
 
 def hour_of(row: int, hour: int) -> int:
@@ -68,35 +68,14 @@ def test_a_value_issued_after_its_hour_began_is_an_observation_and_ignored() -> 
     assert np.isfinite(seen(issue(target, target, 7.0))).any()
 
 
-def test_previous_runs_of_a_weather_service_are_known_their_lead_before_each_hour() -> None:
-    start = hour_of(0, 0)
-    day_ahead = issue(start - DAY_S, start, *range(14 * 24), lead_s=DAY_S)
-    two_ahead = issue(start - 2 * DAY_S, start, *range(1000, 1000 + 14 * 24), lead_s=2 * DAY_S)
-    found = seen(two_ahead, day_ahead)[5]
-    clock = (int(INSTANTS[5]) - start) // HOUR_S
-    hours = [5 * 24 + hour for hour in range(24)], [6 * 24 + hour for hour in range(24)]
-    assert found[1].tolist() == [float(hour) for hour in hours[0]]
-    assert found[2].tolist() == [float(h) if h <= clock + 24 else float(1000 + h) for h in hours[1]]
-
-
-def test_of_live_forecast_and_previous_runs_the_newest_counts() -> None:
-    start = hour_of(0, 0)
-    previous = issue(start - 2 * DAY_S, start, *np.full(14 * 24, 2.0), lead_s=2 * DAY_S)
-    live = issue(int(INSTANTS[5]) - HOUR_S, hour_of(6, 0), 7.0, np.nan, 7.0)
-    found = seen(previous, live)
-    assert found[5, 2, :4].tolist() == [7.0, 2.0, 7.0, 2.0]
-    assert found[4, 3, 0] == 2.0
-
-
 def newest_known(issues: tuple[IssuedSeries, ...], ts: int, instant: int) -> float:
     """Return by the definition, one by one, what had been forecast last for an hour."""
     newest, value = -1, np.nan
     for one in issues:
         hour = (ts - one.start_ts) // HOUR_S
-        if 0 <= hour < one.values.size and np.isfinite(one.values[hour]):
-            issued = ts - one.lead_s if one.lead_s else one.issued_ts
-            if newest <= issued <= min(instant, ts):
-                newest, value = issued, float(one.values[hour])
+        is_known = 0 <= hour < one.values.size and np.isfinite(one.values[hour])
+        if is_known and newest <= one.issued_ts <= min(instant, ts):
+            newest, value = one.issued_ts, float(one.values[hour])
     return value
 
 
@@ -104,12 +83,7 @@ def newest_known(issues: tuple[IssuedSeries, ...], ts: int, instant: int) -> flo
 def test_the_sweep_finds_what_looking_at_every_forecast_finds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     at = int(GRID.starts[0]) + HOUR_S * rng.integers(-48, TODAY * 24, 12)
-    live = [issue(int(ts), int(ts + HOUR_S * rng.integers(-30, 30)), *rng.normal(size=90)) for ts in sorted(at)]
-    previous = [
-        issue(int(GRID.starts[2]) - days * DAY_S, int(GRID.starts[2]), *rng.normal(size=11 * 24), lead_s=days * DAY_S)
-        for days in (3, 1)
-    ]
-    issues = tuple(previous + live)
+    issues = tuple(issue(int(ts), int(ts + HOUR_S * rng.integers(-30, 30)), *rng.normal(size=90)) for ts in sorted(at))
     for one in issues:
         one.values[rng.random(one.values.size) < 0.2] = np.nan
     row = int(rng.integers(0, TODAY + 1))
@@ -118,11 +92,6 @@ def test_the_sweep_finds_what_looking_at_every_forecast_finds(seed: int) -> None
     expected = GRID.lay_whole(known)[max(0, row - 1) : row + 10]
     found = seen(*issues, rows=range(row, row + 1))[0]
     assert np.array_equal(found[11 - len(expected) :] if row == 0 else found, expected, equal_nan=True)
-
-
-def test_an_observation_disguised_by_a_negative_lead_is_refused() -> None:
-    start = hour_of(0, 0)
-    assert np.isnan(seen(issue(start + DAY_S, start, *range(48), lead_s=-DAY_S))).all()
 
 
 def test_the_hour_that_the_spring_day_lacks_is_between_its_neighbours() -> None:
@@ -143,9 +112,8 @@ def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     issues = (issue(start - 3600, start, 1.0, 2.0), issue(start + 9 * HOUR_S, start, 1.0, 2.0))
     assert newest_issue(issues) == start - 3600
     assert newest_issue(()) is None
-    assert newest_issue((issue(start - DAY_S, start, 1.0, 2.0, np.nan, lead_s=DAY_S),)) == start + HOUR_S - DAY_S
+    assert newest_issue((*issues, issue(start - 60, start, np.nan))) == start - 3600
     assert reach_s(issues) == 2 * HOUR_S
-    assert reach_s((issue(start - 3 * DAY_S, start, 1.0, lead_s=3 * DAY_S),)) == 3 * DAY_S
 
 
 @given(cut=st.integers(2, TODAY), seed=st.integers(0, 1000))
@@ -173,17 +141,16 @@ def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int)
 def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, covariates: int, apart: bool) -> None:
     rng = np.random.default_rng(seed)
     at = sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + int(hour) * HOUR_S for hour in rng.integers(0, TODAY * 24, 15))
-    previous = (int(GRID.starts[2]) - DAY_S, int(GRID.starts[2]), 9 * 24, DAY_S)
-    headers = [(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, int(rng.integers(1, 200)), 0) for ts in at] + [previous]
+    headers = [(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, int(rng.integers(1, 200))) for ts in at]
 
     def values(hours: int) -> list[float]:
         return [float("nan") if rng.random() < 0.2 else float(rng.normal()) for _ in range(hours)]
 
     series = {
         f"{number}_mw": tuple(
-            issue(issued, start, *values(hours), lead_s=lead)
+            issue(issued, start, *values(hours))
             # One that lacks an issue was not issued together with the others.
-            for issued, start, hours, lead in (headers[1:] if apart and number == 1 else headers)
+            for issued, start, hours in (headers[1:] if apart and number == 1 else headers)
         )
         for number in range(covariates)
     }

@@ -189,13 +189,14 @@ async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(s
 
 
 def weather_hours(store: Store) -> set[int]:
-    """Return the hours of which a Previous Run is kept."""
+    """Return the hours of which a forecast of the day before is kept."""
     issues = store.covariates.archive().series.get("wind_speed_100m@ee_west", ())
-    return {issue.start_ts + n * HOUR_S for issue in issues if issue.lead_s == DAY_S for n in range(issue.values.size)}
+    archived = [issue for issue in issues if issue.issued_ts < issue.start_ts]
+    return {issue.start_ts + n * HOUR_S for issue in archived for n in range(issue.values.size)}
 
 
 @pytest.mark.parametrize("stopped_days", [1, 5, 40])
-async def test_weather_of_a_stop_is_fetched_from_previous_runs(store: Store, stopped_days: int) -> None:
+async def test_weather_of_a_stop_is_fetched_from_the_archive(store: Store, stopped_days: int) -> None:
     clock = JumpingClock(local("2025-01-29 10:00"), work_s=0.1)
     prices = ScriptedPrices(estonian_quotes(date(2025, 1, 1), date(2025, 3, 31)), clock=clock)
     weather = ScriptedWeather()

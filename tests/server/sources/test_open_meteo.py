@@ -71,7 +71,7 @@ async def test_a_run_starts_at_its_initialisation_and_is_issued_when_it_came(
 ) -> None:
     clock.instant = NOW + 7  # by the time of the answer
     for issue in (await source.current(NOW)).values():
-        assert (issue.issued_ts, issue.lead_s, issue.run_ts) == (NOW + 7, 0, MIDNIGHT)
+        assert (issue.issued_ts, issue.run_ts) == (NOW + 7, MIDNIGHT)
         assert issue.start_ts == MIDNIGHT
         assert end_ts(issue) >= MIDNIGHT + 10 * DAY_S - HOUR_S
         assert issue.values.dtype == np.float32

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.clocks import StillClock
 from tunnihind.forecast.known import Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time
+from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time, utc_midnight
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
@@ -113,7 +113,7 @@ async def test_the_forecast_of_the_weather_reaches_as_far_as_the_real_one() -> N
     assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
     assert Simulated.names == set(found)
     for issue in found.values():
-        assert (issue.issued_ts, issue.start_ts, issue.lead_s) == (now, now // DAY_S * DAY_S, 0)
+        assert (issue.issued_ts, issue.start_ts) == (now, now // DAY_S * DAY_S)
         assert issue.values.size == 240
         assert np.isfinite(issue.values).all()
 
@@ -132,32 +132,29 @@ def truth_of(name: str, issue: IssuedSeries) -> Floats:
 async def test_archived_forecasts_err_more_the_longer_their_lead() -> None:
     found = await Simulated(clock=LATER).archived(FIRST, date(2024, 12, 31))
     for name in ("wind_speed_100m@ee_parnu", "temperature_2m@ee_tallinn", "shortwave_radiation@lt_kaunas"):
-        issues = found[name]
-        assert [issue.lead_s // DAY_S for issue in issues] == [7, 6, 5, 4, 3, 2, 1]
-        errors = [float(np.abs(issue.values - truth_of(name, issue)).mean()) for issue in issues]
-        assert errors == sorted(errors, reverse=True)
-        assert errors[0] > 1.8 * errors[-1] > 0
+        errors = np.mean([np.abs(issue.values - truth_of(name, issue)) for issue in found[name]], axis=0)
+        by_lead = errors[:192].reshape(8, 24).mean(axis=1).tolist()
+        assert by_lead == sorted(by_lead)
+        assert by_lead[7] > 1.8 * by_lead[1] > 0
 
 
-async def test_the_live_forecast_agrees_with_the_archived_one_of_its_lead() -> None:
-    now = int(day_start(DAY)) // DAY_S * DAY_S
-    market = Simulated(clock=StillClock(now))
-    name = "wind_speed_100m@fi_narpes"
-    live = (await market.current(now))[name]
-    archived = {issue.lead_s // DAY_S: issue for issue in (await market.archived(DAY, DAY + timedelta(days=7)))[name]}
-    for lead in range(1, 8):
-        at = now + lead * DAY_S
-        issue = archived[lead]
-        assert live.values[24 * lead] == pytest.approx(issue.values[(at - issue.start_ts) // HOUR_S])
+async def test_the_archive_has_what_was_the_live_forecast_of_each_morning() -> None:
+    days = [DAY + timedelta(days=n) for n in range(3)]
+    archived = await Simulated(clock=LATER).archived(days[0], days[-1])
+    for n, day in enumerate(days):
+        for name, live in (await Simulated().current(utc_midnight(day) + 6 * HOUR_S)).items():
+            issue = archived[name][n]
+            assert (issue.issued_ts, issue.start_ts) == (live.issued_ts, live.start_ts)
+            np.testing.assert_allclose(issue.values, live.values, rtol=1e-6)
 
 
-async def test_no_archived_forecast_is_issued_in_the_future() -> None:
-    now = day_start(DAY) + 1800
-    found = await Simulated(clock=StillClock(now)).archived(DAY, DAY + timedelta(days=3))
-    for issues in found.values():
-        for issue in issues:
-            last_ts = issue.start_ts + (issue.values.size - 1) * HOUR_S
-            assert last_ts - issue.lead_s <= now
+@pytest.mark.parametrize(("hour", "issues"), [(6, 2), (5, 1)])
+async def test_no_archived_forecast_is_issued_in_the_future(hour: int, issues: int) -> None:
+    now = utc_midnight(DAY) + hour * HOUR_S
+    found = await Simulated(clock=StillClock(now)).archived(DAY - timedelta(days=1), DAY + timedelta(days=3))
+    assert {len(of_name) for of_name in found.values()} == {issues}
+    assert all(issue.issued_ts <= now for of_name in found.values() for issue in of_name)
+    assert await Simulated(clock=StillClock(now)).archived(DAY + timedelta(days=1), DAY + timedelta(days=3)) == {}
 
 
 def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None:

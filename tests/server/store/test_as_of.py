@@ -137,20 +137,18 @@ def test_an_archive_built_in_memory_shows_the_same(answers: list[tuple[list[Pric
         assert_same(archive.as_of(instant), book, instant)
 
 
-_LEADS = st.sampled_from([0, 0, DAY_S, 2 * DAY_S])
 _CELLS = st.lists(st.sampled_from([float("nan"), 0.0, 0.1, -40.0, 1e6]), min_size=1, max_size=5)
 
 
 @st.composite
 def issues(draw: st.DrawFn) -> IssuedSeries:
     """A series of a few issue times only, so that many fall together."""
-    lead_s, issued_ts = draw(_LEADS), MIDNIGHT + HOUR_S * draw(st.integers(0, 3))
-    start_ts = issued_ts + lead_s if lead_s else MIDNIGHT + HOUR_S * draw(st.integers(-3, 5))
-    return IssuedSeries(issued_ts, start_ts, np.array(draw(_CELLS), np.float32), lead_s)
+    issued_ts, start_ts = (MIDNIGHT + HOUR_S * draw(st.integers(*hours)) for hours in ((0, 3), (-3, 5)))
+    return IssuedSeries(issued_ts, start_ts, np.array(draw(_CELLS), np.float32))
 
 
-type _Cell = tuple[str, int, int, int]
-"""Name, lead, issue and target of a covariate's value."""
+type _Cell = tuple[str, int, int]
+"""Name, issue and target of a covariate's value."""
 
 
 def cells(archive: CovariateArchive) -> dict[_Cell, float]:
@@ -159,13 +157,8 @@ def cells(archive: CovariateArchive) -> dict[_Cell, float]:
         for one in series:
             for target, value in zip(count(one.start_ts, HOUR_S), one.values.tolist(), strict=False):
                 if not np.isnan(value):
-                    found[name, one.lead_s, one.issued_ts, target] = value
+                    found[name, one.issued_ts, target] = value
     return found
-
-
-def was_issued(cell: _Cell, instant: int) -> bool:
-    _, lead_s, issued_ts, target = cell
-    return (target - lead_s if lead_s else issued_ts) <= instant
 
 
 def laid_over(expected: dict[_Cell, float], answer: dict[str, list[IssuedSeries]]) -> int:
@@ -194,7 +187,7 @@ def test_covariates_are_a_union_in_which_the_later_value_stands(
     archive = store.covariates.archive()
     assert cells(archive) == expected
     for instant in range(MIDNIGHT - HOUR_S, MIDNIGHT + 12 * HOUR_S, HOUR_S // 2):
-        seen = {cell: value for cell, value in expected.items() if was_issued(cell, instant)}
+        seen = {cell: value for cell, value in expected.items() if cell[1] <= instant}
         assert cells(archive.as_of(instant)) == seen
         still_to_come = expected.items() - seen.items()
-        assert cells(store.covariates.archive(instant)).items() >= still_to_come
+        assert cells(store.covariates.archive(instant + 1)).items() == still_to_come

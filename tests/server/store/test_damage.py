@@ -77,7 +77,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
     with Store(url) as store:
         for day in range(DAYS):
             store.prices.add(whole_day(DAY - timedelta(day)), source="elering", seen_ts=NOW - DAY_S)
-            store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0], lead_s=DAY_S)]})
+            store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0])]})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
             store.health.failed(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))

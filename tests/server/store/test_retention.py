@@ -124,20 +124,6 @@ def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) 
     assert clocks == ["01-15 11:59:59", "01-15 23:59:59", "07-01 11:59:59", "07-01 23:59:59"]
 
 
-def test_previous_runs_of_years_ago_are_never_thinned_nor_mistaken_for_live_issues(store: Store) -> None:
-    month = utc("2025-01-01")
-    temperature = [series(month - lead * DAY_S, [1.0] * 744, lead_s=lead * DAY_S) for lead in range(1, 8)]
-    sunshine = [replace(one, issued_ts=one.issued_ts - HOUR_S, start_ts=one.start_ts - HOUR_S) for one in temperature]
-    live = [series(one.issued_ts - HOUR_S, [2.0] * 5) for one in temperature]
-    store.covariates.add({"temperature_2m@a": [*temperature, *live], "shortwave_radiation@a": sunshine})
-    assert thin(store, NOW) == 0
-    archive = store.covariates.archive().series
-    assert {name: len(issues) for name, issues in archive.items()} == {
-        "temperature_2m@a": 14,
-        "shortwave_radiation@a": 7,
-    }
-
-
 @given(live=_issues, archived=_issues, days_later=st.integers(0, 3))
 def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     memory_store: Store, live: list[int], archived: list[int], days_later: int

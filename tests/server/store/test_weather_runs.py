@@ -38,7 +38,7 @@ def runs_at(store: Store, instant: int) -> list[int | None]:
 def test_a_run_comes_back_with_its_name(store: Store) -> None:
     store.covariates.add({NAME: [run(RUN)]})
     (issue,) = issues(store)
-    assert (issue.run_ts, issue.issued_ts, issue.start_ts, issue.lead_s) == (RUN, KNOWN, RUN, 0)
+    assert (issue.run_ts, issue.issued_ts, issue.start_ts) == (RUN, KNOWN, RUN)
 
 
 @pytest.mark.parametrize("live_first", [True, False])

@@ -15,8 +15,8 @@ from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
 NOW = HOUR + 612
 
 
-def issue(issued: int, values: Sequence[float], start: int = HOUR, lead_s: int = 0) -> IssuedSeries:
-    return IssuedSeries(issued, start, np.array(values, np.float32), lead_s)
+def issue(issued: int, values: Sequence[float], start: int = HOUR) -> IssuedSeries:
+    return IssuedSeries(issued, start, np.array(values, np.float32))
 
 
 def archive(issues: Sequence[IssuedSeries], names: Sequence[str] = (*WIND, *SUN)) -> CovariateArchive:
@@ -54,30 +54,16 @@ def test_old_forecasts_are_none() -> None:
 
 values = st.lists(st.floats(0, 30), min_size=1, max_size=60)
 starts = st.integers(-40, 40).map(lambda hours: HOUR + hours * HOUR_S)
-at_once = st.builds(issue, st.integers(NOW - FRESH_S, NOW + 3 * DAY_S), values, starts)
-previous_runs = st.builds(
-    lambda values, start, lead_s: issue(start - lead_s, values, start, lead_s),
-    values,
-    starts,
-    st.sampled_from([DAY_S, 2 * DAY_S]),
-)
-issues = at_once | previous_runs
+issues = st.builds(issue, st.integers(NOW - FRESH_S, NOW + 3 * DAY_S), values, starts)
 
 
 @given(st.lists(issues, max_size=6), st.integers(0, 3 * DAY_S))
 def test_nothing_is_seen_that_was_issued_later(given_issues: list[IssuedSeries], later: int) -> None:
     now = NOW + later
-    seen = [one for one in given_issues if one.lead_s == 0 and one.issued_ts <= now]
-    rolling = [one for one in given_issues if one.lead_s]
-    known = by_hour(BalticWeather.of(archive([*seen, *rolling]), now))
+    seen = [one for one in given_issues if one.issued_ts <= now]
+    known = by_hour(BalticWeather.of(archive(seen), now))
     assert by_hour(BalticWeather.of(archive(given_issues), now)) == known
-    possible = {
-        one.start_ts + hour * HOUR_S
-        for one in given_issues
-        for hour in range(one.values.size)
-        if (one.start_ts + hour * HOUR_S - one.lead_s if one.lead_s else one.issued_ts) <= now
-    }
-    assert set(known) <= possible
+    assert set(known) <= {one.start_ts + hour * HOUR_S for one in seen for hour in range(one.values.size)}
 
 
 def test_what_a_store_holds_is_served(store: Store) -> None:

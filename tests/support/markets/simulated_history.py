@@ -63,7 +63,7 @@ def simulated_archive(
 
 
 def with_weather(archive: Archive, first: date, last: date, names: Callable[[str], bool] = lambda _: True) -> Archive:
-    """Return an archive with the Previous Runs of the simulated weather too, of the names that are wanted."""
+    """Return an archive with the past forecasts of the simulated weather too, of the names that are wanted."""
     found = asyncio.run(Simulated(SEED, clock=At(day_end(last))).archived(first, last))
     series = {name: tuple(issues) for name, issues in found.items() if names(name)}
     return replace(archive, covariates=CovariateArchive(series))

@@ -57,10 +57,10 @@ def whole_day(
     return [Price(zone, ts, step_s, price(n)) for n, ts in starts for zone in zones]
 
 
-def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = None, lead_s: int = 0) -> IssuedSeries:
-    """A covariate's series; it starts at its issue unless `start_ts` is given, and a rolling one `lead_s` later."""
-    start = issued_ts + lead_s if start_ts is None else start_ts
-    return IssuedSeries(issued_ts, start, np.array(values, np.float32), lead_s)
+def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = None) -> IssuedSeries:
+    """A covariate's series; it starts at its issue unless `start_ts` is given."""
+    start = issued_ts if start_ts is None else start_ts
+    return IssuedSeries(issued_ts, start, np.array(values, np.float32))
 
 
 def run(made_at: int, *, level: float = 50.0, hours: int = 3, inputs: dict[str, Any] | None = None) -> Run:

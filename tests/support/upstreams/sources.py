@@ -10,8 +10,8 @@ from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, floor_hour, publication_time, utc_midnight
-from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheets
+from tunnihind.market import HOUR_S, floor_hour, publication_time, utc_midnight
+from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheets, days
 
 
 class ScriptedPrices:
@@ -53,7 +53,7 @@ class ScriptedPrices:
 
 
 class ScriptedWeather:
-    """Serves one covariate whose value is the lead in days, and notes what it is asked and when."""
+    """Serves one covariate, with an archive of one issue for each day, and notes what it is asked and when."""
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class ScriptedWeather:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         self.asked.append((first, last))
         self._fail()
-        start_ts, hours = utc_midnight(first), 24 * ((last - first).days + 1)
-        return {self.covariate: [IssuedSeries(start_ts - DAY_S, start_ts, np.ones(hours, np.float32), DAY_S)]}
+        midnights = [utc_midnight(day) for day in days(first, last)]
+        return {self.covariate: [IssuedSeries(ts - 7 * HOUR_S, ts, np.ones(24, np.float32)) for ts in midnights]}
 
     def _fail(self) -> None:
         if self.is_down is not None:

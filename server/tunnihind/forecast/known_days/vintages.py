@@ -4,6 +4,7 @@ A vintage is what had been forecast by a day's issue instant. Training reads the
 forecast reads the one of its own instant, so both see forecasts of the same age and neither sees an observation.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched
@@ -13,17 +14,14 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
+from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries, issued_until
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid, bridged, merged
 from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]
-type _Since = NDArray[np.int32]
-"""Seconds since the start of a frame."""
 
-_NEVER: Final = np.int32(-(2**31))
 _TOGETHER: Final = 14
 
 WEEK_AGES: Final = range(-1, 10)
@@ -46,27 +44,14 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
     """Return when the newest forecast among the issues was made; None where none of them forecasts anything."""
-    newest: int | None = None
-    for issue in sorted(issues, key=_latest_possible, reverse=True):
-        if newest is not None and _latest_possible(issue) <= newest:
-            break
-        if (found := _newest_forecast(issue)) is not None:
-            newest = found if newest is None else max(newest, found)
-    return newest
+    newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
+    return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
 
-def _latest_possible(issue: IssuedSeries) -> int:
-    """Return when the last value of a series was issued, be it known or not."""
-    return issue.issued_ts + (max(issue.values.size - 1, 0) * HOUR_S if issue.lead_s else 0)
-
-
-def _newest_forecast(issue: IssuedSeries) -> int | None:
+def _is_forecast(issue: IssuedSeries) -> bool:
+    """Tell whether an issue knows anything of an hour that had not begun when it was made."""
     known = np.flatnonzero(np.isfinite(issue.values))
-    if not known.size:
-        return None
-    last = issue.start_ts + int(known[-1]) * HOUR_S
-    issued = last - issue.lead_s if issue.lead_s else issue.issued_ts
-    return issued if last >= issued else None
+    return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
@@ -102,9 +87,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
     """Return how far past their issue the forecasts reach at most, seconds."""
     ends = (
-        issue.lead_s or issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts
-        for issue in issues
-        if issue.values.size
+        issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
     )
     return max(ends, default=0)
 
@@ -139,85 +122,34 @@ class Frame:
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
     """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24), NaN where there was none.
 
-    The covariates were issued together: the issues of all have the same instants, hours and leads, one by one. A value
-    whose hour had begun when it was issued is an observation, not a forecast, and is passed over.
+    The covariates were issued together: the issues of all have the same instants and hours, one by one. A value whose
+    hour had begun when it was issued is an observation, not a forecast, and is passed over. Issues, oldest first,
+    overwrite one another on a board of all hours, which each row reads at its instant.
     """
-    together = [
+    reaching = (
         issues
         for issues in zip(*covariates, strict=True)
         if issues[0].start_ts + issues[0].values.size * HOUR_S > frame.start_ts
-    ]
-    at_once = sorted((issues for issues in together if issues[0].lead_s == 0), key=lambda issues: issues[0].issued_ts)
-    rolling = [issues for issues in together if issues[0].lead_s > 0]
-    values, issued = _of_issues(at_once, frame, len(covariates), dated=bool(rolling))
-    if rolling:
-        rolling_values, rolling_issued = _of_rolling(rolling, frame, len(covariates))
-        np.copyto(values, rolling_values, where=rolling_issued > issued)
+    )
+    to_come = deque(sorted(reaching, key=lambda issues: issues[0].issued_ts))
+    values = np.full((*frame.slots.shape, len(covariates)), np.nan, np.float32)
+    board = np.full((frame.hours + 1, len(covariates)), np.nan, np.float32)
+    for row, instant in enumerate(frame.instants.tolist()):
+        while to_come and to_come[0][0].issued_ts <= instant:
+            _post(to_come.popleft(), frame, board)
+        values[row] = board[frame.slots[row]]
     return bridged(merged(np.moveaxis(values, -1, 0)), frame.is_short)
 
 
-def _of_issues(
-    issues: Sequence[Sequence[IssuedSeries]], frame: Frame, covariates: int, *, dated: bool
-) -> tuple[Singles, _Since]:
-    """Return the newest values issued all at once, and if `dated` when: each (rows, ages, 25, covariates).
-
-    Instants are in seconds since the frame's start; NaN and `_NEVER` for none. Issues, oldest first, overwrite one
-    another on a board of all hours, which each row reads at its instant.
-    """
-    values = np.full((*frame.slots.shape, covariates), np.nan, np.float32)
-    issued = np.full(values.shape if dated else (1,), _NEVER, np.int32)
-    value_board = np.full((frame.hours + 1, covariates), np.nan, np.float32)
-    issue_board = np.full(value_board.shape if dated else (0,), _NEVER, np.int32)
-    done = 0
-    for row, instant in enumerate(frame.instants.tolist()):
-        while done < len(issues) and issues[done][0].issued_ts <= instant:
-            _post(issues[done], frame, value_board, issue_board)
-            done += 1
-        if done:
-            values[row] = value_board[frame.slots[row]]
-            if dated:
-                issued[row] = issue_board[frame.slots[row]]
-    return values, issued
-
-
-def _post(together: Sequence[IssuedSeries], frame: Frame, value_board: Singles, issue_board: _Since) -> None:
-    """Write what an issue of all covariates forecasts on the boards, of which the second may be empty."""
+def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
+    """Write what an issue of all covariates forecasts on the board."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
     low, high = max(0, -offset, observed), min(issue.values.size, frame.hours - offset)
-    if low >= high:
-        return
-    part, at = np.array([one.values[low:high] for one in together]).T, slice(offset + low, offset + high)
-    known = np.isfinite(part)
-    np.copyto(value_board[at], part, where=known)
-    if issue_board.size:
-        np.copyto(issue_board[at], np.int32(issue.issued_ts - frame.start_ts), where=known)
-
-
-def _of_rolling(issues: Sequence[Sequence[IssuedSeries]], frame: Frame, covariates: int) -> tuple[Singles, _Since]:
-    """Return the newest values issued a fixed lead before their hours, and when, as `_of_issues` does."""
-    leads = np.array(sorted({together[0].lead_s for together in issues}), np.int32)
-    board = np.full((leads.size + 1, frame.hours + 1, covariates), np.nan, np.float32)
-    for together in issues:
-        issue = together[0]
-        offset = (issue.start_ts - frame.start_ts) // HOUR_S
-        low, high = max(0, -offset), min(issue.values.size, frame.hours - offset)
-        if low < high:
-            line = board[np.searchsorted(leads, issue.lead_s), offset + low : offset + high]
-            part = np.array([one.values[low:high] for one in together]).T
-            np.copyto(line, part, where=np.isfinite(part))
-    lead = np.empty(board.shape, np.int32)
-    lead[:] = np.append(leads, np.int32(0))[:, None, None]
-    for nearer in range(leads.size - 1, -1, -1):  # what is not known at a lead may be at the one before
-        hole = np.isnan(board[nearer])
-        np.copyto(board[nearer], board[nearer + 1], where=hole)
-        np.copyto(lead[nearer], lead[nearer + 1], where=hole)
-    since = HOUR_S * frame.slots
-    newest = np.searchsorted(leads, since - (frame.instants - frame.start_ts)[:, None, None])
-    values = board[newest, frame.slots]
-    issued = since[..., None].astype(np.int32) - lead[newest, frame.slots]
-    return values, np.where(np.isnan(values), _NEVER, issued)
+    if low < high:
+        part = np.array([one.values[low:high] for one in together]).T
+        np.copyto(board[offset + low : offset + high], part, where=np.isfinite(part))
 
 
 @dataclass(slots=True)
@@ -262,7 +194,7 @@ class VintageCache:
             for name, rows in zip(group, rest, strict=True):
                 key = name, stale_days
                 whole = np.concatenate([self._settled[key].rows, rows]) if done else rows
-                issues = _issued_until(until, archive.series[name])
+                issues = issued_until(until, archive.series[name])
                 self._settled[key] = _Settled(int(instants[0]), ages, until, whole[:today], issues)
                 found[name] = whole
         return found
@@ -278,7 +210,7 @@ class VintageCache:
             if settled is None or not _continues(settled, issues, instants, ages):
                 settled = _Settled(int(instants[0]), ages, 0, np.empty((0, len(ages), CLOCK_HOURS), np.float32), ())
                 self._settled[name, stale_days] = settled
-            issued = tuple((one.issued_ts, one.start_ts, one.values.size, one.lead_s) for one in issues)
+            issued = tuple((one.issued_ts, one.start_ts, one.values.size) for one in issues)
             groups.setdefault((len(settled.rows), issued), []).append(name)
         # A few at a time, for memory.
         return [list(part) for group in groups.values() for part in batched(group, _TOGETHER, strict=False)]
@@ -298,18 +230,14 @@ def _continues(settled: _Settled, issues: tuple[IssuedSeries, ...], instants: In
         return False
     if days and settled.until != instants[days - 1]:
         return False
-    now = _issued_until(settled.until, issues)
+    now = issued_until(settled.until, issues)
     if len(now) != len(settled.issues):
         return False
     return all(map(is_, now, settled.issues, strict=True)) or all(map(_same, now, settled.issues, strict=True))
 
 
-def _issued_until(instant: int, issues: tuple[IssuedSeries, ...]) -> tuple[IssuedSeries, ...]:
-    return CovariateArchive({"": issues}).as_of(instant).series.get("", ())
-
-
 def _same(one: IssuedSeries, other: IssuedSeries) -> bool:
     if one is other:
         return True
-    header = (one.issued_ts, one.start_ts, one.lead_s) == (other.issued_ts, other.start_ts, other.lead_s)
+    header = (one.issued_ts, one.start_ts) == (other.issued_ts, other.start_ts)
     return header and np.array_equal(one.values, other.values, equal_nan=True)

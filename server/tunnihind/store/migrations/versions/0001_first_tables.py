@@ -36,13 +36,12 @@ def upgrade() -> None:
     op.create_table(
         "covariates",
         sa.Column("name", sa.Text, nullable=False),
-        sa.Column("lead_s", sa.Integer, nullable=False),
         sa.Column("issued_ts", sa.BigInteger, nullable=False),
         sa.Column("start_ts", sa.BigInteger, nullable=False),
         sa.Column("run_ts", sa.BigInteger),
         sa.Column("scale", sa.Integer, nullable=False),
         sa.Column("series", sa.LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("name", "lead_s", "issued_ts", name="pk_covariates"),
+        sa.PrimaryKeyConstraint("name", "issued_ts", name="pk_covariates"),
     )
     op.create_index("ix_covariates_issued_ts", "covariates", ["issued_ts"])
     op.create_table(
