@@ -23,7 +23,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
-from tunnihind.web.reference import inline, pretty, recipes, translation, unit_named_in
+from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
@@ -144,7 +144,7 @@ def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> 
             inline=inline,
             unit_named_in=unit_named_in,
             pretty=pretty,
-            recipes=recipes(settings, options.lang),
+            recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
             vat=vat_text(settings.vat_rate),
         )
         return _represent(html, coding, _FIVE_MINUTES)

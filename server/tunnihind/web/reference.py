@@ -5,11 +5,10 @@ Recipes are files that work as they are, once the address in them is the server'
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from markupsafe import Markup, escape
@@ -36,22 +35,23 @@ type Translate = Callable[[str], str]
 
 def translation(settings: Settings, language: Language) -> Translate:
     """Return what translates the document's English; a text that no translation is known of stays English."""
-    if language == "en":
-        return str
     words = description_words(settings)
     point = texts_in(language)("decimal")
     here = {**words, **{figure: words[figure].replace(".", point) for figure in ("vat", "factor")}}
     table = {
         Template(english).substitute(words): Template(translated).substitute(here)
-        for english, translated in _catalogue(language).items()
+        for english, translated in _translations("reference", language).items()
     }
     return lambda text: table.get(text, text)
 
 
 @cache
-def _catalogue(language: Language) -> Mapping[str, str]:
-    source = files("tunnihind.web").joinpath("locales", f"reference.{language}.json").read_bytes()
-    return msgspec.json.decode(source, type=dict[str, str])
+def _translations(what: str, language: Language) -> Mapping[str, Any]:
+    """Return what is written for the English of the document, or of each recipe's comments; nothing for English."""
+    if language == "en":
+        return {}
+    source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
+    return msgspec.json.decode(source, type=dict[str, Any])
 
 
 def inline(text: str) -> Markup:
@@ -86,32 +86,9 @@ RECIPES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """One recipe; its title and explanation are texts of the pages, named by `key`."""
-
-    key: str
-    file: str
-    code: str
-
-
-def recipe(file: str, address: str, language: Language = "en") -> Recipe:
+def recipe(file: str, address: str, language: Language = "en") -> str:
     """Read a recipe for the server at an address (without a slash at its end), with comments in a language."""
     code = files("tunnihind.web").joinpath("recipes", file).read_text(encoding="utf-8")
-    for english, translated in _comments(language).get(file, {}).items():
+    for english, translated in _translations("recipes", language).get(file, {}).items():
         code = code.replace(english, translated)
-    return Recipe(file.partition(".")[0], file, code.replace(ADDRESS, address))
-
-
-def recipes(settings: Settings, language: Language) -> tuple[Recipe, ...]:
-    """Return all recipes in the order in which they are shown."""
-    return tuple(recipe(file, settings.base_url, language) for file in RECIPES)
-
-
-@cache
-def _comments(language: Language) -> Mapping[str, Mapping[str, str]]:
-    """Return the translations of each recipe's comments; the files themselves are in English."""
-    if language == "en":
-        return {}
-    source = files("tunnihind.web").joinpath("locales", f"recipes.{language}.json").read_bytes()
-    return msgspec.json.decode(source, type=dict[str, dict[str, str]])
+    return code.replace(ADDRESS, address)
