@@ -68,7 +68,7 @@ def configuration(step_s: int) -> dict[str, Any]:
 
 async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str) -> dict[str, Any]:
     """Return what the recipe for Home Assistant sends to EMHASS, with the prices of the server."""
-    commands = yaml.safe_load(recipe("emhass.yaml", server.url).code)["rest_command"]
+    commands = yaml.safe_load(recipe("emhass.yaml", server.url))["rest_command"]
     prices = (
         await server.get(f"{commands['tunnihind_for_emhass']['url'].removeprefix(server.url)}&resolution={resolution}")
     ).json()

@@ -37,7 +37,7 @@ async def body(server: RunningServer) -> Document:
 
 
 def code_of(file: str, server: RunningServer) -> str:
-    return recipe(file, f"http://127.0.0.1:{server.port}").code
+    return recipe(file, f"http://127.0.0.1:{server.port}")
 
 
 def prices_of(body: Document) -> dict[int, float]:

@@ -41,7 +41,7 @@ async def emhass(socket_enabled: None) -> AsyncIterator[tuple[str, Sent]]:
 
 
 async def run_script(hass: HomeAssistant, server: RunningServer, emhass_url: str) -> None:
-    code = recipe("emhass.yaml", f"http://127.0.0.1:{server.port}").code
+    code = recipe("emhass.yaml", f"http://127.0.0.1:{server.port}")
     config = yaml.safe_load(code.replace("http://localhost:5000", emhass_url))
     assert await async_setup_component(hass, "rest_command", config)
     assert await async_setup_component(hass, "script", config)

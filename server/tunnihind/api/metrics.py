@@ -5,11 +5,12 @@ from functools import cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from tunnihind import __version__
 from tunnihind.api.health import awaits_tomorrow, is_late, judge
+from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
@@ -20,95 +21,67 @@ _DURATION_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.0
 _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0)
 
 
-class DataAges(Collector):
-    """The ages of what is being served, by the server's own clock; nothing where there is no such data."""
+class Served(Collector):
+    """What is being served, by the server's own clock: how old it is, its state, how it was made, and how it did."""
 
     def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
         self._snapshot = snapshot
         self._clock = clock
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the ages of the served data."""
+    def collect(self) -> Iterator[Metric]:
+        """Return what there is; of data that aren't there nothing."""
+        snapshot, now = self._snapshot, int(self._clock.now())
         try:
-            data = self._snapshot.data
+            data = snapshot.data
         except StoreError:
-            return
-        readiness = judge(data, int(self._clock.now()), pipeline_expected=False)
-        ages = (
-            (
-                "settled_age",
-                "Time since the newest settled hour ended, 0 while it lies ahead.",
-                readiness.settled_age_s,
-            ),
-            ("forecast_age", "Time since the served forecast was made.", readiness.forecast_age_s),
-            ("refresh_age", "Time since the data pipeline last ingested.", readiness.refresh_age_s),
-        )
-        for name, meaning, age in ages:
-            if age is not None:
-                yield GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, value=age)
-
-
-class ServedState(Collector):
-    """Which data are being served, by the database's count of its changes, and what hinders the server."""
-
-    def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
-        self._snapshot = snapshot
-        self._clock = clock
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the state of what is served; of the data only what there is."""
-        troubles = len([*self._snapshot.troubles])
+            data = None
+        if data:
+            yield from _ages(data, now)
+        troubles = len([*snapshot.troubles])
         yield GaugeMetricFamily("tunnihind_troubles", "Reasons by which /readyz says no, other than age.", troubles)
-        try:
-            data = self._snapshot.data
-        except StoreError:
-            return
-        if data.version.isdigit():
-            meaning = "Count of the changes in the database that are served. Servers of one database share it."
-            yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
-        now = int(self._clock.now())
-        late = awaits_tomorrow(data, now) and is_late(data.market, now)
-        meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
-        yield GaugeMetricFamily("tunnihind_publication_late", meaning, int(late))
-
-
-class MadeAnswers(Collector):
-    """How often an answer was made, and how often one was given that was made before in the same second."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """Return both counts."""
+        if data:
+            yield from _state(data, now)
         meaning = "Answers of prices and forecasts: `made` anew, or one of the same second again from `memory`."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
-        answers.add_metric(("made",), self._snapshot.made)
-        answers.add_metric(("memory",), self._snapshot.from_memory)
+        answers.add_metric(("made",), snapshot.made)
+        answers.add_metric(("memory",), snapshot.from_memory)
         yield answers
+        if data:
+            yield from _forecast(data)
 
 
-class ServedForecast(Collector):
-    """What the served forecast rests on, and how those of the last 30 days did; nothing where there is none."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Describe the served forecast."""
-        try:
-            data = self._snapshot.data
-        except StoreError:
-            return
-        if (run := data.hours.run) is not None:
-            tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
-            tier.add_metric((run.tier,), 1.0)
-            yield tier
-        for window in data.accuracy:
-            if window.days == _SCORED_DAYS:
-                yield from _scores(window)
+def _ages(data: ServedData, now: int) -> Iterator[Metric]:
+    readiness = judge(data, now, pipeline_expected=False)
+    for name, meaning, age in (
+        ("settled_age", "Time since the newest settled hour ended, 0 while it lies ahead.", readiness.settled_age_s),
+        ("forecast_age", "Time since the served forecast was made.", readiness.forecast_age_s),
+        ("refresh_age", "Time since the data pipeline last ingested.", readiness.refresh_age_s),
+    ):
+        if age is not None:
+            yield GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, value=age)
 
 
-def _scores(window: WindowScores) -> Iterator[GaugeMetricFamily]:
+def _state(data: ServedData, now: int) -> Iterator[Metric]:
+    if data.version.isdigit():
+        meaning = "Count of the changes in the database that are served. Servers of one database share it."
+        yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
+    late = awaits_tomorrow(data, now) and is_late(data.market, now)
+    meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
+    yield GaugeMetricFamily("tunnihind_publication_late", meaning, int(late))
+
+
+def _forecast(data: ServedData) -> Iterator[Metric]:
+    """Describe what the served forecast rests on, and how those of the last 30 days did."""
+    if (run := data.hours.run) is not None:
+        tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
+        tier.add_metric((run.tier,), 1.0)
+        yield tier
+    for window in data.accuracy:
+        if window.days == _SCORED_DAYS:
+            yield from _scores(window)
+
+
+def _scores(window: WindowScores) -> Iterator[Metric]:
     for name, figure, meaning in (
         ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
         ("skill", "skill", "Share of the weekly naive forecast's error that is removed, by days ahead."),
@@ -189,9 +162,7 @@ class Metrics:
 
     def watch(self, snapshot: Snapshot, clock: Clock) -> None:
         """Show what this snapshot serves, and how old it is."""
-        self.show(
-            DataAges(snapshot, clock), ServedState(snapshot, clock), MadeAnswers(snapshot), ServedForecast(snapshot)
-        )
+        self.show(Served(snapshot, clock))
 
     def show(self, *collectors: Collector) -> None:
         """Show what these collect, too."""

@@ -24,7 +24,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import AccuracyPage, DashboardPage, dashboard_handler, page_handler, reference_page
+from tunnihind.web.pages import DashboardPage, accuracy_page, dashboard_handler, page_handler, reference_page
 from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
@@ -87,7 +87,7 @@ def create_app(
             DashboardPage(settings, snapshot, clock, surroundings, pipeline_expected=pipeline_expected, mode=mode),
             problems,
         ),
-        "/accuracy": page_handler(AccuracyPage(settings, snapshot, mode)),
+        "/accuracy": page_handler(accuracy_page(settings, snapshot, mode)),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }
     if settings.metrics:

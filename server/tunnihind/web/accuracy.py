@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import ceil, floor, isnan, log10
-from typing import Final
+from math import ceil, isnan
+from typing import Final, NamedTuple
 
 from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.models.accuracy import AccuracyWindow
@@ -15,9 +15,9 @@ from tunnihind.forecast.scoring.decisions import (
     PlanScores,
     boiler_eur_a_year,
 )
-from tunnihind.forecast.scoring.live_scores import MonthScores, WindowScores
+from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.web.drawing import Tick
+from tunnihind.web.drawing import NamedSpan, Tick, round_step
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import Texts
 
@@ -34,16 +34,12 @@ _MOST_LABELS: Final = 4
 _TICKS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Trio:
+class Trio(NamedTuple):
     """A figure of the forecast and of both naive ones; NaN where it is unknown."""
 
     forecast: float
     seven_day_mean: float
     baseline: float
-
-    def __iter__(self) -> Iterator[float]:
-        return iter((self.forecast, self.seven_day_mean, self.baseline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +74,6 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredMonth:
-    """A month's figures and its first day."""
-
-    first: date
-    figures: Figures
-
-
-@dataclass(frozen=True, slots=True)
 class Bar:
     """A bar in thousandths of the plot's width and height, y downwards; `series` is its place among a month's."""
 
@@ -97,35 +85,25 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A label under the plot, in percent of its width."""
-
-    at: float
-    width: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class BarChart:
     """Bars by month; `target` is the height of a line, in thousandths."""
 
     name: str
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
-    labels: tuple[Label, ...]
+    labels: tuple[NamedSpan, ...]
     target: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """Everything on the page that the server works out; `months` are the newest first.
+    """Everything on the page that the server works out; `months` are by their first days, the newest first.
 
     `is_backtest` tells that no forecast of the server has been scored yet, and that these are the model's of past days.
     """
 
-    ahead: int
     is_backtest: bool
-    months: tuple[ScoredMonth, ...]
+    months: Mapping[date, Figures]
     window: Figures | None
     week: Trio | None
     charts: tuple[BarChart, ...]
@@ -145,22 +123,21 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
     is_backtest = not data.months.issued
     ahead = 1 if is_backtest else int(options.ahead)
     scored = data.months.backtest if is_backtest else data.months.issued
-    months = [_month(month, ahead) for month in scored if month.scores.by_days_ahead[ahead].n]
+    months = {
+        date.fromisoformat(f"{month.month}-01"): Figures.of(month.scores, ahead)
+        for month in scored
+        if month.scores.by_days_ahead[ahead].n
+    }
     window = None if is_backtest else _window(data.accuracy, ahead)
     week = None if window is None else _shares(window.decisions.week)
     return AccuracySummary(
-        ahead=ahead,
         is_backtest=is_backtest and bool(months),
-        months=tuple(reversed(months)),
+        months=dict(reversed(months.items())),
         window=None if window is None else Figures.of(window, ahead),
         week=None if week is None or isnan(week.forecast) else week,
         charts=tuple(_charts(months, texts)) if months else (),
         years=() if is_backtest else tuple(sorted({int(month.month[:4]) for month in scored}, reverse=True)),
     )
-
-
-def _month(month: MonthScores, ahead: int) -> ScoredMonth:
-    return ScoredMonth(date.fromisoformat(f"{month.month}-01"), Figures.of(month.scores, ahead))
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
@@ -173,16 +150,16 @@ def _shares(plans: PlanScores) -> Trio:
     return Trio(plans.share, plans.seven_day_mean_share, plans.baseline_share)
 
 
-def _charts(months: Sequence[ScoredMonth], texts: Texts) -> Iterator[BarChart]:
+def _charts(months: Mapping[date, Figures], texts: Texts) -> Iterator[BarChart]:
     def euros(error: float) -> str:
         return texts.number(error, 0)
 
-    labels = tuple(_labels([month.first for month in months], texts))
-    shares = [tuple(month.figures.share) for month in months]
+    labels = tuple(_labels([*months], texts))
+    shares = [figures.share for figures in months.values()]
     if not all(isnan(share) for of_month in shares for share in of_month):
         yield _chart("saving", shares, 1.0, texts.percent, labels)
-    yield _chart("error", errors := [tuple(month.figures.error) for month in months], _top(errors), euros, labels)
-    covered = [(month.figures.coverage,) for month in months]
+    yield _chart("error", errors := [figures.error for figures in months.values()], _top(errors), euros, labels)
+    covered = [(figures.coverage,) for figures in months.values()]
     yield _chart("range", covered, 1.0, texts.percent, labels, target=TARGET_COVERAGE)
 
 
@@ -191,7 +168,7 @@ def _chart(
     months: Sequence[tuple[float, ...]],
     top: float,
     write: Callable[[float], str],
-    labels: tuple[Label, ...],
+    labels: tuple[NamedSpan, ...],
     *,
     target: float | None = None,
 ) -> BarChart:
@@ -222,18 +199,16 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
-    magnitude = 10.0 ** floor(log10(highest / _TICKS))
-    step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= highest)
-    return step * _TICKS
+    return round_step(highest, _TICKS) * _TICKS
 
 
-def _labels(months: Sequence[date], texts: Texts) -> Iterator[Label]:
+def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
     """Yield the names of the months, or of every second or third of them, so that they have room."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):
         at = slot * (number + (1 - _BARS_SHARE) / 2)
-        yield Label(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))
+        yield NamedSpan(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,30 +146,24 @@ class Display:
     @property
     def basis(self) -> str:
         """What the prices include: VAT, and all fees where the reader has named a household's package."""
-        return self.texts(f"basis.{self._included}", **self._including)
+        return self._including("basis.{}")
 
     @property
     def unit_named(self) -> str:
         """The unit with what its prices include, for whoever hears it once."""
-        return self.texts(f"unit.named.{self._included}", **self._including)
+        return self._including("unit.named.{}")
 
     @property
     def unit_named_briefly(self) -> str:
         """The unit with what its prices include, where there is little room."""
-        return self.texts(f"unit.brief.{self._included}", **self._including)
+        return self._including("unit.brief.{}")
 
-    @property
-    def _included(self) -> str:
-        """Which text on what the prices include: of the market's price or a household's, with or without VAT."""
-        vat = "withoutVat" if self.vat.choice == "none" else "withVat"
-        return f"fees.{vat}" if self.options.tariff else vat
-
-    @property
-    def _including(self) -> dict[str, str]:
-        """What fills the gaps of those texts."""
+    def _including(self, key: str) -> str:
+        """Write the text of a kind that fits: for the market's price or a household's, with or without VAT."""
         tariff = self.options.tariff
         package = self.texts(f"package.{tariff.package}") if tariff else ""
-        return {"unit": self.unit, "vat": vat_text(self.vat.today), "package": package}
+        included = ("fees." if tariff else "") + ("withoutVat" if self.vat.choice == "none" else "withVat")
+        return self.texts(key.format(included), unit=self.unit, vat=vat_text(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:
         """Return a market price as it is shown: in the reader's unit, with fees and VAT, rounded as the API does."""

@@ -38,8 +38,8 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class DaySpan:
-    """Where a day stands, in percent of the plot's width, and its name."""
+class NamedSpan:
+    """Where a day or a month stands, in percent of the plot's width, and its name."""
 
     at: float
     width: float
@@ -56,14 +56,6 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
-    """From where to where the network's night rate holds."""
-
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """Paths and labels, from the start of the reader's day to the end of the public forecast."""
 
@@ -72,13 +64,13 @@ class Drawing:
     settled: tuple[Steps, ...]
     median: str
     band: str
-    nights: tuple[Night, ...]
+    nights: tuple[tuple[float, float], ...]
     now: float
     limit: float | None
     zero: int
     prices: tuple[Tick, ...]
     hours: tuple[Tick, ...]
-    days: tuple[DaySpan, ...]
+    days: tuple[NamedSpan, ...]
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
@@ -143,10 +135,14 @@ def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, floa
     least, most = min(amounts), max(amounts)
     reach = most - least or 1.0
     margin = reach * _MARGIN
-    magnitude = 10.0 ** floor(log10(reach / _TICKS))
-    step = next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * _TICKS >= reach)
     bottom = least - margin if least < 0 else 0.0
-    return step, bottom, (most or (0.0 if least < 0 else 1.0)) + margin
+    return round_step(reach, _TICKS), bottom, (most or (0.0 if least < 0 else 1.0)) + margin
+
+
+def round_step(reach: float, steps: int) -> float:
+    """Return the least step of 1, 2 or 5 times a power of ten by which so many steps go as far as `reach`."""
+    magnitude = 10.0 ** floor(log10(reach / steps))
+    return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
 
 
 def _steps(
@@ -167,13 +163,14 @@ def _steps(
         yield Steps(level, area, lines[level])
 
 
-def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[Night]:
+def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
+    """Yield where each time begins in which the network's night rate holds, and how wide it is."""
     rates = [(period.ts, is_night(datetime.fromtimestamp(period.ts, ESTONIA.clock))) for period in shown]
     for night, periods in groupby(rates, key=itemgetter(1)):
         instants = [ts for ts, _ in periods]
         if night:
             start, end = frame.x(instants[0]), frame.x(instants[-1] + display.step_s)
-            yield Night(start, round(end - start, 1))
+            yield start, round(end - start, 1)
 
 
 def _middle(period: PricedPeriod, frame: _Frame, display: Display) -> float:
@@ -214,8 +211,8 @@ def _hour_ticks(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) 
             yield Tick(frame.x(period.ts) / 10, time)
 
 
-def _day_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[DaySpan]:
+def _day_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[NamedSpan]:
     for day, periods in groupby(shown, key=lambda period: display.day(period.ts)):
         instants = [period.ts for period in periods]
         start, end = frame.x(instants[0]) / 10, frame.x(instants[-1] + display.step_s) / 10
-        yield DaySpan(round(start, 2), round(end - start, 2), display.texts.short_date(day))
+        yield NamedSpan(round(start, 2), round(end - start, 2), display.texts.short_date(day))

@@ -50,13 +50,8 @@ class Notice:
 
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Say that what is shown is not today's market; the small view has room for one word of it only."""
-    if display.options.embed == "1":
-        return
-    if mode == "demo":
-        yield _notice("demo", display)
-    elif mode == "rehearsal":
-        day = display.texts.full_date(display.day(now))
-        yield _notice("rehearsal", display, day=day)
+    if mode != "live" and display.options.embed == "0":
+        yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
 def of_data(

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from aiohttp import hdrs, web
@@ -23,7 +23,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
 from tunnihind.web.options import PageOptions
-from tunnihind.web.reference import Reference, recipes
+from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
@@ -139,8 +139,12 @@ def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> 
             settings,
             options,
             mode,
-            api=Reference.of(document, settings, options.lang),
-            recipes=recipes(settings, options.lang),
+            api=document,
+            say=translation(settings, options.lang),
+            inline=inline,
+            unit_named_in=unit_named_in,
+            pretty=pretty,
+            recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
             vat=vat_text(settings.vat_rate),
         )
         return _represent(html, coding, _FIVE_MINUTES)
@@ -226,28 +230,23 @@ class DashboardPage:
         return self._pages[options]
 
 
-class AccuracyPage:
-    """How good the forecasts were by month, made when the data change for each set of options that is asked for."""
+def accuracy_page(settings: Settings, snapshot: Snapshot, mode: Mode) -> Page:
+    """Return how good the forecasts were by month, made once for each set of options until the data change.
 
-    def __init__(self, settings: Settings, snapshot: Snapshot, mode: Mode) -> None:
-        self._settings = settings
-        self._snapshot = snapshot
-        self._mode = mode
-        self._shown = "", ""
-        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
+    The page raises StoreError before there is data.
+    """
 
-    def __call__(self, options: PageOptions, coding: Coding) -> Representation:
-        """Return the page in a coding. Raises StoreError before there is data."""
-        options = PageOptions(lang=options.lang, theme=options.theme, ahead=options.ahead)
-        data = self._snapshot.data
-        if (shown := (data.version, data.change_id)) != self._shown:
-            self._shown = shown
-            self._ready.clear()
-        if (options, coding) not in self._ready:
-            summary = summarise_accuracy(data, options, texts_in(options.lang))
-            html = _render("accuracy.html", self._settings, options, self._mode, summary=summary)
-            self._ready[options, coding] = _represent(html, coding, _FIVE_MINUTES)
-        return self._ready[options, coding]
+    @lru_cache(maxsize=KEPT_PAGES)
+    def made(options: PageOptions, coding: Coding, _version: str, _change_id: str) -> Representation:
+        summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang))
+        return _represent(_render("accuracy.html", settings, options, mode, summary=summary), coding, _FIVE_MINUTES)
+
+    def page(options: PageOptions, coding: Coding) -> Representation:
+        data = snapshot.data
+        shown = PageOptions(lang=options.lang, theme=options.theme, ahead=options.ahead)
+        return made(shown, coding, data.version, data.change_id)
+
+    return page
 
 
 def _represent(html: bytes, coding: Coding, caching: str) -> Representation:

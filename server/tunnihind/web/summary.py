@@ -82,11 +82,6 @@ class Summary:
     sources: tuple[SourceLine, ...]
     emptiness: Emptiness | None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no price and no forecast to show."""
-        return self.emptiness is not None
-
 
 def summarise(
     data: ServedData,

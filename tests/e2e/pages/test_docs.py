@@ -48,7 +48,7 @@ async def test_recipes_name_the_address_at_which_the_reader_is(watched_page: Wat
     page = await watched_page.show("/docs")
     for file in RECIPES:
         code = await page.locator(f'[data-recipe="{file}"]').text_content()
-        assert code == recipe(file, watched_page.address).code
+        assert code == recipe(file, watched_page.address)
     assert "tunnihind.local" not in await page.content()
 
 

@@ -166,6 +166,7 @@ def stuck(store: Store, as_of: int) -> None:
 PARENT = """
 import asyncio, signal, sys
 from tests.server.pipeline.test_modelling import stuck
+from tunnihind.market import ESTONIA
 from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:

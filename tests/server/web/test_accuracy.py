@@ -14,7 +14,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScores, WindowScores, windows
 from tunnihind.market import ESTONIA
-from tunnihind.web.accuracy import AccuracySummary, days_scored, summarise_accuracy
+from tunnihind.web.accuracy import AccuracySummary, Figures, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.texts import texts_in
 
@@ -32,9 +32,9 @@ def with_months(count: int) -> ServedData:
 
 def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() -> None:
     summary = summary_of(sample_views.ordinary(), ahead="7")
-    assert [month.first for month in summary.months] == [date(2025, month, 1) for month in range(12, 0, -1)]
+    assert [*summary.months] == [date(2025, month, 1) for month in range(12, 0, -1)]
     scores = sample_views.window(30, 12)
-    newest = summary.months[0].figures
+    newest = next(iter(summary.months.values()))
     assert newest.error.forecast == scores.by_days_ahead[7].mae
     assert newest.error.baseline == scores.by_days_ahead[7].baseline_mae
     assert newest.error.seven_day_mean == scores.seven_day_mean_mae[7]
@@ -106,22 +106,23 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
     worse = replace(window, decisions=replace(window.decisions, by_days_ahead=plans))
     summary = summary_of(ServedData("1", ESTONIA, months=Months(issued=(MonthScores("2025-01", worse),))))
     assert summary.charts[0].bars[0].height == 0
-    assert summary.months[0].figures.share.forecast < 0
+    assert next(iter(summary.months.values())).share.forecast < 0
 
 
 def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
     summary = summary_of(sample_views.before_the_first_scores(), ahead="5")
-    assert (summary.is_backtest, summary.ahead, summary.window, summary.years) == (True, 1, None, ())
-    assert len(summary.months) == 4
+    assert (summary.is_backtest, summary.window, summary.years) == (True, None, ())
+    scored = sample_views.before_the_first_scores().months.backtest
+    assert [*summary.months.values()] == [Figures.of(month.scores, 1) for month in reversed(scored)]
 
 
 def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
     nothing = WindowScores.of(3, [])
     scored = Months(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
     summary = summary_of(ServedData("1", ESTONIA, months=scored))
-    assert [month.first.month for month in summary.months] == [2]
+    assert [first.month for first in summary.months] == [2]
     only = summary_of(ServedData("1", ESTONIA, months=Months(issued=(MonthScores("2025-01", nothing),))))
-    assert (only.months, only.charts, only.is_backtest) == ((), (), False)
+    assert (only.months, only.charts, only.is_backtest) == ({}, (), False)
 
 
 def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
@@ -134,7 +135,7 @@ def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
 
 def test_an_empty_server_has_nothing_to_show() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
-    assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ((), (), None, False)
+    assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ({}, (), None, False)
     assert windows([], None) == ()
     assert Months() == NO_MONTHS
 

@@ -91,8 +91,8 @@ def test_the_drawing_shades_the_hours_of_the_night_rate() -> None:
     drawing = summary_of(sample_views.ordinary()).drawing
     assert drawing is not None
     hour = 1000 / 87
-    assert [night.x / hour for night in drawing.nights] == pytest.approx([0, 22, 46, 70], abs=0.02)
-    assert [night.width / hour for night in drawing.nights] == pytest.approx([7, 9, 9, 9], abs=0.02)
+    assert [x / hour for x, _ in drawing.nights] == pytest.approx([0, 22, 46, 70], abs=0.02)
+    assert [width / hour for _, width in drawing.nights] == pytest.approx([7, 9, 9, 9], abs=0.02)
 
 
 def test_times_stand_below_their_hours_by_the_readers_clock() -> None:

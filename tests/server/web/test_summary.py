@@ -27,7 +27,7 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
-    assert summary.is_empty
+    assert summary.emptiness
     assert summary.notices == ()
     assert (summary.current, summary.following, summary.grid, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()

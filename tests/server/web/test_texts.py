@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import tunnihind.web
+from tests.support.api.api_server import RunningServer, html_of
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.settings import Settings
-from tunnihind.web.reference import RECIPES, Reference, inline, recipe, translation
+from tunnihind.web.reference import RECIPES, inline, recipe, translation
 from tunnihind.web.texts import texts_in
 
 WEB = Path(tunnihind.web.__file__).parent
@@ -76,31 +77,32 @@ def test_the_catalogue_translates_nothing_that_is_gone() -> None:
     assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
 
 
-def test_the_reference_shows_units_null_and_what_is_optional() -> None:
-    settings = Settings()
-    reference = Reference.of(openapi_document(settings), settings, "en")
-    fields = {(schema.name, field.name): field for schema in reference.schemas for field in schema.fields}
-    assert fields["ForecastHour", "p10"].unit == "EUR/MWh"
-    assert fields["ForecastHour", "p10Kwh"].unit == "EUR/kWh"
-    assert fields["ForecastResponse", "madeAt"].is_nullable
-    assert not fields["ForecastResponse", "now"].is_nullable
-    assert fields["ForecastResponse", "dayAhead"].refers_to == "DayAheadHour"
-    assert fields["ForecastResponse", "dayAhead"].type == "array"
-    optional = {
-        name for (schema, name), field in fields.items() if schema == "SeriesResponse" and not field.is_required
-    }
-    assert {"lastRefresh", "madeAt", "backtest"} <= optional
+@pytest.mark.parametrize(
+    ("schema", "field", "shown"),
+    [("ForecastHour", "p10", "number · EUR/MWh"),
+     ("ForecastHour", "p10Kwh", "number · EUR/kWh"),
+     ("ForecastResponse", "madeAt", "integer <em>or null</em> · Unix s"),
+     ("ForecastResponse", "now", "integer · Unix s"),
+     ("ForecastResponse", "dayAhead", 'array of <a href="#DayAheadHour">DayAheadHour</a>'),
+     ("Problem", "type", "string, uri"),
+     ("SeriesResponse", "lastRefresh", "integer <em>or null</em> · Unix s · optional"),
+     ("SeriesResponse", "backtest", '<a href="#Backtest">Backtest</a> <em>or null</em> · optional')],
+)  # fmt: skip
+async def test_the_reference_shows_units_null_and_what_is_optional(
+    server: RunningServer, schema: str, field: str, shown: str
+) -> None:
+    [section] = re.findall(rf'<section id="{schema}".*?</section>', await html_of(server, "/docs"), re.DOTALL)
+    assert f"<dt><code>{field}</code> <small>{shown}</small></dt>" in section
 
 
-def test_the_reference_shows_every_path_and_every_answer() -> None:
-    settings = Settings()
-    document = openapi_document(settings)
-    reference = Reference.of(document, settings, "en")
-    assert [operation.path for operation in reference.operations] == list(document["paths"])
-    for operation in reference.operations:
-        shown = {answer.status for answer in operation.answers} | set(operation.problems)
-        assert shown == set(document["paths"][operation.path]["get"]["responses"])
-    assert {"400", "404", "429", "503"} <= {problem.status for problem in reference.problems}
+async def test_the_reference_shows_every_path_and_every_answer(server: RunningServer) -> None:
+    html = await html_of(server, "/docs")
+    for path, item in openapi_document(Settings())["paths"].items():
+        name, answers = item["get"]["operationId"], item["get"]["responses"]
+        [section] = re.findall(rf'<section id="{name}".*?</section>', html, re.DOTALL)
+        assert f'<a href="#{name}"><code>{path}</code></a>' in html
+        assert set(re.findall(r"<code>(\d{3})</code>", section)) == set(answers)
+    assert {"400", "404", "429", "503"} <= set(re.findall(r'<div id="problem-(\d+)"', html))
 
 
 def test_markup_of_descriptions_is_kept_apart_from_their_text() -> None:
@@ -121,8 +123,8 @@ COMMENTS = re.compile(r'"""[^"]*"""|\{#-.*?-#\}|(?<!:)//.*|(?m:(?:^|\s)#\s.*$)')
 
 @pytest.mark.parametrize("file", RECIPES)
 def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(file: str) -> None:
-    english = recipe(file, "https://hind.example", "en").code
-    estonian = recipe(file, "https://hind.example", "et").code
+    english = recipe(file, "https://hind.example", "en")
+    estonian = recipe(file, "https://hind.example", "et")
     assert COMMENTS.sub("", english) == COMMENTS.sub("", estonian)
     assert COMMENTS.search(english)
     translated = json.loads((WEB / "locales" / "recipes.et.json").read_text())[file]
@@ -134,6 +136,6 @@ def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(
 
 def test_recipes_name_the_servers_address() -> None:
     for file in RECIPES:
-        code = recipe(file, "https://hind.example").code
+        code = recipe(file, "https://hind.example")
         assert "tunnihind.local" not in code
         assert ("https://hind.example/api/" in code) is (file != "apexcharts.yaml")

@@ -129,13 +129,11 @@ QuarterAheadIso = Annotated[
 ]
 
 
-class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
     """One settled quarter of an hour."""
 
     ts: QuarterStart
     starts_at: QuarterStartIso
-    eur_mwh: SettledPrice
-    eur_kwh: SettledConsumerPrice
     hourly: Annotated[
         bool,
         Meta(
@@ -146,17 +144,11 @@ class DayAheadQuarter(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
-class ForecastQuarter(Struct, frozen=True, rename="camel", kw_only=True):
+class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
     """One forecast quarter of an hour."""
 
     ts: QuarterAhead
     starts_at: QuarterAheadIso
-    p10: P10
-    p50: P50
-    p90: P90
-    p10_kwh: P10Consumer
-    p50_kwh: P50Consumer
-    p90_kwh: P90Consumer
 
 
 class QuartersResponse(Struct, frozen=True, rename="camel", kw_only=True):

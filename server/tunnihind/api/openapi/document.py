@@ -67,8 +67,9 @@ _TAGS: Final = [
 def openapi_document(settings: Settings) -> Document:
     """Return the OpenAPI 3.1 document, with this server's address, attribution and VAT rate in it."""
     words = description_words(settings)
-    schemas, paths = schema_components(settings.vat_rate, words), _paths()
-    add_examples((item["get"] for item in paths.values()), schemas)
+    schemas = schema_components(settings.vat_rate, words)
+    operations = {**price_operations(), **feed_operations(), **service_operations()}
+    add_examples(operations.values(), schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -81,21 +82,10 @@ def openapi_document(settings: Settings) -> Document:
         "servers": [{"url": settings.base_url}],
         "security": [],
         "tags": _TAGS,
-        "paths": paths,
+        "paths": {path: {"get": operation} for path, operation in operations.items()},
         "components": {
             "schemas": schemas,
             "responses": response_components(settings),
             "headers": header_components(),
         },
-    }
-
-
-def _paths() -> Document:
-    return {
-        path: {"get": operation}
-        for path, operation in (
-            *price_operations(),
-            *feed_operations(),
-            *service_operations(),
-        )
     }

@@ -12,7 +12,7 @@ from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FORMATS
 
 
-def operation(
+def _operation(
     name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
 ) -> Document:
     """Return one operation; `name` is what generated clients call it."""
@@ -26,75 +26,69 @@ def operation(
     return written | ({"parameters": list(parameters)} if parameters else {})
 
 
-DAYS: Final = {
-    "name": "days",
-    "in": "query",
-    "required": False,
-    "description": f"History window in days: one or two digits, clamped into {MIN_DAYS} to {MAX_DAYS}.",
-    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": str(MAX_DAYS)},
-    "example": "7",
-}
+def _parameter(
+    name: str,
+    description: str,
+    *,
+    place: str = "query",
+    is_required: bool = False,
+    example: str | None = None,
+    **schema: object,
+) -> Document:
+    named = {"name": name, "in": place, "required": is_required, "description": description}
+    return named | {"schema": {"type": "string", **schema}} | ({} if example is None else {"example": example})
 
-DAYS_BEFORE: Final = DAYS | {
-    "description": f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_DAYS}.",
-    "schema": {"type": "string", "pattern": "^[0-9]{1,2}$", "default": "0"},
-    "example": "1",
-}
 
-MONTH: Final = {
-    "name": "month",
-    "in": "query",
-    "required": True,
-    "description": f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one; "
-    "another is a 404.",
-    "schema": {"type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$"},
-    "example": "2025-12",
-}
-
-RESOLUTION: Final = {
-    "name": "resolution",
-    "in": "query",
-    "required": False,
-    "description": "How long each period is: a quarter of an hour or an hour.",
-    "schema": {"type": "string", "enum": [*RESOLUTIONS], "default": next(iter(RESOLUTIONS))},
-}
-
-PRICE: Final = {
-    "name": "price",
-    "in": "query",
-    "required": False,
-    "description": "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the "
-    "operator of this server chose; `Tunnihind-VAT-Rate` names it.",
-    "schema": {"type": "string", "enum": [*PRICES], "default": PRICES[0]},
-}
-
-FORMAT: Final = {
-    "name": "format",
-    "in": "query",
-    "required": False,
-    "description": "`json` sums the last weeks up, `csv` is the table.",
-    "schema": {"type": "string", "enum": [*FORMATS], "default": FORMATS[0]},
-}
-
-YEAR: Final = {
-    "name": "year",
-    "in": "query",
-    "required": False,
-    "description": f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one; another is a "
-    f"404. Without it the last {DEFAULT_DAYS} days.",
-    "schema": {"type": "string", "pattern": "^[0-9]{4}$"},
-    "example": "2025",
-}
-
-KNOWN_TAG: Final = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "The `ETag` of the answer that the client has: with nothing new it gets 304 and no body.",
-    "schema": {"type": "string"},
-    "example": 'W/"0d1c2b3a49586776a5b4c3d2"',
-}
-
+_DAYS: Final = _parameter(
+    "days",
+    f"History window in days: one or two digits, clamped into {MIN_DAYS} to {MAX_DAYS}.",
+    pattern="^[0-9]{1,2}$",
+    default=str(MAX_DAYS),
+    example="7",
+)
+_DAYS_BEFORE: Final = _parameter(
+    "days",
+    f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_DAYS}.",
+    pattern="^[0-9]{1,2}$",
+    default="0",
+    example="1",
+)
+_MONTH: Final = _parameter(
+    "month",
+    f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one; another is a 404.",
+    is_required=True,
+    pattern="^[0-9]{4}-(0[1-9]|1[0-2])$",
+    example="2025-12",
+)
+_RESOLUTION: Final = _parameter(
+    "resolution",
+    "How long each period is: a quarter of an hour or an hour.",
+    enum=[*RESOLUTIONS],
+    default=next(iter(RESOLUTIONS)),
+)
+_PRICE: Final = _parameter(
+    "price",
+    "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the operator of this server "
+    "chose; `Tunnihind-VAT-Rate` names it.",
+    enum=[*PRICES],
+    default=PRICES[0],
+)
+_FORMAT: Final = _parameter(
+    "format", "`json` sums the last weeks up, `csv` is the table.", enum=[*FORMATS], default=FORMATS[0]
+)
+_YEAR: Final = _parameter(
+    "year",
+    f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one; another is a 404. Without it "
+    f"the last {DEFAULT_DAYS} days.",
+    pattern="^[0-9]{4}$",
+    example="2025",
+)
+_KNOWN_TAG: Final = _parameter(
+    "If-None-Match",
+    "The `ETag` of the answer that the client has: with nothing new it gets 304 and no body.",
+    place="header",
+    example='W/"0d1c2b3a49586776a5b4c3d2"',
+)
 
 _TABLE_COLUMNS: Final = (
     "`issuedOn` and `deliveryDay` are delivery days, `madeAt` is when the forecast was made, `n` counts hours. Errors, "
@@ -112,23 +106,19 @@ _TABLE: Final = (
 )
 
 
-def price_operations() -> Iterable[tuple[str, Document]]:
-    """Give the path and the operation of each."""
-    yield (
-        "/api/v1/forecast",
-        operation(
+def price_operations() -> Mapping[str, Document]:
+    """Return each operation by its path."""
+    return {
+        "/api/v1/forecast": _operation(
             "getForecast",
             "Prices",
             "Settled prices from now on, and the forecast",
             "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
             "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
             answers=cached(content("ForecastResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[KNOWN_TAG],
+            parameters=[_KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/v1/quarters",
-        operation(
+        "/api/v1/quarters": _operation(
             "getQuarters",
             "Prices",
             "Settled prices and the forecast by the quarter of an hour",
@@ -138,12 +128,9 @@ def price_operations() -> Iterable[tuple[str, Document]]:
             "With `days`, the settled quarters of that many days come first in `dayAhead`, and what had been forecast "
             "for them comes first in `forecast`. Other parameters are ignored.",
             answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[DAYS_BEFORE, KNOWN_TAG],
+            parameters=[_DAYS_BEFORE, _KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/v1/scenarios",
-        operation(
+        "/api/v1/scenarios": _operation(
             "getScenarios",
             "Prices",
             "Twenty equally likely price paths",
@@ -153,24 +140,18 @@ def price_operations() -> Iterable[tuple[str, Document]]:
             "50th and 90th percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of "
             "quarters. It takes no query string.",
             answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[KNOWN_TAG],
+            parameters=[_KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/series",
-        operation(
+        "/api/series": _operation(
             "getSeries",
             "Prices",
             "Price history and a past-to-future forecast series",
             "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
             "`/api/v1/forecast`.",
             answers=cached(content("SeriesResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[DAYS, KNOWN_TAG],
+            parameters=[_DAYS, _KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/v1/accuracy",
-        operation(
+        "/api/v1/accuracy": _operation(
             "getAccuracy",
             "Prices",
             "How good the forecasts were",
@@ -182,12 +163,9 @@ def price_operations() -> Iterable[tuple[str, Document]]:
             f"for ever. {_TABLE_COLUMNS}",
             answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
             | problems(400, 404, 405, 429, 500, 503),
-            parameters=[FORMAT, YEAR, KNOWN_TAG],
+            parameters=[_FORMAT, _YEAR, _KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/v1/history",
-        operation(
+        "/api/v1/history": _operation(
             "getHistory",
             "Prices",
             "The settled prices of a month",
@@ -197,9 +175,9 @@ def price_operations() -> Iterable[tuple[str, Document]]:
             "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
             "`Retry-After` asks for patience.",
             answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
-            parameters=[MONTH, RESOLUTION, KNOWN_TAG],
+            parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
-    )
+    }
 
 
 _FEED: Final = (
@@ -247,50 +225,42 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
 """For each feed the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
 
 
-def feed_operations() -> Iterable[tuple[str, Document]]:
-    """Give the path and the operation of each."""
-    for reader, (name, summary, advice, schema) in _FEEDS.items():
-        yield (
-            f"/api/feeds/{reader}",
-            operation(
-                name,
-                "Feeds",
-                summary,
-                f"{_FEED} {advice}",
-                answers=cached({JSON: {"schema": schema}}, VAT_RATE) | problems(400, 405, 429, 500, 503),
-                parameters=[RESOLUTION, PRICE, KNOWN_TAG],
-            ),
+def feed_operations() -> Mapping[str, Document]:
+    """Return each operation by its path."""
+    return {
+        f"/api/feeds/{reader}": _operation(
+            name,
+            "Feeds",
+            summary,
+            f"{_FEED} {advice}",
+            answers=cached({JSON: {"schema": schema}}, VAT_RATE) | problems(400, 405, 429, 500, 503),
+            parameters=[_RESOLUTION, _PRICE, _KNOWN_TAG],
         )
+        for reader, (name, summary, advice, schema) in _FEEDS.items()
+    }
 
 
-def service_operations() -> Iterable[tuple[str, Document]]:
-    """Give the path and the operation of each."""
-    yield (
-        "/api/openapi.json",
-        operation(
+def service_operations() -> Mapping[str, Document]:
+    """Return each operation by its path."""
+    return {
+        "/api/openapi.json": _operation(
             "getDescription",
             "Service",
             "This description",
             "The OpenAPI 3.1 description of the API.",
             answers=cached({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
             | problems(405, 429, 500),
-            parameters=[KNOWN_TAG],
+            parameters=[_KNOWN_TAG],
         ),
-    )
-    yield (
-        "/api/about",
-        operation(
+        "/api/about": _operation(
             "getAbout",
             "Service",
             "Who serves this API",
             "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
             answers=cached(content("About")) | problems(405, 429, 500, 503),
-            parameters=[KNOWN_TAG],
+            parameters=[_KNOWN_TAG],
         ),
-    )
-    yield (
-        "/healthz",
-        operation(
+        "/healthz": _operation(
             "getHealth",
             "Service",
             "Is the process alive?",
@@ -298,10 +268,7 @@ def service_operations() -> Iterable[tuple[str, Document]]:
             "gone on for fifteen minutes.",
             answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
         ),
-    )
-    yield (
-        "/readyz",
-        operation(
+        "/readyz": _operation(
             "getReadiness",
             "Service",
             "Is the data there and fresh?",
@@ -312,4 +279,4 @@ def service_operations() -> Iterable[tuple[str, Document]]:
             }
             | problems(405, 500),
         ),
-    )
+    }
