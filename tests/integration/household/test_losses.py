@@ -100,7 +100,7 @@ async def test_a_long_loss_is_logged_once(home: Home, caplog: pytest.LogCaptureF
     await home.at(home.now + 4 * HOUR_S)
     told = [record for record in caplog.records if record.levelno >= logging.WARNING and DOMAIN in record.name]
     assert len(told) == 1
-    assert "No answer from" in told[0].getMessage()
+    assert "No server answers at" in told[0].getMessage()
 
 
 async def test_late_prices_raise_a_repair_after_half_past_three_that_goes_with_them(
