@@ -1,5 +1,6 @@
 """What all entities have in common, and how they come and go with plans and contracts."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -196,9 +197,9 @@ class ValueSensor[Subject](SensorEntity):
     entity_description: ValueDescription[Subject]
 
     @property
+    @abstractmethod
     def subject(self) -> Subject | None:
         """What it is worked out from."""
-        raise NotImplementedError
 
     @property
     @override

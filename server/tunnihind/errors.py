@@ -176,10 +176,10 @@ class BadAnswer(SourceError):
 
 
 LONGEST: Final = 300
-"""Characters of a foreign text that are told on."""
+"""A foreign text is cut after this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Characters of a text that are looked at: none that is longer can come down to fewer than are told."""
+"""Only this many characters of a foreign text are read. Hiding a secret never shortens that many to under `LONGEST`."""
 
 # White space, controls, and what is invisible or turns the direction of writing.
 _PRINTED: Final = re.compile(

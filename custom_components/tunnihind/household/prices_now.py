@@ -81,8 +81,8 @@ class PricesNow:
 
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
     same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
-    today has no rate in the table: the prices have the last one. `hours_ahead` is over how many hours from the current
-    period on prices are averaged. What a household sells has prices of its own, in the same form.
+    today has no rate in the table: the prices have the last one. The average ahead is of `hours_ahead` hours from the
+    current period on. The prices at which a household sells have the same form.
     """
 
     now: int

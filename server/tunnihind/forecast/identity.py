@@ -18,7 +18,7 @@ _LIBRARIES: Final = ("numpy", "holidays")
 def model_identity(market: Market) -> str:
     """Return a word that changes with the code of the models, the libraries that they rest on, zone and price limits.
 
-    It is the same for all steps: what is kept of them is told apart by its step.
+    It is the same for all steps: rows of the store have their step in their key.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 

@@ -2,7 +2,7 @@
 
 Recent runs and covariate issues are all kept. Of older ones, each day keeps the last one before gate closure, which a
 forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
-model's issue time: the model is trained on weather that is as fresh as what it forecasts from. Of the weather these
+model's issue time: the model is trained on weather that is as fresh as what it forecasts from. For the weather these
 are the runs of 00 and 12 UTC. Each day's 00 UTC run is kept in any case. A source's archive is filtered by the same
 rule before it is stored. Without that, back-fill would add each day what thinning deletes. The scores of runs are
 kept for ever: they take .3 MB a year.
@@ -27,7 +27,7 @@ RUN_DAYS: Final = 60
 COVARIATE_DAYS: Final = 14
 """Every issue of a covariate of the last 14 days is kept. Issues are large, and the model reads all of them."""
 WITNESS_DAYS: Final = 60
-"""What a source said of a delivery day is kept for so long, and after that since it was last heard."""
+"""A source's answer for a delivery day is kept for 60 days after that day, and after it was last heard."""
 
 type Looks = Callable[[date], tuple[int, ...]]
 """The instants of a delivery day, in order, at which a forecast may need the newest issue."""

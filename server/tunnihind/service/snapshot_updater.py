@@ -1,22 +1,24 @@
-"""Keeps the served data up to date with the store."""
+"""Keeps the served data, and what only pages show, up to date with the store."""
 
 import asyncio
 import logging
 from contextlib import aclosing, suppress
 from random import uniform
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast, get_args
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.served_data import ServedData, read_served_data
+from tunnihind.api.served_data import CLOCKS_DIFFER_S, ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.errors import StoreError, StoreLost
+from tunnihind.errors import SourceFault, StoreError, StoreLost
 from tunnihind.market import floor_hour
 from tunnihind.service.background import background
-from tunnihind.service.surroundings import read_sources, read_weather
+from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
+from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import Surroundings
+from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -34,6 +36,8 @@ _LISTEN_AGAIN_S: Final = 2.0, 6.0
 OLD_COPY_S: Final = 15 * 60
 """While prices that an old copy lacks are fetched again, memory is served for this long at most."""
 _OLD_COPY: Final = "an older copy is in the database's place: what was known before is served until prices are fetched"
+
+_FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _Seen(NamedTuple):
@@ -184,3 +188,22 @@ class SnapshotUpdater:
             self.troubles.warnings[about] = warning
         else:
             self.troubles.warnings.pop(about, None)
+
+
+def read_weather(store: Store, now: int) -> BalticWeather | None:
+    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
+    made_until = now + CLOCKS_DIFFER_S
+    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
+
+
+def read_sources(store: Store) -> tuple[SourceState, ...]:
+    """Read how each source last answered. Raises StoreError."""
+    return tuple(source_state(health) for health in store.health.all().values())
+
+
+def source_state(health: SourceHealth) -> SourceState:
+    """Return what everybody may know of a source's health."""
+    if not health.failures:
+        return SourceState(health.source, health.ok_ts, None, None)
+    fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"
+    return SourceState(health.source, health.ok_ts, fault, health.status)

@@ -88,7 +88,7 @@ class CovariateBook:
     def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        Issues that are `passing` are left out.
+        Issues that are `passing` are left out, unless a row is damaged: a forecast leaves them out in any case.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         found: dict[str, list[IssuedSeries]] = defaultdict(list)
@@ -99,7 +99,7 @@ class CovariateBook:
         # Sorted here: a database would carry all of the values along.
         for issues in found.values():
             issues.sort(key=lambda issue: issue.issued_ts)
-        return CovariateArchive({name: tuple(_but_for(passing, found.pop(name))) for name in sorted(found)})
+        return CovariateArchive({name: tuple(found.pop(name)) for name in sorted(found)})
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return what was issued of some covariates from one instant to another, both included. Raises StoreError."""
@@ -171,16 +171,6 @@ class _CovariateRow(Shape):
     run_ts: Instant | None
     scale: Annotated[int, msgspec.Meta(ge=0, le=_FINEST_SCALE)]
     series: bytes
-
-
-def _but_for(passing: Passing | None, issues: list[IssuedSeries]) -> list[IssuedSeries]:
-    """Return the issues of one covariate without the passing ones."""
-    if passing is None:
-        return issues
-    issued = np.array([issue.issued_ts for issue in issues], np.int64)
-    is_run = np.array([issue.run_ts is not None for issue in issues])
-    gone = passing(np.zeros_like(issued), issued, is_run).tolist()
-    return [issue for issue, is_passing in zip(issues, gone, strict=True) if not is_passing]
 
 
 def _lasting(

@@ -111,7 +111,8 @@ class PriceBook:
             ts=rows[:, 1].astype(np.int64),
             step_s=rows[:, 2].astype(np.int32),
             known_ts=rows[:, 3].astype(np.int64),
-            eur_mwh=rows[:, 5],
+            # A view would keep all six columns in memory.
+            eur_mwh=rows[:, 5].copy(),
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:

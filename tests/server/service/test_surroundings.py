@@ -6,7 +6,7 @@ from aiohttp import ClientSession, web
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
 from tunnihind.market import HOUR_S
-from tunnihind.service.surroundings import read_sources, source_state
+from tunnihind.service.snapshot_updater import read_sources, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store

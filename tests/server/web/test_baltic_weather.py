@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.service.surroundings import read_weather
+from tunnihind.service.snapshot_updater import read_weather
 from tunnihind.store.store import Store
 from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
 

@@ -178,7 +178,7 @@ class Postgresql:
         connection.execute(_ANNOUNCE)
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield as soon as we listen, and whenever a change is told of. Raises StoreError."""
+        """Yield once the connection listens, and then at each change. Raises StoreError."""
         try:
             async for _ in changes(self.engine, _connecting(self._url)):
                 yield

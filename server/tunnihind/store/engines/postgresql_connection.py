@@ -70,9 +70,9 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 
 
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
-    """Yield as soon as we listen, and whenever a change is told of. Raises psycopg.Error.
+    """Yield once the connection listens, and then at each change. Raises psycopg.Error.
 
-    That is one where the connection breaks, and where the server is a standby, which tells of nothing.
+    It raises that where the connection breaks, and on a standby, which announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)

@@ -89,7 +89,7 @@ function total(periods) {
  */
 
 /**
- * What a run from an instant on uses of each period; null where a price is unknown.
+ * Return how much of each period a run uses that starts at an instant; null where a price is unknown.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} from @param {number} duration in seconds @param {number} step how long a period is
  * @returns {Part[] | null}

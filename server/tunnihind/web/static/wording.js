@@ -115,7 +115,7 @@ export class Wording {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** From when to when, with the day of the end where it is another one; midnight belongs to the day that it ends. @param {import("./scene.js").Span} span */
+  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./scene.js").Span} span */
   spanOverDays(span) {
     const [first, last] = [this.day(span.from), this.day(span.to - 1)];
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
