@@ -1,4 +1,4 @@
-"""Tunnihind: hourly electricity prices of the Estonian day-ahead zone, with a forecast, for a household."""
+"""Tunnihind: hourly electricity prices of a day-ahead zone, with a forecast, for a household."""
 
 from typing import Final
 

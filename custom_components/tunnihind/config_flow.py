@@ -1,6 +1,6 @@
 """Adds a server: by its address, found on the network, or announced by the Supervisor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -16,21 +16,30 @@ from homeassistant.config_entries import (
 from homeassistant.const import CONF_URL
 from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow
-from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
+from homeassistant.helpers.selector import (
+    SelectOptionDict,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+    TextSelector,
+    TextSelectorConfig,
+    TextSelectorType,
+)
 from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
-from .errors import RehearsalOver, ServerIsRehearsal, TunnihindError
+from .errors import OtherZone, RehearsalOver, ServerIsRehearsal, TunnihindError
 from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
+from .forms.reader import language_of_reader
 from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
 from .forms.tariff_step import CurrentPeriod, TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
-from .prices.rates import Package
-from .prices.tariff import SPECIFICATION_VAT_RATE
+from .prices.rates import Package, price_lists_of
+from .prices.zones import CONF_ZONE, Zone, zone_of
 from .server.client import Server, ask, server_url, with_quarters, without_password
 from .server.clock import home_now
 
@@ -40,20 +49,19 @@ LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
 # About the bill. Without a package, prices are the market's with VAT until the household chooses one.
-_QUESTIONS: Final = BILLING_QUESTION.extend({vol.Optional(PACKAGE): PACKAGE_CHOICE})
-_NEW_SERVER: Final = _ADDRESS.extend(_QUESTIONS.schema)
+_PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
-    """Adds one server, or changes where it is found."""
+    """Adds a server for one of its zones, or changes where it is found."""
 
     _found: Server
     _app: str
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
-        self._tried = {"example": EXAMPLE_URL, "url": "", "reason": ""}
+        self._tried = {"example": EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
         self._answers: dict[str, Any] = {}
         self._package: Package | None = None
 
@@ -76,17 +84,66 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Take the address of a server, and see whether one answers."""
         server = await self._server_at(user_input)
         if server is None:
-            return self._address_form("user", _NEW_SERVER, user_input or {CONF_URL: LOCAL_URL})
+            schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
+            return self._address_form("user", schema, user_input or {CONF_URL: LOCAL_URL})
         self._take_options(user_input)
-        await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
-        self._abort_if_unique_id_configured()
-        self._abort_if_address_is_taken(server)
         self._found = server
-        return await self.async_step_rehearsal() if server.is_rehearsal else await self._finish()
+        return await self._go_on()
+
+    async def _go_on(self) -> ConfigFlowResult:
+        """Ask for the zone where the server has several and the address names none."""
+        return await self.async_step_zone() if self._found.is_first_of_several else await self._add_found()
+
+    async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for which zone of the server to add an entry, and see whether it answers there."""
+        server, self._errors = self._found, {}
+        offered = self._zones_to_add(server)
+        if not offered:
+            return self.async_abort(reason="already_configured")
+        language = await language_of_reader(self.hass)
+        if user_input is not None:
+            zone = Zone(user_input[CONF_ZONE].upper())
+            try:
+                found = await ask(self.hass, server.addresses[zone])
+            except TunnihindError as error:
+                self._errors[CONF_ZONE] = error.key
+                self._tried |= error.translation_placeholders or {}
+            else:
+                if found.zone is zone:
+                    self._found = found
+                    return await self._add_found()
+                self._refuse_zone(CONF_ZONE, found, zone, language)
+        listed = [SelectOptionDict(value=zone.lower(), label=zone.country(language)) for zone in offered]
+        zones = SelectSelector(SelectSelectorConfig(options=listed, mode=SelectSelectorMode.LIST))
+        likely = self._likely_zones(offered)[0].lower()
+        return self.async_show_form(
+            step_id="zone",
+            data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
+            errors=self._errors,
+            description_placeholders={**self._tried, "server": without_password(server.url)},
+        )
+
+    def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
+        """Note that the server has the prices of another zone than the one that is wanted."""
+        self._errors[field] = OtherZone.key
+        self._tried |= {
+            "url": without_password(server.url),
+            "zone": wanted.country(language),
+            "reason": server.zone.country(language),
+        }
+
+    async def _add_found(self) -> ConfigFlowResult:
+        """Add the entry, after an explanation where it is a rehearsal. Ends the flow where it is added already."""
+        await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
+        if self._found.zone not in self._zones_to_add(self._found):
+            return self.async_abort(reason="already_configured")
+        return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Explain a rehearsal before it is added: the day is past, but automations switch real devices."""
-        return await self._confirm("rehearsal", _NO_QUESTION, user_input, {"url": without_password(self._found.url)})
+        if user_input is not None:
+            return await self._finish()
+        return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show what the household pays with its network package, for it to confirm and complete."""
@@ -107,6 +164,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
             error = ServerIsRehearsal if server.is_rehearsal else RehearsalOver
             self._errors[CONF_URL] = error.key
+            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
+        if server.zone is not zone_of(entry.data):
+            self._refuse_zone(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
             return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
@@ -134,7 +194,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Ask whether to add the server that was found."""
         name = self._found.name(self.hass.config.language)
         placeholders = {"name": name, "url": self._found.url}
-        return await self._confirm("zeroconf_confirm", _QUESTIONS, user_input, placeholders)
+        return await self._confirm("zeroconf_confirm", self._questions_on_found(), user_input, placeholders)
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
@@ -145,32 +205,73 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the app's server."""
-        return await self._confirm("hassio_confirm", _QUESTIONS, user_input, {"app": self._app})
+        return await self._confirm("hassio_confirm", self._questions_on_found(), user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Ask the server at that address and remember it. Ends the flow where there is none to add."""
+        """Ask the server at that address and remember it. Ends the flow where there is nothing to add.
+
+        All its entries learn the address. Who ignores a server that has several zones ignores all that are not added.
+        """
         try:
             server = await ask(self.hass, server_url(str(url)))
         except TunnihindError as error:
             return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
-        entry = await self.async_set_unique_id(server.unique_id)
-        if entry and await self._still_answers(entry):
-            await self._wake(entry)
+        zones = {server.unique_id_of(zone): zone for zone in server.addresses}
+        to_add = self._zones_to_add(server)
+        await self.async_set_unique_id(server.unique_id_of(to_add[0]) if to_add else server.unique_id)
+        known = [entry for entry in self._async_current_entries(include_ignore=True) if entry.unique_id in zones]
+        for entry in known:
+            if entry.source != SOURCE_IGNORE:
+                await self._follow(entry, server.addresses[zones[entry.unique_id or ""]])
+        if not to_add or any(entry.source == SOURCE_IGNORE for entry in known):
             return self.async_abort(reason="already_configured")
-        # The entry's own update listener reloads it.
-        self._abort_if_unique_id_configured(updates=server.data, reload_on_update=False)
-        self._abort_if_address_is_taken(server)
         self._found = server
         name = server.name(self.hass.config.language)
         self.context["title_placeholders"] = {"name": name, "host": server.place}
-        return await self.async_step_rehearsal() if server.is_rehearsal else None
+        return await self._go_on() if server.is_rehearsal else None
+
+    async def _follow(self, entry: TunnihindConfigEntry, url: str) -> None:
+        """Give an entry the address at which its server was found, unless the one that it has still leads there."""
+        if await self._still_answers(entry):
+            await self._wake(entry)
+            return
+        # The entry's own update listener reloads it where it is loaded.
+        self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
+        if entry.state is ConfigEntryState.SETUP_RETRY:
+            self.hass.config_entries.async_schedule_reload(entry.entry_id)
+
+    def _zones_to_add(self, server: Server) -> list[Zone]:
+        """Return the server's zones without an entry: neither one known by its id nor one with its address."""
+        entries = self._async_current_entries(include_ignore=False)
+        ids = {entry.unique_id for entry in entries}
+        # A live server and a rehearsal may share an address.
+        alike = (entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal)
+        urls = {entry.data[CONF_URL] for entry in alike}
+        return [
+            zone for zone, url in server.addresses.items() if server.unique_id_of(zone) not in ids and url not in urls
+        ]
+
+    def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
+        """Return the zones with that of Home Assistant's country first, if it is among them."""
+        return sorted(zones, key=lambda zone: zone != self.hass.config.country)
+
+    def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
+        """Return the questions about the bill, also that for the package where the first zone has any."""
+        has_packages = bool(price_lists_of(zones[0]).packages)
+        return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
+
+    def _questions_on_found(self) -> vol.Schema:
+        return self._questions(self._likely_zones(self._zones_to_add(self._found) or [self._found.zone]))
 
     async def _confirm(
         self, step_id: str, questions: vol.Schema, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
         if user_input is not None:
             self._take_options(user_input)
-            return await self._finish()
+            return await self._go_on()
+        return self._confirm_form(step_id, questions, placeholders)
+
+    def _confirm_form(self, step_id: str, questions: vol.Schema, placeholders: dict[str, str]) -> ConfigFlowResult:
         self._set_confirm_only()
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
@@ -200,8 +301,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
         """Tell whether the entry's address still leads to its server. Then it keeps that address."""
-        if entry.source == SOURCE_IGNORE:
-            return False
         try:
             server = await ask(self.hass, entry.data[CONF_URL])
         except TunnihindError:
@@ -231,8 +330,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """Show the figures of the package that was chosen, or be done."""
-        return await self.async_step_tariff() if self._package else self._create()
+        """Show the figures of the package that was chosen, if the zone has any, or be done."""
+        has_packages = bool(price_lists_of(self._found.zone).packages)
+        return await self.async_step_tariff() if self._package and has_packages else self._create()
 
     @property
     @override
@@ -243,8 +343,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     def _period(self) -> CurrentPeriod:
         """Return the current period as the server has told it."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
-        vat_rate = self._found.about.vat_rate if self._found.about else SPECIFICATION_VAT_RATE
-        return CurrentPeriod.of(self._found.answer, now, billing_from(self._answers).billed_by, vat_rate)
+        chosen = self._found.about.chosen_vat_rate if self._found.about else None
+        billed_by = billing_from(self._answers).billed_by
+        return CurrentPeriod.of(self._found.answer, now, billed_by, self._found.zone, chosen)
 
     def _create(self) -> ConfigFlowResult:
         language = self.hass.config.language
@@ -252,7 +353,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
         title = f"{name} ({self._found.place})" if name in taken else name
         return self.async_create_entry(
-            title=title, data=self._found.data, options=self._answers, subentries=[first_plan(language)]
+            title=title,
+            data=self._found.data,
+            options=self._answers,
+            subentries=[first_plan(language, self._found.zone)],
         )
 
     def _move(self) -> ConfigFlowResult:

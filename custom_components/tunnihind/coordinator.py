@@ -36,8 +36,9 @@ from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPrices
 from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_from
-from .prices.tariff import SPECIFICATION_VAT_RATE, Tariff, tariff_from
+from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
+from .prices.zones import zone_of
 from .server.answers import About, ForecastAnswer, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
@@ -52,8 +53,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     In this order: what it holds, how it starts, a poll, a tick, what changes beside them, and what is stored.
 
-    `clock` is the entry's clock, `billing` how the household is billed and `selling` how it sells, if it does;
-    `selling_prices` are then what it gets. `server_device_id` is the device of its server.
+    `zone` is the entry's price zone, `clock` its clock, `billing` how the household is billed and `selling` how it
+    sells, if it does; `selling_prices` are then what it gets. `server_device_id` is the device of its server.
     """
 
     config_entry: TunnihindConfigEntry
@@ -71,6 +72,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             always_update=False,
         )
         self.url: Final[str] = entry.data[CONF_URL]
+        self.zone: Final = zone_of(entry.data)
         # Fixed at the start: until the reload after a change of server, answers still come from the one before.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
@@ -78,7 +80,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
         self._polling: Final = Polling(
-            self.client, self.clock, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
+            self.client, self.clock, self.zone, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
@@ -116,14 +118,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def tariff(self) -> Tariff:
         """What comes on top of the market's price."""
-        vat_rate = self.about.vat_rate if self.about else SPECIFICATION_VAT_RATE
-        return tariff_from(self.config_entry.options, server_vat_rate=vat_rate)
+        chosen = self.about.chosen_vat_rate if self.about else None
+        return tariff_from(self.config_entry.options, zone=self.zone, chosen_vat_rate=chosen)
 
     @property
     def paid_prices(self) -> PaidPrices:
         """What the household paid for past hours."""
         step_s = self.billing.billed_by.step_s
-        settled_in = partial(self.client.settled_in, step_s=step_s)
+        settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
 
     @property

@@ -42,7 +42,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 def _model(coordinator: TunnihindCoordinator) -> str:
     """Return the model, which marks a demo or a rehearsal even if the device is renamed."""
-    return name_of(coordinator.mode, coordinator.hass.config.language)
+    return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback

@@ -108,6 +108,18 @@ class InvalidResponse(TunnihindError):
     key = "invalid_response"
 
 
+class UnknownPriceZone(InvalidResponse):
+    """The prices are of a zone that the integration does not know."""
+
+    key = "unknown_zone"
+
+
+class OtherZone(TunnihindError):
+    """The server has become, or is, that of another zone than the entry's."""
+
+    key = "other_zone"
+
+
 class LongAnswer(InvalidResponse):
     """The answer is longer than any of the API."""
 

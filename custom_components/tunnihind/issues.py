@@ -26,6 +26,7 @@ _LASTING: Final = (
     Problem.SERVER_CLOCK,
     Problem.SERVER_IS_REHEARSAL,
     Problem.REHEARSAL_OVER,
+    Problem.OTHER_ZONE,
 )
 KEYS: Final = (*_LASTING, SERVER_TOO_OLD, RATES_OUTDATED)
 
@@ -94,6 +95,7 @@ def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
         translation_key=key,
         translation_placeholders={
             "name": entry.title,
+            "zone": entry.runtime_data.zone.country(hass.config.language),
             "url": without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,

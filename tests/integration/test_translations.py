@@ -196,6 +196,7 @@ def selectors() -> dict[str, Texts]:
         "part": {"options": set(tariff_step.LINES)},
         "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
+        "tariff_sentence": {"options": {"disputed", "filled_in", "own"}},
     }
 
 

@@ -17,8 +17,8 @@ from homeassistant.helpers.selector import (
 from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
 from ..coordinator import TunnihindCoordinator
 from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resolution, billing_from
-from ..prices.tariff import SPECIFICATION_VAT_RATE
 from ..prices.units import CONF_UNIT, Unit, unit_of
+from ..prices.zones import zone_of
 from ..server.clock import home_now
 from .fields import choice, count, price
 from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
@@ -177,10 +177,12 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         """Return the current period, of which the market's price is known while the entry is loaded."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
-            return CurrentPeriod.of(None, home_now(), billed_by, SPECIFICATION_VAT_RATE)
+            return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
         coordinator: TunnihindCoordinator = entry.runtime_data
-        vat_rate = coordinator.tariff.server_vat_rate
-        return CurrentPeriod.of(coordinator.data, coordinator.clock.now(), billed_by, vat_rate)
+        tariff = coordinator.tariff
+        return CurrentPeriod.of(
+            coordinator.data, coordinator.clock.now(), billed_by, tariff.zone, tariff.chosen_vat_rate
+        )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
         """Return a list of the rows to choose one from."""

@@ -21,6 +21,7 @@ from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plans.steering import SteeredPlan
 from ..prices.units import Unit, in_language, unit_of
+from ..prices.zones import Zone
 from .plan_form import (
     FIRST_PLAN,
     KIND,
@@ -79,11 +80,12 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
     return _NONE if value is None else written.get(field, lambda: f"{value}")()
 
 
-def first_plan(language: str) -> ConfigSubentryData:
-    """Return the plan that every server begins with."""
+def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
+    """Return the plan that every entry begins with. That of another zone than Estonia names it."""
+    name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
-        title=_FIRST_NAMES.get(language, _FIRST_NAME),
+        title=f"{name}, {zone.country(language)}" if zone.suffix else name,
         data=FIRST_PLAN,
         unique_id=None,
     )

@@ -1,8 +1,8 @@
 """What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
 
-The form begins with the figures of the table in `prices/rates.json`. A figure that is left as it is follows the table,
-which changes it by date; another one is the household's own. Options keep all figures in c/kWh, also those that follow
-the table: they are what the household has confirmed.
+The form begins with the figures of the table in `prices/rates.json`, if it has any of the zone. A figure that is left
+as it is follows the table, which changes it by date; another one is the household's own. Options keep all figures in
+c/kWh, also those that follow the table: they are what the household has confirmed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ from homeassistant.helpers.selector import (
 )
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from ..prices.rates import FEES, Entry, NetworkRates, Package, Part, nearest_entry
-from ..prices.rates import NETWORK as PACKAGES
+from ..prices.rates import Entry, NetworkRates, Package, Part, PriceLists, nearest_entry, price_lists_of
 from ..prices.units import Unit, in_language
+from ..prices.zones import Zone
 from .fields import NumberField, foldable, price, quantity
 
 ROWS: Final = "rows"
@@ -126,6 +126,7 @@ class RowForm:
 
     day: date
     vat_percent: float
+    zone: Zone = Zone.EE
     package: Package = Package.OWN
     unit: Unit = Unit.CENTS
     needs_date: bool | None = False
@@ -136,13 +137,19 @@ class RowForm:
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
+    def price_lists(self) -> PriceLists:
+        """What is known of the zone's packages and fees."""
+        return price_lists_of(self.zone)
+
+    @property
     def schema(self) -> vol.Schema:
         """The form's fields."""
         fields: dict[vol.Marker, Any] = {}
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
-        # With a default, the field can be left out and never cleared.
-        fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
+        if self.price_lists.packages:
+            # With a default, the field can be left out and never cleared.
+            fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
             figures |= {vol.Required(key): field for key, field in contract.items()}
@@ -258,18 +265,18 @@ class RowForm:
 
     def _entry(self, part: Part) -> Entry[NetworkRates] | Entry[float]:
         if part is Part.NETWORK:
-            return nearest_entry(PACKAGES[self.package], self.day)
-        return nearest_entry(FEES[part], self.day)
+            return nearest_entry(self.price_lists.packages[self.package], self.day)
+        return nearest_entry(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
         """Return the figures of a part that the table has."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
-        return (part.value,) if part in FEES else ()
+        return (part.value,) if part in self.price_lists.fees else ()
 
     @property
     def _table(self) -> dict[str, float]:
-        fees = {part.value: nearest_entry(entries, self.day).rate for part, entries in FEES.items()}
+        fees = {part.value: nearest_entry(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
         if self.package is Package.OWN:
             return fees
         rates = self._network_rates(self.package)
@@ -282,13 +289,19 @@ class RowForm:
         return fees | {key: rate for key, rate in network.items() if rate is not None}
 
     def _network_rates(self, package: Package) -> NetworkRates:
-        return nearest_entry(PACKAGES[package], self.day).rate
+        return nearest_entry(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
-        """Return what the form's texts are filled in with, in a language of theirs."""
-        excise = FEES[Part.EXCISE][-1]
+        """Return what the form's texts are filled in with, in a language of theirs.
+
+        Only a zone with price lists has texts about them.
+        """
+        default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
+        if not self.price_lists.fees:
+            return default_vat
+        excise = self.price_lists.fees[Part.EXCISE][-1]
         return {
-            "default_vat": in_language(f"{self.vat_percent:g}", language),
+            **default_vat,
             "as_of": f"{excise.as_of:%d.%m.%Y}",
             "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
             "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),

@@ -26,8 +26,9 @@ from ..const import DOMAIN
 from ..prices.billing import Resolution
 from ..prices.days import local
 from ..prices.rates import Package, Part
-from ..prices.tariff import Charges, default_vat_rate, tariff_from
+from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
+from ..prices.zones import Zone
 from ..server.answers import ForecastAnswer
 from .reader import language_of_reader
 from .tariff_form import (
@@ -53,6 +54,8 @@ VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
 # Where their names are among the translations, and those of the period whose price it is.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
+# Sentences of the form that depend on the zone.
+_SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
 _DECIMALS: Final = 4
@@ -62,22 +65,36 @@ _DECIMALS: Final = 4
 class CurrentPeriod:
     """The current hour, or quarter of one where the household is billed by it.
 
-    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known, and `server_vat_rate` a fraction.
+    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known. `zone` and `chosen_vat_rate` are those
+    of a tariff.
     """
 
     start: int
     resolution: Resolution
     market: float | None
-    server_vat_rate: float
+    zone: Zone
+    chosen_vat_rate: float | None
 
     @classmethod
-    def of(cls, answer: ForecastAnswer | None, now: int, billed_by: Resolution, server_vat_rate: float) -> Self:
+    def of(
+        cls,
+        answer: ForecastAnswer | None,
+        now: int,
+        billed_by: Resolution,
+        zone: Zone,
+        chosen_vat_rate: float | None = None,
+    ) -> Self:
         """Return the period at `now` (UTC seconds) by the server's `answer`, which may have no quarters."""
         if answer and billed_by is Resolution.HOUR:
             answer = answer.in_hours()
         step_s = answer.step_s if answer else billed_by.step_s
         resolution = next(one for one in Resolution if one.step_s == step_s)
-        return cls(now - now % step_s, resolution, answer.market_price(now) if answer else None, server_vat_rate)
+        market = answer.market_price(now) if answer else None
+        return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
+
+    def default_vat_rate(self, day: date) -> float:
+        """Return the VAT rate of a day where the household sets none, as a fraction."""
+        return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +114,8 @@ class OpenForm:
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
         if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
-        return tariff_from({**contract, ROWS: [row]}, server_vat_rate=period.server_vat_rate).charges(period.start)
+        tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
+        return tariff.charges(period.start)
 
 
 _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
@@ -187,6 +205,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     _form: RowForm
     _language: str
+    _texts: Mapping[str, str]
 
     @property
     @abstractmethod
@@ -220,6 +239,7 @@ class TariffStep(ConfigEntryBaseFlow):
     ) -> ConfigFlowResult:
         """Show the form of a row with the figures of today, or of its first day if that is to come."""
         self._language = await language_of_reader(self.hass)
+        self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
             **self._first_day(row or {}),
             package=package or Package((row or {}).get(PACKAGE, Package.OWN)),
@@ -254,7 +274,8 @@ class TariffStep(ConfigEntryBaseFlow):
         day = local(period.start).date()
         if row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
-        return {"day": day, "vat_percent": round(default_vat_rate(period.server_vat_rate, day) * _PERCENT, _DECIMALS)}
+        vat_percent = round(period.default_vat_rate(day) * _PERCENT, _DECIMALS)
+        return {"day": day, "vat_percent": vat_percent, "zone": period.zone}
 
     @property
     def _contract(self) -> dict[str, Any]:
@@ -269,9 +290,24 @@ class TariffStep(ConfigEntryBaseFlow):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
             errors=errors,
-            description_placeholders=self._form.placeholders(self._language),
+            description_placeholders=self._placeholders,
             preview=DOMAIN,
         )
+
+    @property
+    def _placeholders(self) -> dict[str, str]:
+        """What the form's texts are filled in with; some have a sentence about price lists, where there are any."""
+        figures = self._form.placeholders(self._language)
+
+        def sentence_of(name: str) -> str:
+            return self._texts[f"{_SENTENCES}.{name}"].format(**figures)
+
+        has_price_lists = bool(self._form.price_lists.fees)
+        return {
+            "default_vat": figures["default_vat"],
+            "figures": sentence_of("filled_in" if has_price_lists else "own"),
+            "dispute": f"{sentence_of('disputed')} " if has_price_lists else "",
+        }
 
 
 def _date_taken(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:

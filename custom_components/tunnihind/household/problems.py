@@ -30,8 +30,8 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
-    elif contact.wrong_mode:
-        found = [contact.wrong_mode]
+    elif contact.wrong_server:
+        found = [contact.wrong_server]
     else:
         found = list(_of_data(prices, contact))
     if prices.unknown_parts:

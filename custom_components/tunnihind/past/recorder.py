@@ -1,7 +1,8 @@
 """Reads any statistics in Home Assistant's recorder, and writes the integration's own.
 
-An id says nothing of the entry but its place among the entries, so a server that is removed and added again, or
-replaced by another one, goes on with the statistics of before. Live prices, a demo's and a rehearsal's never mix.
+An id says nothing of the entry but its zone and its place among the zone's entries, so a server that is removed and
+added again, or replaced by another one, goes on with the statistics of before. Zones never mix, and neither do live
+prices, a demo's and a rehearsal's.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
 from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
 from ..errors import Refusal
+from ..prices.zones import Zone, zone_of
 from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
@@ -73,16 +75,19 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of an id that tell the entry from others; none for the only server of a home.
+    """Return the parts of an id that tell the entry from others; none for the only server of a home in Estonia.
 
-    The entry gets the lowest number that no other entry of its mode has, when it first writes, and keeps it.
+    The entry gets the lowest number that no other entry of its zone and mode has, when it first writes, and keeps it.
     """
+    zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
     if mode not in numbers:
-        taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in hass.config_entries.async_entries(DOMAIN)}
+        others = (other for other in hass.config_entries.async_entries(DOMAIN) if zone_of(other.data) is zone)
+        taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in others}
         numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
         hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTICS: numbers})
-    parts = [] if mode is Mode.LIVE else [mode.value]
+    parts = [] if zone is Zone.EE else [zone.lower()]
+    parts += [] if mode is Mode.LIVE else [mode.value]
     return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
 
 

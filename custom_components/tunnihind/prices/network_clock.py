@@ -1,4 +1,4 @@
-"""When which rate of the network holds, by the Estonian clock: day and night, and the peaks of winter."""
+"""When which rate of the network holds: day and night, and the peaks of winter in packages of Elektrilevi."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -7,8 +7,13 @@ from typing import Final
 
 import holidays
 
-# Left to itself, the library would import it at first use: in the event loop.
+# Left to itself, the library would import them at first use: in the event loop.
 import holidays.countries.estonia
+import holidays.countries.finland
+import holidays.countries.latvia
+import holidays.countries.lithuania
+
+from .zones import Zone
 
 _SATURDAY: Final = 5
 
@@ -34,7 +39,7 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
     Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
     16 to 20 on working days, 16 to 20 on days of rest.
     """
-    is_rest_day = is_weekend(wall.date()) or is_public_holiday(wall.date())
+    is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
         if is_within(wall.time(), *_EVENING_PEAK):
             return NetworkTime.REST_DAY_PEAK if is_rest_day else NetworkTime.PEAK
@@ -54,12 +59,12 @@ def is_weekend(day: date) -> bool:
     return day.weekday() >= _SATURDAY
 
 
-def is_public_holiday(day: date) -> bool:
-    """Tell whether it is a public holiday in Estonia."""
-    return day in _public_holidays()
+def is_public_holiday(zone: Zone, day: date) -> bool:
+    """Tell whether it is a public holiday in the zone's country."""
+    return day in _public_holidays(zone)
 
 
 @cache
-def _public_holidays() -> holidays.HolidayBase:
-    """Estonia's public holidays; the library fills in a year when it is first asked for."""
-    return holidays.country_holidays("EE")
+def _public_holidays(zone: Zone) -> holidays.HolidayBase:
+    """Return the country's public holidays; the library fills in a year when it is first asked for."""
+    return holidays.country_holidays(zone)

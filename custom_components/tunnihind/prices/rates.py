@@ -1,4 +1,4 @@
-"""What the network and the state charge per kilowatt-hour, by date, from `rates.json`, which the server reads too.
+"""What network and state charge per kilowatt-hour in Estonia, by date, from `rates.json`, which the server reads too.
 
 Figures are in c/kWh without VAT, as the price lists give them. To bring the table up to date, end the entry that no
 longer holds with `until`, add the new one, and set `as_of` to the day on which the source was read.
@@ -6,11 +6,13 @@ longer holds with `until`, add the new one, and set `as_of` to the day on which 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
+
+from .zones import Zone
 
 # State fees change once a year. A figure that nobody has looked at for longer may be wrong.
 _OLD_AFTER_YEARS: Final = 1
@@ -96,6 +98,23 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
     Part(name): [_entry(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
 """What the state and the system operator charge, oldest entry first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceLists:
+    """What is known of a zone's network packages and of the fees of its state: nothing where the table has none."""
+
+    packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
+    fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)
+
+
+_PRICE_LISTS: Final = {Zone.EE: PriceLists(NETWORK, FEES)}
+_NO_PRICE_LISTS: Final = PriceLists()
+
+
+def price_lists_of(zone: Zone) -> PriceLists:
+    """Return the price lists of a zone."""
+    return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:

@@ -18,11 +18,8 @@ from .network_clock import (
 )
 from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_entry
 from .timeline import rounded
+from .zones import Zone, legal_vat_rate
 
-# The Value Added Tax Act (Käibemaksuseadus § 15): each rate with the first day on which it holds.
-_LAW: Final = ((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24))
-# The rate of the API's specification, which servers send unless their operator chooses another.
-SPECIFICATION_VAT_RATE: Final = 0.22
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
@@ -31,6 +28,8 @@ _CHARGES_KEPT: Final = 14 * 96
 _TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
     part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
 }
+# What the supplier bills with the electricity; the network company bills the others.
+_SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 # The figures of a row, as the options name them; older rows have some of them.
 FIGURES: Final = (
     "margin",
@@ -43,26 +42,6 @@ FIGURES: Final = (
     "security",
     "excise",
 )
-
-
-def legal_vat_rate(day: date) -> float:
-    """Return the law's VAT rate of a day as a fraction; for an older day, the first rate that is known."""
-    return next((rate for since, rate in reversed(_LAW) if since <= day), _LAW[0][1])
-
-
-def vat_rate_of_operator(server_vat_rate: float) -> float | None:
-    """Return the server's rate where its operator chose one of their own; None where the law's rate by date holds.
-
-    The specification's rate is nobody's choice. An operator who set the law's newest rate follows the law, which had
-    other rates in the past.
-    """
-    return None if server_vat_rate in {SPECIFICATION_VAT_RATE, _LAW[-1][1]} else server_vat_rate
-
-
-def default_vat_rate(server_vat_rate: float, day: date) -> float:
-    """Return the VAT rate of a day where the household sets none, as a fraction."""
-    chosen = vat_rate_of_operator(server_vat_rate)
-    return legal_vat_rate(day) if chosen is None else chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,18 +78,24 @@ class TariffRow:
 class Charge:
     """One part of the price of an instant, EUR/kWh.
 
-    `is_known` is false where the table has no rate for the date; then it is the last rate before, or the first one.
+    `vat_rate` is what is added to it, as a fraction: 0 where it includes VAT. `is_known` is false where the table has
+    no rate for the date; then it is the last rate before, or the first one.
     """
 
     part: Part
     eur_kwh: float
-    includes_vat: bool
+    vat_rate: float
     is_known: bool = True
+
+    @property
+    def vat(self) -> float:
+        """The VAT that is added, EUR/kWh."""
+        return self.eur_kwh * self.vat_rate
 
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """What comes on top of the market's price at one instant. `vat_rate` is a fraction.
+    """What comes on top of the market's price at one instant. `vat_rate` is a fraction, for the market's price.
 
     `is_entered` is false on dates before the household's first figures.
     """
@@ -121,15 +106,12 @@ class Charges:
 
     def price(self, eur_mwh: float) -> float:
         """Return the household's price, EUR/kWh to 4 decimals, at a market price in EUR/MWh."""
-        with_vat = 1 + self.vat_rate
-        taxed = sum(charge.eur_kwh for charge in self.charges if not charge.includes_vat)
-        complete = sum(charge.eur_kwh for charge in self.charges if charge.includes_vat)
-        return rounded(eur_mwh / _KWH_PER_MWH * with_vat + taxed * with_vat + complete)
+        charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
+        return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
         """Return the VAT that is added, EUR/kWh: on the market's price and on all parts that don't include it."""
-        taxed = sum(charge.eur_kwh for charge in self.charges if not charge.includes_vat)
-        return (eur_mwh / _KWH_PER_MWH + taxed) * self.vat_rate
+        return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
@@ -146,11 +128,12 @@ class Charges:
 class Tariff:
     """A household's contract: dated rows, and when the network's night rate holds where its rates are one's own.
 
-    `rows` are in the order of their dates. `server_vat_rate` is a fraction. It counts only where the server's operator
-    chose it, see `vat.py`, and a row names no rate.
+    `rows` are in the order of their dates. `zone` is whose law and public holidays count. Where a row names no rate of
+    VAT, `chosen_vat_rate` counts, a fraction that the server's operator chose for all dates; None: the law's by date.
     """
 
-    server_vat_rate: float = SPECIFICATION_VAT_RATE
+    zone: Zone = Zone.EE
+    chosen_vat_rate: float | None = None
     rows: Sequence[TariffRow] = ()
     fees_include_vat: bool = False
     day_rate_starts: time = DAY_RATE_STARTS
@@ -187,7 +170,9 @@ class Tariff:
         vat_rate = self._vat_rate(row, wall.date())
         if row is None:
             return Charges(vat_rate, (), is_entered=not self.rows)
-        return Charges(vat_rate, tuple(self._charge(part, row, wall) for part in Part))
+        network_vat_rate = self._vat_rate(row, wall.date(), on_network=True)
+        rates = {part: vat_rate if part in _SUPPLIED else network_vat_rate for part in Part}
+        return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
         """Return the parts that follow an entry of the table which by that day has ended or is more than a year old."""
@@ -206,41 +191,50 @@ class Tariff:
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
-    def _vat_rate(self, row: TariffRow | None, day: date) -> float:
+    def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
+        """Return the VAT rate of a day where no row names one, as a fraction."""
+        if self.chosen_vat_rate is not None:
+            return self.chosen_vat_rate
+        return legal_vat_rate(self.zone, day, on_network=on_network)
+
+    def _vat_rate(self, row: TariffRow | None, day: date, *, on_network: bool = False) -> float:
         if row is not None and row.vat_rate is not None:
             return row.vat_rate
-        return default_vat_rate(self.server_vat_rate, day)
+        return self.default_vat_rate(day, on_network=on_network)
 
-    def _charge(self, part: Part, row: TariffRow, wall: datetime) -> Charge:
+    def _charge(self, part: Part, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if part is Part.NETWORK:
-            return self._network(row, wall)
+            return self._network(row, wall, vat_rate)
         if part not in row.from_table:
-            return Charge(part, row.typed(part), self.fees_include_vat)
+            return Charge(part, row.typed(part), self._added_to_typed(vat_rate))
         entry = nearest_entry(FEES[part], wall.date())
-        return Charge(part, entry.rate / _CENTS, includes_vat=False, is_known=entry.holds_on(wall.date()))
+        return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.holds_on(wall.date()))
 
-    def _network(self, row: TariffRow, wall: datetime) -> Charge:
+    def _added_to_typed(self, vat_rate: float) -> float:
+        return 0.0 if self.fees_include_vat else vat_rate
+
+    def _network(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
             own = row.network_night if self._is_night_rate(wall) else row.network_day
-            return Charge(Part.NETWORK, own, self.fees_include_vat)
+            return Charge(Part.NETWORK, own, self._added_to_typed(vat_rate))
         entry = nearest_entry(NETWORK[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_time(wall, has_peaks=has_peaks)
         if Part.NETWORK in row.from_table:
             rate = _rate_at(now, entry.rate) / _CENTS
-            return Charge(Part.NETWORK, rate, includes_vat=False, is_known=entry.holds_on(wall.date()))
+            return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.holds_on(wall.date()))
         typed = NetworkRates(
             day=row.network_day,
             night=row.network_night,
             peak=row.network_peak,
             rest_day_peak=row.network_rest_day_peak,
         )
-        return Charge(Part.NETWORK, _rate_at(now, typed), self.fees_include_vat)
+        return Charge(Part.NETWORK, _rate_at(now, typed), self._added_to_typed(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
             return True
-        if self.holidays_at_night_rate and is_public_holiday(wall.date()):
+        if self.holidays_at_night_rate and is_public_holiday(self.zone, wall.date()):
             return True
         return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
@@ -253,11 +247,12 @@ def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
     return rates.day if now is NetworkTime.DAY else rates.night
 
 
-def tariff_from(options: Mapping[str, Any], *, server_vat_rate: float) -> Tariff:
-    """Build the tariff from the entry's options, whose fees are in cents and rates in percent."""
+def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
+    """Build the tariff of a zone from the entry's options, whose fees are in cents and rates in percent."""
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(
-        server_vat_rate=server_vat_rate,
+        zone=zone,
+        chosen_vat_rate=chosen_vat_rate,
         rows=rows,
         fees_include_vat=options.get("fees_include_vat", False),
         day_rate_starts=_time_from(options, "day_rate_starts", DAY_RATE_STARTS),

@@ -1,12 +1,13 @@
 """What a server answers: its prices and forecast, who it is, and how well its forecasts did."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import fmean
 from typing import Final
 
 from ..prices.timeline import HOUR_S
+from ..prices.zones import Zone
 
 _PRICE_DECIMALS: Final = 2
 _NAME: Final = "Tunnihind"
@@ -62,14 +63,31 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Who the server is. `vat_rate` is a fraction; `full_horizon` tells whether its quarters reach past `freeUntil`."""
+    """Who the server is, at one of its addresses.
+
+    It answers there for `zone`. `zones` are all that it has, each with its path below that of the first one, which is
+    empty for the first one itself. `vat_rate` is a fraction; `vat_rate_is_chosen` tells whether the operator chose it.
+    `full_horizon` tells whether the quarters reach past `freeUntil`.
+    """
 
     version: str
     instance_id: str
     vat_rate: float
     attribution: str
+    zone: Zone = Zone.EE
+    zones: Mapping[Zone, str] = field(default_factory=lambda: {Zone.EE: ""})
+    vat_rate_is_chosen: bool = False
     mode: Mode = Mode.LIVE
     full_horizon: bool = False
+
+    @property
+    def chosen_vat_rate(self) -> float | None:
+        """The VAT rate that the operator chose for all dates; None where the law's by date holds."""
+        return self.vat_rate if self.vat_rate_is_chosen else None
+
+    def instance_id_of(self, zone: Zone) -> str:
+        """Return what one of its zones is known by: in Estonia's that is the installation's own, in others more."""
+        return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,7 @@ class ForecastAnswer:
     settled: dict[int, float]
     forecast: dict[int, Band]
     step_s: int
+    zone: Zone = Zone.EE
 
     def covers(self, instant: int) -> bool:
         """Tell whether the price of the period that `instant` falls in is known, settled or forecast."""
@@ -141,10 +160,11 @@ _CREDITS: Final = {
 }
 
 
-def name_of(mode: Mode, language: str) -> str:
-    """Return the name of a server."""
+def name_of(mode: Mode, zone: Zone, language: str) -> str:
+    """Return the name of a server. Estonia's names no country, and neither does it a live server's mode."""
+    country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
-    return f"{_NAME} {word}" if word else _NAME
+    return " ".join(part for part in (_NAME, country, word) if part)
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:

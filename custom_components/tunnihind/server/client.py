@@ -35,10 +35,20 @@ from ..errors import (
     RedirectLoop,
     TunnihindError,
     UnknownHost,
+    UnknownPriceZone,
 )
 from ..prices.timeline import HOUR_S, QUARTER_S
+from ..prices.zones import CONF_ZONE, Zone
 from .answers import About, ForecastAnswer, Mode, PlanScore, name_of
-from .documents import Malformed, about_from, forecast_from, past_prices_from, plan_score_from, settled_from
+from .documents import (
+    Malformed,
+    UnknownZone,
+    about_from,
+    forecast_from,
+    past_prices_from,
+    plan_score_from,
+    settled_from,
+)
 
 POLL_S: Final = 60
 # A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
@@ -158,8 +168,8 @@ class Client:
         except NotTunnihind:
             return None
 
-    async def settled_in(self, month: date, step_s: int) -> dict[int, float]:
-        """Return the settled prices of the Estonian month that begins on that day, as far as the server has them.
+    async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
+        """Return the settled prices of the zone's month that begins on that day, as far as the server has them.
 
         They are in EUR/MWh by the start of their period, which is `step_s` seconds long.
         Raises CannotConnect, NoPastPrices and InvalidResponse.
@@ -167,7 +177,7 @@ class Client:
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
             _, body = await self._get("api/v1/history", query=query)
-            return self._read(past_prices_from, body)
+            return self._read(partial(past_prices_from, zone=zone), body)
         except NotTunnihind as error:
             raise NoPastPrices(self.shown_url) from error
 
@@ -207,6 +217,8 @@ class Client:
     def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
         try:
             return read(json_loads(body or b""))
+        except UnknownZone as error:
+            raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
             raise InvalidResponse(self.shown_url, str(error)) from error
         except ValueError as error:  # no JSON, or a document of something else
@@ -248,6 +260,31 @@ class Server:
         return self.about.mode if self.about else Mode.LIVE
 
     @property
+    def zone(self) -> Zone:
+        """The zone whose prices it has at this address."""
+        return self.answer.zone
+
+    @property
+    def addresses(self) -> dict[Zone, str]:
+        """The base URLs of all its zones, made from the one that works.
+
+        The server names its own addresses, but a household may reach it by others. Only their paths count.
+        """
+        url = URL(self.url)
+        paths = self.about.zones if self.about else {}
+        own = paths.get(self.zone)
+        if own is None or not url.path.rstrip("/").endswith(own):
+            return {self.zone: self.url}
+        root = url.path.rstrip("/").removesuffix(own)
+        others = {zone: str(url.with_path(f"{root}{path}")).rstrip("/") for zone, path in paths.items()}
+        return {**others, self.zone: self.url}
+
+    @property
+    def is_first_of_several(self) -> bool:
+        """Whether the address is that of the server as a whole: it has several zones, and none is named there."""
+        return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
+
+    @property
     def host(self) -> str:
         """The host's name or address, in lower case."""
         return URL(self.url).host or ""
@@ -269,18 +306,23 @@ class Server:
 
         A rehearsal has the identity of the live server whose data it reads, and is known by another.
         """
-        identity = self.instance_id or self.host
+        return self.unique_id_of(self.zone)
+
+    def unique_id_of(self, zone: Zone) -> str:
+        """Return what the server is known by where it answers for one of its zones."""
+        identity = self.about.instance_id_of(zone) if self.about else self.host + zone.suffix
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:
         """Return what it is called."""
-        return name_of(self.mode, language) if self.instance_id else self.host
+        return name_of(self.mode, self.zone, language) if self.instance_id else self.host
 
     @property
     def data(self) -> dict[str, Any]:
         """The data of its config entry."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
-        return {**address, CONF_REHEARSAL: True} if self.is_rehearsal else address
+        zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
+        return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}
 
 
 async def ask(hass: HomeAssistant, url: str) -> Server:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import voluptuous as vol
+from yarl import URL
 
 from ..prices.timeline import HOUR_S, QUARTER_S
+from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
 # Larger prices and later instants are errors, for instance a wrong unit.
@@ -22,14 +24,24 @@ class Malformed(ValueError):
     """A document that breaks the specification; the message names the field."""
 
 
+class UnknownZone(ValueError):
+    """Prices of another zone than those that the integration knows; the message names it."""
+
+
 def about_from(document: object) -> About:
     """Read the answer of `GET /api/about`. Raises Malformed."""
+    # Until servers have zones.
+    if isinstance(document, dict):
+        document = {"zone": Zone.EE, "zones": [], "vatRateIsChosen": False} | document
     fields = _checked(_ABOUT, document)
     return About(
         version=fields["version"],
         instance_id=fields["instanceId"],
         vat_rate=fields["vatRate"],
         attribution=fields["attribution"],
+        zone=Zone(fields["zone"]),
+        zones=_zones_from(fields["zones"]),
+        vat_rate_is_chosen=fields["vatRateIsChosen"],
         mode=_mode_from(fields.get("mode")),
         full_horizon=fields.get("fullHorizon") is True,
     )
@@ -38,10 +50,11 @@ def about_from(document: object) -> About:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
 
-    Raises Malformed, and ValueError where it is a document of something else altogether.
+    Raises Malformed, UnknownZone, and ValueError where it is a document of something else altogether.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
+    _check_zone(document["zone"])
     fields = _checked(_PRICES[step_s], document)
     return ForecastAnswer(
         now=fields["now"],
@@ -51,7 +64,14 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
         settled={item["ts"]: item["eurMwh"] for item in fields["dayAhead"]},
         forecast={item["ts"]: Band(item["p10"], item["p50"], item["p90"]) for item in fields["forecast"]},
         step_s=step_s,
+        zone=Zone(fields["zone"]),
     )
+
+
+def _check_zone(value: object) -> None:
+    """Refuse a text that no zone of ours has. Raises UnknownZone."""
+    if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
+        raise UnknownZone(value)
 
 
 def settled_from(document: object) -> dict[int, float]:
@@ -78,15 +98,28 @@ def plan_score_from(document: object) -> PlanScore | None:
     return PlanScore(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
 
 
-def past_prices_from(document: object) -> dict[int, float]:
-    """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period. Raises Malformed."""
-    return {period["ts"]: period["eurMwh"] for period in _checked(_HISTORY, document)["prices"]}
+def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
+    """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period.
+
+    Raises Malformed, also where the prices are another zone's: nobody looks at them before they are stored.
+    """
+    fields = _checked(_HISTORY, document)
+    if fields["zone"] != zone:
+        raise Malformed(f"expected zone {zone}, not {fields['zone']}")
+    return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
 
 
 def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     if fields is None:
         return None
     return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
+
+
+def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
+    """Read the paths of the zones below that of the first one. Zones that are not known here are left out."""
+    paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
+    root = next(iter(paths.values()), "")
+    return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
 
 
 def _mode_from(value: object) -> Mode:
@@ -146,6 +179,21 @@ def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
     return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
+def _address(value: object) -> str:
+    try:
+        URL(text := _text(value))
+    except ValueError as error:
+        raise vol.Invalid("expected an address") from error
+    return text
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise vol.Invalid("expected true or false")
+    return value
+
+
+_ZONE: Final = vol.In([*Zone])
 _BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
 _ABOUT: Final = _record(
     {
@@ -153,6 +201,9 @@ _ABOUT: Final = _record(
         "instanceId": vol.All(_text, vol.Length(min=1)),
         "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
         "attribution": _text,
+        "zone": _ZONE,
+        "zones": [_record({"zone": _text, "url": _address})],
+        "vatRateIsChosen": _flag,
     }
 )
 
@@ -166,7 +217,7 @@ def _prices(step_s: int) -> Callable[[object], Any]:
     band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {
-            "zone": "EE",
+            "zone": _ZONE,
             "currency": "EUR",
             "now": _instant,
             "madeAt": vol.Any(None, _instant),
@@ -180,7 +231,7 @@ def _prices(step_s: int) -> Callable[[object], Any]:
 
 _PRICES: Final = {step_s: _prices(step_s) for step_s in (HOUR_S, QUARTER_S)}
 _SERIES: Final = _record({"actuals": [_settled(HOUR_S)]})
-_HISTORY: Final = _record({"zone": "EE", "currency": "EUR", "prices": [_settled(QUARTER_S)]})
+_HISTORY: Final = _record({"zone": _ZONE, "currency": "EUR", "prices": [_settled(QUARTER_S)]})
 _FIGURE: Final = vol.Any(None, _number)
 _PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
 _AHEAD: Final = _record(

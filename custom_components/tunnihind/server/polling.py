@@ -1,13 +1,14 @@
 """Polls one server: who it is, what it answered when, and what is known of its prices after all its answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Final
 
 from ..const import LOGGER
-from ..errors import CannotConnect, RehearsalOver, ServerIsRehearsal, TunnihindError
+from ..errors import CannotConnect, OtherZone, RehearsalOver, ServerIsRehearsal, TunnihindError
 from ..prices.timeline import HOUR_S
+from ..prices.zones import Zone
 from .answers import About, ForecastAnswer, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
@@ -31,8 +32,16 @@ class Problem(StrEnum):
     SERVER_CLOCK = "server_clock"
     SERVER_IS_REHEARSAL = "server_is_rehearsal"
     REHEARSAL_OVER = "rehearsal_over"
+    OTHER_ZONE = "other_zone"
     RATE_MISSING = "rate_missing"
     NO_PRICE = "no_price"
+
+
+_WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
+    Problem.SERVER_IS_REHEARSAL: ServerIsRehearsal,
+    Problem.REHEARSAL_OVER: RehearsalOver,
+    Problem.OTHER_ZONE: OtherZone,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +50,8 @@ class Contact:
 
     `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
     server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed or paid
-    by the quarter and the server has hours only. `wrong_mode` is the problem where a rehearsal answers in place of a
-    live server, or the other way round.
+    by the quarter and the server has hours only. `wrong_server` is the problem where a rehearsal answers in place of a
+    live server, or the other way round, or one of another zone.
     """
 
     answered_at: int
@@ -50,7 +59,7 @@ class Contact:
     clock_ahead_s: int
     is_history_missing: bool
     are_quarters_missing: bool
-    wrong_mode: Problem | None
+    wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
         """Return for how long nothing new has come from the server itself: a cache may still answer for it."""
@@ -67,20 +76,23 @@ class Beginning(Enum):
 class Polling:
     """One server over time.
 
-    `clock` is the entry's, which is set by the answers. `told_identity` tells whether the server said who it is when it
-    was added. `about` is who it is, and `known` what is known of its prices; both are None before it first answers.
+    `clock` and `zone` are the entry's; the clock is set by the answers. `told_identity` tells whether the server said
+    who it is when it was added. `about` is who it is, and `known` what is known of its prices; both are None before it
+    first answers.
     """
 
-    def __init__(self, client: Client, clock: EntryClock, *, told_identity: Callable[[], bool]) -> None:
+    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, told_identity: Callable[[], bool]) -> None:
         self.about: About | None = None
         self.known: ForecastAnswer | None = None
         self._client: Final = client
         self._clock: Final = clock
+        self._zone: Final = zone
         self._told_identity: Final = told_identity
         self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
         self._newest_prices: Final = NewestPrices(client)
         self._history: Final = History(client)
         self._newest: ForecastAnswer | None = None
+        self._answered_for: Zone = zone
         self._answered_by: str | None = None
         self._about_asked_at = 0
         self._answered_at = 0
@@ -110,7 +122,7 @@ class Polling:
             clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
             are_quarters_missing=needs_quarters and self._newest_prices.has_no_quarters,
-            wrong_mode=self._wrong_mode,
+            wrong_server=self._wrong_server,
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
@@ -119,10 +131,11 @@ class Polling:
         Raises TunnihindError where the server doesn't answer as it should; what is known then stays as it was.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
-        in_doubt = self._wrong_mode is not None or not self._clock.agrees_with(answer.now)
+        self._answered_for = answer.zone
+        in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
         await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
-        if self._wrong_mode:
+        if self._wrong_server:
             self._answered_at = self._answer_made_at = self._clock.now()
             return self._known_or_fail(), None
         is_new = answer is not self._newest or self._answered_by != self._instance_id
@@ -143,7 +156,7 @@ class Polling:
         `days` is 2 to 14. Where the server doesn't answer, or in another mode, only the known ones are there.
         """
         known = self._known_or_fail()
-        if self._wrong_mode:
+        if self._wrong_server:
             return known.settled
         try:
             return {**await self._client.settled_of_last(days, known.step_s), **known.settled}
@@ -164,10 +177,9 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return what was known before: prices of a past day never mix with today's."""
+        """Return what was known before: prices of a past day or of another zone never mix with the entry's."""
         if not self.known:
-            error = RehearsalOver if self._clock.is_rehearsal else ServerIsRehearsal
-            raise error(self._client.shown_url)
+            raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
@@ -211,7 +223,7 @@ class Polling:
                 raise
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
-            if self.about not in {None, about}:
+            if self.about and self.about != about:
                 self._newest_prices.forget()
             self.about = about
             self._about_asked_at = home_now()
@@ -221,7 +233,9 @@ class Polling:
         return self.about.instance_id if self.about else None
 
     @property
-    def _wrong_mode(self) -> Problem | None:
+    def _wrong_server(self) -> Problem | None:
+        if self._answered_for is not self._zone:
+            return Problem.OTHER_ZONE
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:
             return None
         return Problem.REHEARSAL_OVER if self._clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL

@@ -1,6 +1,6 @@
 """Servers of all kinds on the loopback, and a Home Assistant that knows the integration."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 from unittest.mock import AsyncMock, Mock, patch
 
@@ -83,9 +83,14 @@ async def imitate() -> AsyncIterator[Imitate]:
         forecast: str | web.HTTPException = FORECAST,
         prefix: str = "",
         quarters: str | None = None,
+        zones: Mapping[str, tuple[str, str]] | None = None,
     ) -> str:
         async def tell_about(request: web.Request) -> web.Response:
             return json_of(about) if about else web.Response(status=404)
+
+        async def tell_zone(request: web.Request) -> web.Response:
+            zone, _, asked = request.path.removeprefix(prefix).partition("/api/")
+            return json_of((zones or {})[zone][asked != "about"])
 
         async def tell_prices(request: web.Request) -> web.Response:
             if isinstance(forecast, web.HTTPFound):
@@ -98,6 +103,9 @@ async def imitate() -> AsyncIterator[Imitate]:
             return json_of(quarters) if quarters else web.Response(status=404)
 
         app = web.Application()
+        for path in zones or ():
+            app.router.add_get(f"{prefix}{path}/api/about", tell_zone)
+            app.router.add_get(f"{prefix}{path}/api/v1/forecast", tell_zone)
         app.router.add_get(f"{prefix}/api/about", tell_about)
         app.router.add_get(f"{prefix}/api/v1/quarters", tell_quarters)
         app.router.add_get(f"{prefix}/api/v1/forecast", tell_prices)

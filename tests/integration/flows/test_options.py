@@ -15,8 +15,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.forms.tariff_form import RowForm, contract_of
 from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import tariff_from
-from tests.support.household.flows import ABOUT, NOBODY, Imitate, entry_of, placeholders_of, shown
+from tests.support.household.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
 from tests.support.household.home import instant
+from tests.support.household.translations import fields_of
 
 NO_FEES = {
     "margin": 0.0,
@@ -102,12 +103,9 @@ async def test_with_nothing_configured_the_form_starts_with_the_table_and_the_la
         "network": NETWORK,
         "levies": {"renewable": 0.84, "security": 0.758, "excise": 0.307},
     }
-    assert placeholders_of(form) == {
-        "default_vat": "24",
-        "as_of": "20.11.2026",
-        "excise": "0.307",
-        "excise_disputed": "0.21",
-    }
+    said = placeholders_of(form)
+    assert said["default_vat"] == "24"
+    assert said["figures"].startswith("Figures from price lists (as of 20.11.2026) are filled in")
 
 
 async def test_the_hint_on_the_excise_names_both_figures_on_any_day(
@@ -115,11 +113,11 @@ async def test_the_hint_on_the_excise_names_both_figures_on_any_day(
 ) -> None:
     freezer.move_to("2026-02-03T12:00:00+02:00")
     said = placeholders_of(await choose(hass, "prices"))
-    assert (said["excise"], said["excise_disputed"]) == ("0.307", "0.21")
+    assert said["dispute"] == ("Check this one: sources disagree. Most say 0.307 since May 2026, one says 0.21. ")
 
 
 async def test_the_vat_rate_starts_at_the_one_that_the_operator_chose(hass: HomeAssistant, imitate: Imitate) -> None:
-    about = ABOUT.replace("0.24", "0.09")
+    about = about_of(vatRate=0.09, vatRateIsChosen=True)
     entry = entry_of(await imitate(about=about), "other")
     entry.add_to_hass(hass)
     await hass.config_entries.async_setup(entry.entry_id)
@@ -130,11 +128,30 @@ async def test_the_vat_rate_starts_at_the_one_that_the_operator_chose(hass: Home
     assert "vat_percent" not in result["data"]["rows"][0]
 
 
+@pytest.mark.parametrize(("zone", "vat"), [("FI", 25.5), ("LV", 21.0)])
+async def test_the_form_of_another_zone_starts_with_its_vat_and_nothing_of_estonia(
+    hass: HomeAssistant, zone: str, vat: float
+) -> None:
+    form = await choose(hass, "prices", entry=entry_of(NOBODY, zone=zone))
+    assert form["data_schema"] is not None
+    assert "package" not in fields_of(form["data_schema"].schema)
+    assert shown(form) == {"supply": {"vat_percent": vat, "fees_include_vat": False}, "network": NETWORK}
+    said = placeholders_of(form)
+    assert (said["figures"], said["dispute"]) == ("Enter the figures of your own invoices.", "")
+    typed = {
+        "supply": {"vat_percent": vat, "fees_include_vat": False, "margin": 0.5},
+        "network": {**NETWORK, "network_day": 4.0, "network_night": 2.0},
+        "levies": {"excise": 2.253},
+    }
+    [row] = (await submit(hass, form, typed))["data"]["rows"]
+    assert row == {**NO_FEES, "margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 2.253}
+
+
 async def test_saving_the_form_as_it_stands_follows_the_table(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices")
     result = await submit(hass, form, shown(form))
     assert result["data"] == {**CONTRACT, "rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]}
-    [row] = tariff_from(result["data"], server_vat_rate=0.22).rows
+    [row] = tariff_from(result["data"]).rows
     assert row.from_table == {Part(part) for part in FOLLOWS}
 
 
@@ -182,7 +199,7 @@ async def test_a_figure_that_is_changed_is_the_households_own(hass: HomeAssistan
     [row] = result["data"]["rows"]
     assert row["from_table"] == ["balancing", "renewable", "security"]
     assert (row["excise"], row["network_day"], row["network_night"]) == (0.21, 6.2, 3.51)
-    tariff = tariff_from(result["data"], server_vat_rate=0.22)
+    tariff = tariff_from(result["data"])
     assert round(sum(charge.eur_kwh for charge in tariff.charges(instant(OCTOBER)).charges), 6) == round(
         (0.373 + 6.2 + 0.84 + 0.758 + 0.21) / 100, 6
     )
@@ -202,7 +219,7 @@ async def test_a_row_that_follows_the_table_opens_with_the_tables_figures_of_tod
     result = await submit(hass, form, shown(form))
     assert result["data"]["rows"][0]["from_table"] == ["balancing", "security", "excise"]
     at = instant("2027-01-12T17:10:00+02:00")
-    assert tariff_from(result["data"], server_vat_rate=0.22).charges(at).unknown_parts == ()
+    assert tariff_from(result["data"]).charges(at).unknown_parts == ()
 
 
 async def test_new_prices_from_a_date_show_the_tables_figures_of_that_date(
@@ -241,11 +258,11 @@ async def test_an_old_figure_that_is_confirmed_follows_the_table_and_is_told_aga
     await submit(hass, form, shown(form))
     # A year after the table was read, its rates that still hold have to be compared with the invoice.
     freezer.move_to("2027-11-21T12:00:00+02:00")
-    outdated = tariff_from(entry.options, server_vat_rate=0.22).outdated_parts(date(2027, 11, 21))
+    outdated = tariff_from(entry.options).outdated_parts(date(2027, 11, 21))
     assert outdated == (Part.BALANCING, Part.NETWORK, Part.RENEWABLE, Part.SECURITY, Part.EXCISE)
     form = await choose(hass, "prices", entry=entry)
     result = await submit(hass, form, shown(form))
-    tariff = tariff_from(result["data"], server_vat_rate=0.22)
+    tariff = tariff_from(result["data"])
     # The renewable fee has ended, so it is the household's own now; the others still hold.
     assert tariff.rows[0].from_table == {Part.BALANCING, Part.NETWORK, Part.SECURITY, Part.EXCISE}
     assert tariff.outdated_parts(date(2027, 11, 21)) == ()
@@ -260,7 +277,7 @@ async def test_figures_with_vat_in_them_are_shown_so_and_still_follow_the_table(
     result = await submit(hass, form, shown(form))
     assert result["data"]["rows"][0]["from_table"] == ["balancing", "network", *FOLLOWS[1:]]
     # A working day: 6.07 + .373 + .84 + .758 + .307 = 8.348, with 24 % VAT 10.3515.
-    assert tariff_from(result["data"], server_vat_rate=0.22).price(0, instant(OCTOBER)) == 0.1035
+    assert tariff_from(result["data"]).price(0, instant(OCTOBER)) == 0.1035
 
 
 async def test_a_row_of_an_older_version_gets_no_fee_that_nobody_typed(hass: HomeAssistant) -> None:

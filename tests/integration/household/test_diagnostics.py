@@ -86,7 +86,7 @@ async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssista
     await home.settle()
     info = await get_system_health_info(hass, DOMAIN)
     assert await info["can_reach_server"] == "ok"
-    assert info["servers"] == 1
+    assert (info["servers"], info["zones"]) == (1, "EE")
     assert info["server_version"] == home.entry.runtime_data.about.version
 
     await home.server.runner.cleanup()

@@ -208,7 +208,7 @@ async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(
 ) -> None:
     proxy.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
     await proxied_home.add()
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.0})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.0, "vatRateIsChosen": True})
     await proxied_home.at(instant("2026-01-14T10:30:00+02:00"))
     await proxied_home.at(instant("2026-01-14T10:45:00+02:00"))
     hour = instant("2026-01-14T10:00:00+02:00")
@@ -231,7 +231,7 @@ async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09, "vatRateIsChosen": True})
     await proxied_home.at(proxied_home.now + HOUR_S + 900)
     hour = instant("2026-01-14T11:00:00+02:00")
     assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.09, 4)
@@ -242,7 +242,7 @@ async def test_a_server_that_comes_back_is_asked_anew_who_it_is(proxied_home: Ho
     await proxied_home.add()
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await proxied_home.poll()
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09, "vatRateIsChosen": True})
     await proxied_home.poll()
     hour = instant("2026-01-14T10:00:00+02:00")
     assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.09, 4)
@@ -303,7 +303,7 @@ async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """Not its rate either: the other one may not tell its own."""
-    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09})
+    proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09, "vatRateIsChosen": True})
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()
     await proxied_home.add()

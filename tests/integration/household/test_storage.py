@@ -70,7 +70,7 @@ async def test_who_the_server_is_is_known_without_it(
     home = await make_home()
     await home.add()
     written = await kept(hass, home, hass_storage)
-    written["data"]["about"]["vat_rate"] = 0.09
+    written["data"]["about"] |= {"vat_rate": 0.09, "vat_rate_is_chosen": True}
     await start(hass, home)
     hour = home.now - home.now % HOUR_S
     assert float(home.value("current_price")) == round(home.price_of(hour) / 1000 * 1.09, 4)

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.prices.zones import Zone
 from custom_components.tunnihind.server.answers import About, Backtest, Band, ForecastAnswer
 from custom_components.tunnihind.server.documents import (
     Malformed,
+    UnknownZone,
     about_from,
     forecast_from,
+    past_prices_from,
     settled_from,
 )
 from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
@@ -32,7 +35,7 @@ NO_HOUR_STARTS = (HOUR + 900, HOUR + 0.5, HOUR * 1000, -HOUR_S, str(HOUR), None)
 NO_PRICES = (1e300, -1e300, 100_000.01)
 
 FORECAST_FIELDS: tuple[tuple[Place, tuple[object, ...]], ...] = (
-    (("zone",), ("LV", "ee", None, 1)),
+    (("zone",), (None, 1)),
     (("currency",), ("SEK", None)),
     (("now",), (*NOT_INTEGERS, None, NOW * 1000, -1)),
     (("madeAt",), (*NOT_INTEGERS, NOW * 1000)),
@@ -181,6 +184,13 @@ def test_the_servers_description_of_itself_is_read() -> None:
         ("instanceId", ""),
         ("instanceId", None),
         ("instanceId", 301 * "a"),
+        ("zone", None),
+        ("zone", "ee"),
+        ("zones", None),
+        ("zones", [{"zone": "EE"}]),
+        ("zones", [{"zone": "EE", "url": "http://[box"}]),
+        ("vatRateIsChosen", None),
+        ("vatRateIsChosen", "no"),
         ("vatRate", -0.01),
         ("vatRate", 1),
         ("vatRate", 24),
@@ -192,6 +202,32 @@ def test_the_servers_description_of_itself_is_read() -> None:
 def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:  # noqa: ANN401
     with pytest.raises(Malformed, match=field):
         about_from(altered(ABOUT, (field,), value))
+
+
+@pytest.mark.parametrize("zone", [*Zone])
+def test_prices_of_each_of_the_four_zones_are_read(zone: Zone) -> None:
+    assert forecast_from({**FORECAST, "zone": zone.value}).zone is zone
+
+
+@pytest.mark.parametrize("zone", ["SE3", "ee", "Estonia"])
+def test_prices_of_any_other_zone_are_refused_by_its_name(zone: str) -> None:
+    with pytest.raises(UnknownZone, match=zone):
+        forecast_from({**FORECAST, "zone": zone})
+
+
+@pytest.mark.parametrize("root", ["http://localhost:8080", "https://prices.example/tunnihind"])
+def test_the_zones_of_a_server_are_read_with_their_paths_below_the_first_one(root: str) -> None:
+    zones = [{"zone": "FI", "url": root}, {"zone": "EE", "url": f"{root}/ee"}, {"zone": "SE3", "url": f"{root}/se3"}]
+    about = about_from({**ABOUT, "zone": "EE", "instanceId": "other", "zones": zones})
+    assert about.zones == {Zone.FI: "", Zone.EE: "/ee"}
+    assert about.instance_id_of(Zone.FI) == "other-fi"
+
+
+def test_past_prices_of_another_zone_are_refused() -> None:
+    document = {"zone": "LV", "currency": "EUR", "prices": [{"ts": HOUR, "eurMwh": 70.0}]}
+    assert past_prices_from(document, Zone.LV) == {HOUR: 70.0}
+    with pytest.raises(Malformed, match="zone"):
+        past_prices_from(document, Zone.EE)
 
 
 def test_settled_prices_are_read_from_the_series() -> None:

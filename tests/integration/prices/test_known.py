@@ -98,14 +98,14 @@ def test_a_corrected_settled_price_replaces_the_one_that_was_known() -> None:
 
 @given(answers())
 def test_every_known_hour_is_on_the_line_once_and_settled_where_it_is_settled(known: ForecastAnswer) -> None:
-    hours = timeline_of(known, Tariff(server_vat_rate=0.22)).periods
+    hours = timeline_of(known, Tariff()).periods
     assert [hour.start for hour in hours] == sorted(known.settled.keys() | known.forecast.keys())
     assert {hour.start for hour in hours if hour.settled} == known.settled.keys()
 
 
 @given(answers())
 def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer) -> None:
-    tariff = Tariff(server_vat_rate=0.22)
+    tariff = Tariff()
     for hour in timeline_of(known, tariff).periods:
         assert hour.low <= hour.price <= hour.high
         assert hour.end - hour.start == HOUR_S
@@ -120,5 +120,5 @@ def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer
 @given(answers(), st.integers(-HOUR_S, 70 * HOUR_S))
 def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: ForecastAnswer, place: int) -> None:
     moment = known.now + place
-    hours = timeline_of(known, Tariff(server_vat_rate=0.22))
+    hours = timeline_of(known, Tariff())
     assert known.covers(moment) is (hours.at(moment) is not None)

@@ -17,7 +17,7 @@ from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.known import merged
 from tests.support.markets.price_strategies import answers
 
-TARIFF = Tariff(server_vat_rate=0.22)
+TARIFF = Tariff()
 DAYS = [
     pytest.param(date(2026, 3, 29), 92, id="spring"),
     pytest.param(date(2026, 1, 14), 96, id="winter"),

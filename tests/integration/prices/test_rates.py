@@ -18,7 +18,7 @@ def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
     """Return what a household that follows the table is charged for a part at that instant, c/kWh without VAT."""
     tariff = Tariff(rows=[TariffRow(package=package, from_table=FOLLOWED)])
     [charge] = [charge for charge in tariff.charges(instant(at)).charges if charge.part is part]
-    assert not charge.includes_vat
+    assert charge.vat_rate == 0.24
     return round(charge.eur_kwh * 100, 4)
 
 

@@ -10,8 +10,9 @@ from custom_components.tunnihind.household.problems import problems
 from custom_components.tunnihind.plans.saving import average_band
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.rates import Package
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, legal_vat_rate
+from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period, level
+from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from custom_components.tunnihind.server.polling import Contact, Problem
 from tests.support.household.home import instant
@@ -34,7 +35,7 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
     settled = dict.fromkeys(range(hour - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
     forecast = {start: Band(40.0, 50.0, 60.0) for start in range(hour + HOUR_S, hour + 48 * HOUR_S, HOUR_S)}
     answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
-    line = timeline_of(answer, Tariff(server_vat_rate=0.22))
+    line = timeline_of(answer, Tariff())
     view = PricesNow(now, answer, line, line, cheap_hours=6, outcomes={})
     contact = Contact(
         answered_at=now,
@@ -42,7 +43,7 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
         clock_ahead_s=0,
         is_history_missing=False,
         are_quarters_missing=False,
-        wrong_mode=None,
+        wrong_server=None,
     )
     return problems(view, contact)
 
@@ -70,7 +71,7 @@ def test_data_problem_calls_the_prices_of_tomorrow_late(at: str, *, is_late: boo
 
 @pytest.mark.parametrize(("start", "is_night"), NIGHT_RATE.items())
 def test_the_network_night_rate_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
-    tariff = Tariff(server_vat_rate=0, rows=[TariffRow(network_day=1.0, network_night=2.0)])
+    tariff = Tariff(chosen_vat_rate=0, rows=[TariffRow(network_day=1.0, network_night=2.0)])
     assert tariff.price(0, instant(start)) == (2.0 if is_night else 1.0)
 
 
@@ -82,7 +83,7 @@ def test_the_night_rate_of_a_package_holds_in_the_same_hours(start: str, *, is_n
 
 @pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
 def test_vat_is_the_laws_by_date(day: str, rate: float) -> None:
-    assert legal_vat_rate(date.fromisoformat(day)) == rate
+    assert legal_vat_rate(Zone.EE, date.fromisoformat(day)) == rate
 
 
 @pytest.mark.parametrize(("prices", "band"), AVERAGE_BAND.values(), ids=AVERAGE_BAND)

@@ -17,7 +17,7 @@ FOLLOWED: Final = [part.value for part in Part if part is not Part.MARGIN]
 
 
 def tariff(**options: Any) -> Tariff:  # noqa: ANN401  whatever the options keep
-    return tariff_from(options, server_vat_rate=0.22)
+    return tariff_from(options)
 
 
 def test_vork_2_by_the_hour_on_a_working_morning() -> None:

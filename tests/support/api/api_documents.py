@@ -13,7 +13,10 @@ ABOUT: Final[dict[str, Any]] = {
     "name": "Tunnihind",
     "version": "0.1.0",
     "instanceId": "other",
+    "zone": "EE",
+    "zones": [{"zone": "EE", "url": "http://localhost:8080"}],
     "vatRate": 0.24,
+    "vatRateIsChosen": False,
     "attribution": "Other (other.example)",
     "publicUrl": None,
 }

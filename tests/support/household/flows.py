@@ -22,7 +22,15 @@ NOBODY: Final = "http://127.0.0.1:9"
 """An address where nothing listens."""
 
 ABOUT: Final = json.dumps(
-    {"version": "0.1.0", "instanceId": "other", "vatRate": 0.24, "attribution": "Other (other.example)"}
+    {
+        "version": "0.1.0",
+        "instanceId": "other",
+        "vatRate": 0.24,
+        "attribution": "Other (other.example)",
+        "zone": "EE",
+        "zones": [{"zone": "EE", "url": "http://localhost:8080"}],
+        "vatRateIsChosen": False,
+    }
 )
 FORECAST: Final = json.dumps(
     {
@@ -39,9 +47,22 @@ FORECAST: Final = json.dumps(
 MALFORMED: Final = FORECAST.replace('"EUR"', '"SEK"')
 
 
-def about_of(**fields: str) -> str:
+def about_of(**fields: object) -> str:
     """Return what a server tells of itself, in these fields otherwise."""
     return json.dumps(json.loads(ABOUT) | fields)
+
+
+def zones_of(*zones: str, public_url: str = "http://localhost:8080") -> dict[str, tuple[str, str]]:
+    """Return what a server of several zones answers: by the path of each, what it tells of itself, and its prices."""
+    paths = {zone: "" if zone == zones[0] else f"/{zone.lower()}" for zone in zones}
+    listed = [{"zone": zone, "url": f"{public_url}{path}"} for zone, path in paths.items()]
+    return {
+        path: (
+            about_of(instanceId="other" if zone == "EE" else f"other-{zone.lower()}", zone=zone, zones=listed),
+            FORECAST.replace('"EE"', f'"{zone}"'),
+        )
+        for zone, path in paths.items()
+    }
 
 
 def json_of(text: str) -> web.Response:
@@ -55,12 +76,14 @@ def entry_of(
     unique_id: str | None = None,
     options: Mapping[str, Any] | None = None,
     source: str = SOURCE_USER,
+    zone: str = "EE",
 ) -> MockConfigEntry:
-    """Return an entry of a server."""
+    """Return an entry of a zone of a server."""
+    of_zone = {} if zone == "EE" else {"zone": zone}
     return MockConfigEntry(
         domain=DOMAIN,
         title="Tunnihind",
-        data={"url": url, "instance_id": instance_id} if source == SOURCE_USER else {},
+        data={"url": url, "instance_id": instance_id, **of_zone} if source == SOURCE_USER else {},
         unique_id=unique_id or instance_id,
         options=options or {},
         source=source,

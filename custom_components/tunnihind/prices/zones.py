@@ -1,0 +1,79 @@
+"""The price zones: their countries, and what VAT the law of each asks on which date."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Any, Final
+
+CONF_ZONE: Final = "zone"
+
+
+class Zone(StrEnum):
+    """A zone, by its code in the API; also the code of its country (ISO 3166).
+
+    The clocks of all four show the same time, so days and times of day need no zone.
+    """
+
+    EE = "EE"
+    LV = "LV"
+    LT = "LT"
+    FI = "FI"
+
+    @property
+    def suffix(self) -> str:
+        """What tells names and ids of this zone from Estonia's, which have none."""
+        return "" if self is Zone.EE else f"-{self.lower()}"
+
+    def country(self, language: str) -> str:
+        """Return the country's name, in English where the language has no names here."""
+        return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
+
+
+def zone_of(data: Mapping[str, Any]) -> Zone:
+    """Return the zone of an entry by its data; only entries of other zones than Estonia name theirs."""
+    return Zone(data.get(CONF_ZONE, Zone.EE))
+
+
+_ENGLISH: Final = "en"
+_COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
+    "en": {Zone.EE: "Estonia", Zone.LV: "Latvia", Zone.LT: "Lithuania", Zone.FI: "Finland"},
+    "et": {Zone.EE: "Eesti", Zone.LV: "Läti", Zone.LT: "Leedu", Zone.FI: "Soome"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _VatLaw:
+    """The rate from the day `since` on, as a fraction; `on_network` is that on network and state fees if it differs."""
+
+    since: date
+    rate: float
+    on_network: float | None = None
+
+
+_LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
+    # Käibemaksuseadus § 15
+    Zone.EE: (_VatLaw(date(2009, 7, 1), 0.20), _VatLaw(date(2024, 1, 1), 0.22), _VatLaw(date(2025, 7, 1), 0.24)),
+    # Pievienotās vērtības nodokļa likums, 41. pants
+    Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
+    # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
+    Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
+    # Arvonlisäverolaki 84 §. In the winter of 2022/23, the sale of electricity had a lower rate; its transmission and
+    # the electricity tax, which the network company bills, did not.
+    Zone.FI: (
+        _VatLaw(date(2013, 1, 1), 0.24),
+        _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
+        _VatLaw(date(2023, 5, 1), 0.24),
+        _VatLaw(date(2024, 9, 1), 0.255),
+    ),
+}
+
+
+def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
+    """Return the law's VAT rate of a day as a fraction; for an older day, the first rate that is known.
+
+    `on_network` asks for the rate on network and state fees, else it is that on electricity and its supplier's fees.
+    """
+    laws = _LAW[zone]
+    law = next((law for law in reversed(laws) if law.since <= day), laws[0])
+    return law.rate if law.on_network is None or not on_network else law.on_network
