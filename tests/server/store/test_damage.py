@@ -197,9 +197,9 @@ def look_at_everything(store: Store) -> None:
     assert len(view.hours.settled) >= 14 * 24
     assert view.hours.run is not None
     sources = [ScriptedWeather()]
-    situation = read_situation(store, ESTONIA, sources, date(2025, 1, 1), "m", {}, NOW)
+    situation = read_situation(store, [ESTONIA], sources, date(2025, 1, 1), {"ee": "m"}, {}, NOW)
     assert situation.settled_through is not None
-    status = read_status(store, NOW, is_past=False)
+    status = read_status(store, ESTONIA, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(describe(status))
     assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
@@ -289,11 +289,13 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("DELETE FROM witnesses"))  # whose days may have gaps
     with Store(url) as store:
         assert ts not in store.prices.archive().everything().of("ee")
-        assert read_situation(store, ESTONIA, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY - timedelta(11)
+        assert read_situation(
+            store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
+        ).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
         assert store.prices.archive().everything().of("ee")[ts] == 11.0
-        assert read_situation(store, ESTONIA, [], date(2025, 1, 1), "m", {}, NOW).settled_through == DAY
+        assert read_situation(store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW).settled_through == DAY
 
 
 @pytest.mark.parametrize(
