@@ -66,7 +66,7 @@ COLUMNS: Final = {
     if table.name not in ALONE
 }
 ONE_OF_EACH: Final = [[column for column in each if column is not None] for each in zip_longest(*COLUMNS.values())]
-"""The first column of every table, the second, and so on: damage to a table can hide none to another."""
+"""The first column of every table, the second column of every table, and so on."""
 
 
 @pytest.fixture(scope="module")
