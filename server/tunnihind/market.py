@@ -1,7 +1,7 @@
-"""Facts of the day-ahead market: what is Estonian (`ESTONIA`), and what is the same in every zone of the coupling.
+"""Facts of the day-ahead market: what differs from zone to zone (`MARKETS`), and what is the same in all of them.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time
-(23, 24 or 25 hours); an Estonian clock shows its first hour at 01:00.
+(23, 24 or 25 hours); the clocks of all four zones show its first hour at 01:00.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
 
 type Zone = Literal["ee", "lv", "lt", "fi"]
+type ZoneCode = Literal["EE", "LV", "LT", "FI"]
 
 ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
 """All zones whose prices can be kept."""
@@ -51,17 +52,19 @@ HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
 class Market:
     """A bidding zone with what is particular to it.
 
-    `code` is how the API names it. `neighbours` are the zones it is coupled to whose prices are kept: first the one
-    whose prices are most like its own, last the one whose distance in price says how tight the cables between the two
-    are. `clock` is its civil time; between the two times of `publication_watch` on that clock the next day's prices
-    appear on a normal day, later they count as late.
+    `code` is how the API names it, `country_name` and `adjective` how English sentences do. `neighbours` are the zones
+    it is coupled to whose prices are kept: first the one whose prices are most like its own, last the one whose
+    distance in price says how tight the cables between the two are. `clock` is its civil time. On that clock the next
+    day's prices appear between the two times of `publication_watch` on a normal day, later they count as late.
     `country` and `neighbour_countries` (ISO 3166) are those whose public holidays count. `latitude` and `longitude`
     are its middle, degrees north and east. `vat_rates` are the law's rates as fractions, each with its first day,
     oldest first. `limits` are those of the coupling, unless an operator sets others.
     """
 
     zone: Zone
-    code: Literal["EE"]
+    code: ZoneCode
+    country_name: str
+    adjective: str
     neighbours: tuple[Zone, ...]
     clock: ZoneInfo
     publication_watch: tuple[time, time]
@@ -118,12 +121,16 @@ class Market:
         return today + timedelta(days=1) if is_out else today
 
 
+_PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
+
 ESTONIA: Final = Market(
     zone="ee",
     code="EE",
+    country_name="Estonia",
+    adjective="Estonian",
     neighbours=("lv", "lt", "fi"),
     clock=ZoneInfo("Europe/Tallinn"),
-    publication_watch=(time(13, 45), time(15, 30)),
+    publication_watch=_PUBLICATION_WATCH,
     country="EE",
     neighbour_countries=("LV", "LT", "FI"),
     latitude=58.6,
@@ -132,10 +139,69 @@ ESTONIA: Final = Market(
     vat_rates=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
     limits=HARMONISED_LIMITS,
 )
-"""The market that is served."""
 
-DEFAULT_VAT_RATE: Final = 0.22
-"""The specification's rate. The law's is another since 2025-07-01 (`vat_rates`), which is why it is a setting."""
+LATVIA: Final = Market(
+    zone="lv",
+    code="LV",
+    country_name="Latvia",
+    adjective="Latvian",
+    neighbours=("lt", "ee", "fi"),
+    clock=ZoneInfo("Europe/Riga"),
+    publication_watch=_PUBLICATION_WATCH,
+    country="LV",
+    neighbour_countries=("LT", "EE", "FI"),
+    latitude=56.9,
+    longitude=24.9,
+    currency="EUR",
+    vat_rates=((date(2012, 7, 1), 0.21),),
+    limits=HARMONISED_LIMITS,
+)
+
+LITHUANIA: Final = Market(
+    zone="lt",
+    code="LT",
+    country_name="Lithuania",
+    adjective="Lithuanian",
+    neighbours=("lv", "ee", "fi"),
+    clock=ZoneInfo("Europe/Vilnius"),
+    publication_watch=_PUBLICATION_WATCH,
+    country="LT",
+    neighbour_countries=("LV", "EE", "FI"),
+    latitude=55.3,
+    longitude=23.9,
+    currency="EUR",
+    vat_rates=((date(2009, 9, 1), 0.21),),
+    limits=HARMONISED_LIMITS,
+)
+
+FINLAND: Final = Market(
+    zone="fi",
+    code="FI",
+    country_name="Finland",
+    adjective="Finnish",
+    neighbours=("lv", "lt", "ee"),
+    clock=ZoneInfo("Europe/Helsinki"),
+    publication_watch=_PUBLICATION_WATCH,
+    country="FI",
+    neighbour_countries=("EE", "LV", "LT"),
+    latitude=62.6,
+    longitude=25.5,
+    currency="EUR",
+    # From December 2022 to April 2023 the sale of electricity had 10 %, network fees had 24 %.
+    vat_rates=(
+        (date(2013, 1, 1), 0.24),
+        (date(2022, 12, 1), 0.10),
+        (date(2023, 5, 1), 0.24),
+        (date(2024, 9, 1), 0.255),
+    ),
+    limits=HARMONISED_LIMITS,
+)
+
+MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}
+"""The markets that can be served, by zone."""
+
+SPECIFIED_VAT_RATE: Final = 0.22
+"""The specification's rate for Estonia. The law's is another since 2025-07-01 (`vat_rates`), so it is a setting."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 

@@ -1,14 +1,14 @@
 """What an operator can set; the command line's options and the environment fill it (see `cli.options`)."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HARMONISED_LIMITS, Limits, Market
+from tunnihind.market import HARMONISED_LIMITS, MARKETS, SPECIFIED_VAT_RATE, Limits, Market, VatRates, Zone
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -29,15 +29,19 @@ def default_database_url() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting with its default; URLs without a slash at their end."""
+    """Every setting with its default; URLs without a slash at their end.
+
+    Of the `zones` the first one is served at the root, each further one under its name.
+    """
 
     # May hold a password, and the token is one: neither gets into a traceback or a log.
     database_url: str = field(default="", repr=False)
+    zones: tuple[Zone, ...] = ("ee",)
     host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
     port: int = 8080
     public_url: str = ""
     announce: bool = True
-    vat_rate: float = DEFAULT_VAT_RATE
+    vat_rate: float | None = None
     attribution: str = ""
     full_horizon: bool = False
     rate_limit: float = 0.0
@@ -60,7 +64,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what can't work, naming the setting and the fix."""
         # Compared the way round that refuses NaN too, which `float` reads from an option.
-        if not 0 <= self.vat_rate < 1:
+        if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
             raise SettingsError(f"price-floor {self.price_floor} is not below price-cap {self.price_cap}")
@@ -81,8 +85,21 @@ class Settings:
 
     @property
     def market(self) -> Market:
-        """The market that is served, with the operator's price limits."""
-        return ESTONIA.within(self.limits)
+        """The market that is served at the root, with the operator's price limits."""
+        return self.markets[0]
+
+    @property
+    def markets(self) -> tuple[Market, ...]:
+        """All markets that are served, with the operator's price limits."""
+        return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
+
+    def path_of(self, zone: Zone) -> str:
+        """Return where a zone is served: empty for the root's, `/lv` for a further one."""
+        return "" if zone == self.zones[0] else f"/{zone}"
+
+    def at(self, zone: Zone) -> Self:
+        """Return the settings of a server of one zone alone, at the address where this server has that zone."""
+        return replace(self, zones=(zone,), public_url=self.base_url + self.path_of(zone))
 
     @property
     def store_url(self) -> str:
@@ -103,11 +120,22 @@ class Settings:
     def chosen_vat_rate(self) -> float | None:
         """The VAT rate where the operator chose one of their own; None where the law's rate by date holds.
 
-        The specification's rate is nobody's choice. An operator who set the law's newest rate follows the law, which
-        had other rates in the past.
+        The specification's rate is nobody's choice where Estonia stands. An operator who set the law's newest rate
+        follows the law, which had other rates in the past.
         """
         (_, newest) = self.market.vat_rates[-1]
-        return None if self.vat_rate in {DEFAULT_VAT_RATE, newest} else self.vat_rate
+        is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
+        return None if is_specified or self.vat_rate == newest else self.vat_rate
+
+    @property
+    def api_vat_rates(self) -> VatRates:
+        """The VAT in the consumer prices of the specified resources.
+
+        The operator's, else by specification 22% in Estonia, and the law's of each date elsewhere.
+        """
+        if self.vat_rate is not None:
+            return ((0, self.vat_rate),)
+        return ((0, SPECIFIED_VAT_RATE),) if self.market.code == "EE" else self.market.vat_by_law
 
     @property
     def attribution_text(self) -> str:

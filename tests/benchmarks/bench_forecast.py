@@ -101,7 +101,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
         forecaster = TieredForecaster(ESTONIA)
-        history, lines = History(forecaster), []
+        history, lines = History(), []
         for what, as_of in (
             ("from nothing", morning),
             ("an hour later", morning + HOUR_S),
@@ -112,7 +112,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
             ("an hour later", morning + DAY_S + 7 * HOUR_S),
         ):
             started = time.process_time()
-            archive = history.archive(store, as_of)
+            archive = history.archive(store, forecaster, as_of)
             series = {name: issues for name, issues in archive.covariates.series.items() if wanted(name)}
             known = Archive(archive.prices, CovariateArchive(series)).as_of(as_of)
             read = time.process_time()

@@ -25,7 +25,7 @@ from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, QUARTERS_SINCE, ZONES, day_start
-from tunnihind.service.application import create_app
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.store.prices import Price
@@ -102,14 +102,18 @@ async def latencies(session: ClientSession, seconds: float) -> str:
 async def serve_and_measure(store: Store, rounds: int) -> None:
     """Serve the store, as a live server does, and measure."""
     settings, clock = Settings(), RehearsalClock(NOW)
-    snapshot = Snapshot(ESTONIA, settings, clock)
+    snapshot = Snapshot(settings, clock)
     snapshot.show(read_served_data(store, ESTONIA, NOW))
     app = create_app(
         settings,
-        snapshot,
+        [
+            ServedZone(
+                snapshot=snapshot,
+                read_prices=lambda start, end: store.prices.archive(start, end, zones=("ee",)).everything(),
+            )
+        ],
         clock,
         instance_id="benchmark",
-        read_prices=lambda start, end: store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
     )
     runner = Runner(app, access_log=None)
     await runner.setup()

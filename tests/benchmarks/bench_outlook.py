@@ -24,7 +24,7 @@ from tests.support.api.api_server import hours_view
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import HISTORY_S
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, HOUR_S, WEEK_S, day_end, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display, PricedPeriod, by_day, priced_periods, vat_shown
@@ -77,7 +77,7 @@ def view_of(run: Run, prices: Prices, lang: str) -> View | None:
     data = hours_view("", PriceSeries.of(ESTONIA.zone, HOUR_S, known), run=run)
     served = served_periods(data, now, Settings(), step_s=HOUR_S, since=now - 2 * WEEK_S)
     options = PageOptions.read({"lang": lang, "vat": "law"})
-    display = Display(options, vat_shown(options, Settings().vat_rate, now))
+    display = Display(options, ESTONIA, vat_shown(options, ESTONIA, SPECIFIED_VAT_RATE, now))
     periods = priced_periods(served)
     return View(now, by_day(periods, {ts: display.day(ts) for ts in periods}), display)
 

@@ -26,8 +26,7 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, chromium
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import ESTONIA
-from tunnihind.service.application import create_app
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 
 PATHS: Final = ("", "?period=quarter", "?embed=1", "accuracy", "docs")
@@ -141,9 +140,11 @@ def tell(path: str, label: str, loads: list[Load]) -> None:
 async def served() -> AsyncIterator[str]:
     """Serve the made-up fortnight."""
     clock, settings = StillClock(NOW), Settings()
-    snapshot = Snapshot(ESTONIA, settings, clock)
+    snapshot = Snapshot(settings, clock)
     snapshot.show(sample_views.ordinary())
-    runner = Runner(create_app(settings, snapshot, clock, instance_id="benchmark", read_prices=no_prices))
+    runner = Runner(
+        create_app(settings, [ServedZone(snapshot=snapshot, read_prices=no_prices)], clock, instance_id="benchmark")
+    )
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     yield f"http://127.0.0.1:{runner.addresses[0][1]}"

@@ -40,7 +40,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
-from tunnihind.service.application import create_app
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 
 FORECAST: Final = "/api/v1/forecast"
@@ -93,10 +93,13 @@ async def serve_ours() -> None:
     """Serve our application."""
     settings = Settings()
     clock = RehearsalClock(HOUR + 10)
-    snapshot = Snapshot(ESTONIA, settings, clock)
+    snapshot = Snapshot(settings, clock)
     snapshot.show(largest_view())
     app = create_app(
-        settings, snapshot, clock, instance_id="benchmark", read_prices=lambda _start, _end: PriceHistory(0, {})
+        settings,
+        [ServedZone(snapshot=snapshot, read_prices=lambda _start, _end: PriceHistory(0, {}))],
+        clock,
+        instance_id="benchmark",
     )
     await _serve(Runner(app, access_log=None), OURS_PORT)
 
@@ -207,7 +210,7 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
 
 
 def _snapshot() -> Snapshot:
-    snapshot = Snapshot(ESTONIA, Settings(), RehearsalClock(HOUR + 10))
+    snapshot = Snapshot(Settings(), RehearsalClock(HOUR + 10))
     snapshot.show(largest_view())
     return snapshot
 

@@ -39,7 +39,7 @@ def fill(url: str) -> None:
     clock = SystemClock()
     today = delivery_day(clock.now())
     with Store(url) as store:
-        ingest = PriceIngest(store, ESTONIA, [Simulated(clock=clock)], clock, Observer())
+        ingest = PriceIngest(store, [ESTONIA], [Simulated(clock=clock)], clock, Observer())
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
         runs = make_runs(store, int(clock.now()), ESTONIA)
         if runs is not None:

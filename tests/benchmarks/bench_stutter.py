@@ -26,6 +26,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import SystemClock
 from tunnihind.market import ESTONIA
 from tunnihind.pipeline.modelling import process_modeller
+from tunnihind.service.application import ServedZone
 from tunnihind.service.site import open_site
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
@@ -39,25 +40,24 @@ async def serve(url: str) -> None:
     """Serve; score again and again while standard input's last line says so."""
     clock = SystemClock()
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
-    snapshot = Snapshot(ESTONIA, settings, clock)
+    snapshot = Snapshot(settings, clock)
     with Store(url) as store:
         snapshot.show(read_served_data(store, ESTONIA, int(clock.now())))
     site = open_site(
         settings,
-        snapshot,
+        [ServedZone(snapshot=snapshot, read_prices=no_prices)],
         clock,
         instance_id="bench",
-        read_prices=no_prices,
         metrics=Metrics(),
         pipeline_expected=False,
     )
-    async with site, process_modeller(url, ESTONIA) as modeller:
+    async with site, process_modeller(url) as modeller:
         click.echo("ready")
         while await asyncio.to_thread(sys.stdin.readline):
             started = time.perf_counter()
             # Nothing is kept, so the same forecasts are made again and again.
             for _ in range(SLICES):
-                await modeller.score_slice(int(clock.now()))
+                await modeller.score_slice(ESTONIA, int(clock.now()))
             click.echo(f"{time.perf_counter() - started:.1f}")
 
 

@@ -18,9 +18,9 @@ from tests.support.documents import PROJECT
 from tunnihind.api.answers import MAX_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.serve import serve
-from tunnihind.market import DEFAULT_VAT_RATE, ESTONIA, HOUR_S, PUBLIC_WINDOW_S
+from tunnihind.market import ESTONIA, HOUR_S, PUBLIC_WINDOW_S, SPECIFIED_VAT_RATE
 from tunnihind.pipeline.prices import SECOND_SOURCE_S
-from tunnihind.service.application import create_app
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 from tunnihind.sources.open_meteo import RUNS_SINCE
 
@@ -169,6 +169,8 @@ def described(option: click.Option) -> list[str]:
             default = "on" if is_on else "off"
         case float(number):
             default = f"{number:g}"
+        case tuple(values):
+            default = ",".join(values)
         case value:
             default = words.removesuffix("]") or str(value or "")
     return [" / ".join((*option.opts, *option.secondary_opts)), str(option.envvar), default, *([text] if text else [])]
@@ -186,8 +188,10 @@ def test_every_option_of_serve_is_in_the_table_of_settings_with_its_default() ->
 @both_languages
 def test_every_address_of_the_server_is_in_the_table_of_the_api(language: str) -> None:
     settings, clock = Settings(), StillClock(NOW)
-    snapshot = Snapshot(ESTONIA, settings, clock)
-    router = create_app(settings, snapshot, clock, instance_id="test", read_prices=no_prices).router
+    snapshot = Snapshot(settings, clock)
+    router = create_app(
+        settings, [ServedZone(snapshot=snapshot, read_prices=no_prices)], clock, instance_id="test"
+    ).router
     routes = {resource.canonical for resource in router.resources()} - UNDOCUMENTED_ROUTES
     [table] = documents.tables(documents.section("The API", language))
     named = [code.partition("?")[0] for row in table for code in documents.codes(row[0])]
@@ -228,7 +232,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
         ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
         ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
         ("docs/home-assistant", f"after {LATE}", f"pärast kella {LATE}"),
-        ("docs/api", f"include VAT: - {DEFAULT_VAT_RATE:.0%}", f"käibemaksu: - {DEFAULT_VAT_RATE:.0%}"),
+        ("docs/api", f"include VAT: - {SPECIFIED_VAT_RATE:.0%}", f"käibemaksu: - {SPECIFIED_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
         ("docs/api", f"up to {MAX_DAYS} days", f"kuni {MAX_DAYS} päeva"),
         ("docs/data", f"up to {SECOND_SOURCE_S:.0f} seconds", f"kuni {SECOND_SOURCE_S:.0f} sekundit"),

@@ -21,7 +21,16 @@ from tunnihind.api.periods import run_periods, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, QUARTER_S, consumer_price, floor_hour, free_until, iso_utc, market_price
+from tunnihind.market import (
+    DAY_S,
+    QUARTER_S,
+    consumer_price,
+    floor_hour,
+    free_until,
+    iso_utc,
+    market_price,
+    vat_rate_at,
+)
 from tunnihind.settings import Settings
 
 DEFAULT_DAYS: Final = 14
@@ -41,12 +50,14 @@ def history_days(days: int, least: int = MIN_DAYS) -> int:
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
     """Answer `GET /api/v1/forecast` as of `now`, unix seconds."""
     limit = free_until(data.newest_settled, now)
-    vat = settings.vat_rate
+    vat = settings.api_vat_rates
     return ForecastResponse(
         **heading(data, now, settings),
         backtest=_backtest(data.hours.backtest),
         day_ahead=settled_hours(data, now, settings),
-        forecast=[_forecast_hour(ts, hour, vat) for ts, hour in _public_hours(data.hours.run, now, limit)],
+        forecast=[
+            _forecast_hour(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_hours(data.hours.run, now, limit)
+        ],
     )
 
 
@@ -55,10 +66,10 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
-    vat = settings.vat_rate
-    actuals = [_series_actual(ts, price, vat) for ts, price in _settled_from(data, start)]
-    past = [_series_point(ts, hour, vat) for ts, hour in _past_hours(data, start, current_hour)]
-    future = [_series_point(ts, hour, vat) for ts, hour in _public_hours(data.hours.run, now, limit)]
+    vat = settings.api_vat_rates
+    actuals = [_series_actual(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_from(data, start)]
+    past = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _past_hours(data, start, current_hour)]
+    future = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_hours(data.hours.run, now, limit)]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
     newest = data.newest_settled
     unsettled = [point for point in future if newest is None or point.ts > newest]
@@ -85,13 +96,17 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
-    vat = settings.vat_rate
+    vat = settings.api_vat_rates
     return QuartersResponse(
         **heading(data, now, settings),
         backtest=_backtest(data.of(QUARTER_S).backtest),
-        day_ahead=[_day_ahead_quarter(ts, price, vat, hourly=hourly) for ts, price, hourly in served.settled],
+        day_ahead=[
+            _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
+        ],
         # What was said of the current quarter belongs to the history: it leaves no hole.
-        forecast=[_forecast_quarter(ts, said, vat) for ts, said in served.forecast if history or ts > now],
+        forecast=[
+            _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
+        ],
     )
 
 
@@ -112,7 +127,8 @@ def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
 
 def settled_hours(data: ServedData, now: int, settings: Settings) -> list[DayAheadHour]:
     """Return the settled prices from the current hour on."""
-    return [_day_ahead_hour(ts, price, settings.vat_rate) for ts, price in _settled_from(data, floor_hour(now))]
+    vat = settings.api_vat_rates
+    return [_day_ahead_hour(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_from(data, floor_hour(now))]
 
 
 def _is_gated(run: Run | None, limit: int) -> bool:
@@ -145,40 +161,40 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
 
-def _day_ahead_hour(ts: int, eur_mwh: float, vat: float) -> DayAheadHour:
+def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     price = market_price(eur_mwh)
-    return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat))
+    return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
 # The same quarters are in answer after answer. What is made of each is kept: an answer of 14 days then takes 5 ms
 # instead of 28 (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
-def _day_ahead_quarter(ts: int, eur_mwh: float, vat: float, *, hourly: bool) -> DayAheadQuarter:
+def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)
     return DayAheadQuarter(
-        ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat), hourly=hourly
+        ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate), hourly=hourly
     )
 
 
 @lru_cache(maxsize=_KEPT_QUARTERS)
-def _forecast_quarter(ts: int, quarter: Percentiles, vat: float) -> ForecastQuarter:
-    return ForecastQuarter(ts=ts, starts_at=iso_utc(ts), **_in_both_units(quarter, vat))
+def _forecast_quarter(ts: int, quarter: Percentiles, vat_rate: float) -> ForecastQuarter:
+    return ForecastQuarter(ts=ts, starts_at=iso_utc(ts), **_in_both_units(quarter, vat_rate))
 
 
-def _series_actual(ts: int, eur_mwh: float, vat: float) -> SeriesActual:
+def _series_actual(ts: int, eur_mwh: float, vat_rate: float) -> SeriesActual:
     price = market_price(eur_mwh)
-    return SeriesActual(ts=ts, eur_mwh=price, eur_kwh=consumer_price(price, vat))
+    return SeriesActual(ts=ts, eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-def _forecast_hour(ts: int, hour: Percentiles, vat: float) -> ForecastHour:
-    return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_in_both_units(hour, vat))
+def _forecast_hour(ts: int, hour: Percentiles, vat_rate: float) -> ForecastHour:
+    return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_in_both_units(hour, vat_rate))
 
 
-def _series_point(ts: int, hour: Percentiles, vat: float) -> SeriesForecastPoint:
-    return SeriesForecastPoint(ts=ts, **_in_both_units(hour, vat))
+def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecastPoint:
+    return SeriesForecastPoint(ts=ts, **_in_both_units(hour, vat_rate))
 
 
-def _in_both_units(hour: Percentiles, vat: float) -> dict[str, float]:
+def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
     """Return the percentiles' fields in EUR/MWh without and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
-    return market | {f"{name}_kwh": consumer_price(price, vat) for name, price in market.items()}
+    return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

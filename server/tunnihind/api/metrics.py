@@ -1,6 +1,6 @@
 """What a Prometheus server can scrape: requests, answers, ages of the data, and how sources and database behave."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -13,8 +13,6 @@ from tunnihind.api.health import awaits_tomorrow, is_late, judge
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.errors import StoreError
-from tunnihind.forecast.scoring.live_scores import WindowScores
 
 _SCORED_DAYS: Final = 30
 _DURATION_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
@@ -24,73 +22,76 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 class Served(Collector):
     """What is being served, by the server's own clock: how old it is, its state, how it was made, and how it did."""
 
-    def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
-        self._snapshot = snapshot
+    def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
+        self._snapshots = snapshots
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
         """Return what there is; of data that aren't there nothing."""
-        snapshot, now = self._snapshot, int(self._clock.now())
-        try:
-            data = snapshot.data
-        except StoreError:
-            data = None
-        if data:
-            yield from _ages(data, now)
-        troubles = len([*snapshot.troubles])
+        now = int(self._clock.now())
+        there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
+        yield from _ages(there, now)
+        troubles = len([*self._snapshots[0].troubles])
         yield GaugeMetricFamily("tunnihind_troubles", "Reasons by which /readyz says no, other than age.", troubles)
-        if data:
-            yield from _state(data, now)
+        yield from _state(there, now)
         meaning = "Answers of prices and forecasts: `made` anew, or one of the same second again from `memory`."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
-        answers.add_metric(("made",), snapshot.made)
-        answers.add_metric(("memory",), snapshot.from_memory)
+        answers.add_metric(("made",), sum(snapshot.made for snapshot in self._snapshots))
+        answers.add_metric(("memory",), sum(snapshot.from_memory for snapshot in self._snapshots))
         yield answers
-        if data:
-            yield from _forecast(data)
+        yield from _forecast(there)
 
 
-def _ages(data: ServedData, now: int) -> Iterator[Metric]:
-    readiness = judge(data, now, pipeline_expected=False)
+def _ages(there: Iterable[ServedData], now: int) -> Iterator[Metric]:
+    judged = {data.market.code: judge(data, now, pipeline_expected=False) for data in there}
     for name, meaning, age in (
-        ("settled_age", "Time since the newest settled hour ended, 0 while it lies ahead.", readiness.settled_age_s),
-        ("forecast_age", "Time since the served forecast was made.", readiness.forecast_age_s),
-        ("refresh_age", "Time since the data pipeline last ingested.", readiness.refresh_age_s),
+        ("settled_age", "Time since the newest settled hour ended, 0 while it lies ahead.", "settled_age_s"),
+        ("forecast_age", "Time since the served forecast was made.", "forecast_age_s"),
+        ("refresh_age", "Time since the data pipeline last ingested.", "refresh_age_s"),
     ):
-        if age is not None:
-            yield GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, value=age)
+        family = GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, labels=("zone",))
+        for code, readiness in judged.items():
+            if (seconds := getattr(readiness, age)) is not None:
+                family.add_metric((code,), seconds)
+        yield from _unless_empty(family)
 
 
-def _state(data: ServedData, now: int) -> Iterator[Metric]:
-    if data.version.isdigit():
-        meaning = "Count of the changes in the database that are served. Servers of one database share it."
-        yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
-    late = awaits_tomorrow(data, now) and is_late(data.market, now)
+def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
+    for data in there[:1]:
+        if data.version.isdigit():
+            meaning = "Count of the changes in the database that are served. Servers of one database share it."
+            yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
-    yield GaugeMetricFamily("tunnihind_publication_late", meaning, int(late))
+    late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
+    for data in there:
+        late.add_metric((data.market.code,), int(awaits_tomorrow(data, now) and is_late(data.market, now)))
+    yield from _unless_empty(late)
 
 
-def _forecast(data: ServedData) -> Iterator[Metric]:
-    """Describe what the served forecast rests on, and how those of the last 30 days did."""
-    if (run := data.hours.run) is not None:
-        tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("tier",))
-        tier.add_metric((run.tier,), 1.0)
-        yield tier
-    for window in data.accuracy:
-        if window.days == _SCORED_DAYS:
-            yield from _scores(window)
-
-
-def _scores(window: WindowScores) -> Iterator[Metric]:
+def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
+    """Describe what the served forecasts rest on, and how those of the last 30 days did."""
+    tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
+    for data in there:
+        if (run := data.hours.run) is not None:
+            tier.add_metric((data.market.code, run.tier), 1.0)
+    yield from _unless_empty(tier)
     for name, figure, meaning in (
         ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
         ("skill", "skill", "Share of the weekly naive forecast's error that is removed, by days ahead."),
         ("coverage", "coverage80", "Share of hours whose price lay between p10 and p90, by days ahead."),
     ):
-        family = GaugeMetricFamily(f"tunnihind_forecast_{name}", f"{meaning} Last 30 days.", labels=("days_ahead",))
-        for lead, scores in window.by_days_ahead.items():
-            if scores.n:
-                family.add_metric((str(lead),), getattr(scores, figure))
+        labels = ("zone", "days_ahead")
+        family = GaugeMetricFamily(f"tunnihind_forecast_{name}", f"{meaning} Last 30 days.", labels=labels)
+        for data in there:
+            for window in (one for one in data.accuracy if one.days == _SCORED_DAYS):
+                for lead, scores in window.by_days_ahead.items():
+                    if scores.n:
+                        family.add_metric((data.market.code, str(lead)), getattr(scores, figure))
+        yield from _unless_empty(family)
+
+
+def _unless_empty(family: Metric) -> Iterator[Metric]:
+    if family.samples:
         yield family
 
 
@@ -160,9 +161,9 @@ class Metrics:
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
-    def watch(self, snapshot: Snapshot, clock: Clock) -> None:
-        """Show what this snapshot serves, and how old it is."""
-        self.show(Served(snapshot, clock))
+    def watch(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
+        """Show what these snapshots serve, each of a zone, and how old it is."""
+        self.show(Served(snapshots, clock))
 
     def show(self, *collectors: Collector) -> None:
         """Show what these collect, too."""

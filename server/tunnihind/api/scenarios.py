@@ -4,7 +4,7 @@ from tunnihind.api.answers import heading, settled_hours
 from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS
-from tunnihind.market import HOUR_S, consumer_price, free_until, market_price
+from tunnihind.market import HOUR_S, consumer_price, free_until, market_price, vat_rate_at
 from tunnihind.settings import Settings
 
 
@@ -14,14 +14,14 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
     The paths cover the hours of `/api/v1/forecast`, or all of the run where the settings serve the full horizon.
     """
     ts, paths = _served_paths(data, now, settings)
-    vat = settings.vat_rate
+    vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
     return ScenariosResponse(
         **heading(data, now, settings),
         probability=1 / SCENARIOS,
         day_ahead=settled_hours(data, now, settings),
         ts=ts,
         paths=paths,
-        paths_kwh=[[consumer_price(price, vat) for price in path] for path in paths],
+        paths_kwh=[[*map(consumer_price, path, vat_rates, strict=True)] for path in paths],
     )
 
 

@@ -21,7 +21,7 @@ from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, QUARTER_S, Market
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
@@ -45,11 +45,12 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 class Snapshot:
     """Holds the served data of a market and the answers made of it. For the event loop's thread only."""
 
-    def __init__(self, market: Market, settings: Settings, clock: Clock) -> None:
-        self.market = market
-        self._settings = settings
+    def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
+        """Serve the settings' market. Snapshots of several zones of one server share its `troubles`."""
+        self.market = settings.market
+        self.settings = settings
         self._clock = clock
-        self.troubles = Troubles()
+        self.troubles = troubles or Troubles()
         self._data: ServedData | None = None
         self._second = 0
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
@@ -67,6 +68,11 @@ class Snapshot:
         return self._data
 
     @property
+    def has_data(self) -> bool:
+        """Whether there is anything to serve."""
+        return self._data is not None
+
+    @property
     def data_so_far(self) -> ServedData:
         """The data that is served, empty before there is any."""
         return self._data or ServedData("nothing", self.market)
@@ -79,7 +85,7 @@ class Snapshot:
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
         return self._current(
-            "forecast", coding, lambda: (forecast_response(self.data, self._second, self._settings), {})
+            "forecast", coding, lambda: (forecast_response(self.data, self._second, self.settings), {})
         )
 
     def quarters(self, days: int, coding: Coding) -> Representation:
@@ -87,24 +93,24 @@ class Snapshot:
         return self._current(
             ("quarters", days),
             coding,
-            lambda: (quarters_response(self.data, self._second, self._settings, days), {}),
+            lambda: (quarters_response(self.data, self._second, self.settings, days), {}),
             step_s=QUARTER_S,
         )
 
     def scenarios(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError before there is data."""
         return self._current(
-            "scenarios", coding, lambda: (scenarios_response(self.data, self._second, self._settings), {})
+            "scenarios", coding, lambda: (scenarios_response(self.data, self._second, self.settings), {})
         )
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
-        return self._current(days, coding, lambda: (series_response(self.data, self._second, self._settings, days), {}))
+        return self._current(days, coding, lambda: (series_response(self.data, self._second, self.settings, days), {}))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data, NoPriceAhead."""
         return self._current(
-            feed, coding, lambda: feed_answer(self.data, self._second, self._settings, feed), step_s=feed.step_s
+            feed, coding, lambda: feed_answer(self.data, self._second, self.settings, feed), step_s=feed.step_s
         )
 
     def accuracy(self, coding: Coding) -> Representation:
@@ -145,7 +151,7 @@ class Snapshot:
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
         """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""
-        settings = self._settings
+        settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(
             __version__,
@@ -153,7 +159,7 @@ class Snapshot:
             self.data.change_id,
             period,
             resource,
-            settings.vat_rate,
+            settings.api_vat_rates,
             settings.base_url,
             settings.full_horizon,
         )

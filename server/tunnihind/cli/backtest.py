@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.backtest_report import document, tables
-from tunnihind.cli.options import MARKET, STORE, option, with_settings
+from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, OfStep
@@ -62,7 +62,9 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     show_default=True,
     help="Score hours, or quarters by the stored quarters: from 2025-10-08 on.",
 )
-@option("json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours Estonian.")
+@option(
+    "json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours of the zone's clock."
+)
 @option(
     "plot",
     type=_FILE,
@@ -73,7 +75,7 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 @option(
     "forecasts-out", type=_FILE, callback=_in_a_folder, metavar="FILE.csv", help="Write every forecast to a CSV file."
 )
-@with_settings(STORE, MARKET)
+@with_settings(STORE, ZONE, MARKET)
 def backtest(
     settings: Settings,
     *,

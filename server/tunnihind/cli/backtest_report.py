@@ -67,7 +67,7 @@ def tables(report: BacktestReport) -> Iterator[Table]:
     hours = {f"{hour:02}:00": scores for hour, scores in report.hours.items()}
     yield _score_table("By days ahead", "ahead", leads | overall, _LEGEND)
     yield _score_table("By month of delivery", "month", report.months | overall)
-    yield _score_table("By hour of the day, Estonian time", "hour", hours | overall)
+    yield _score_table("By hour of the day, local time", "hour", hours | overall)
     yield _test_table(report)
     yield _decision_table(report.decisions)
 

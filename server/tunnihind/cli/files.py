@@ -11,7 +11,7 @@ import click
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.forecast import document, rows
-from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
+from tunnihind.cli.options import AS_OF, MARKET, STORE, ZONE, option, with_settings
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
@@ -104,7 +104,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @export.command("forecast")
 @_FORMAT
 @_RESOLUTION
-@with_settings(STORE, MARKET, AS_OF)
+@with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
     step_s = RESOLUTIONS[resolution]

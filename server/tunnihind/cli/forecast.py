@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from json import dumps
 from typing import Any, Final
 
@@ -10,10 +9,10 @@ import click
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from tunnihind.cli.options import AS_OF, MARKET, STORE, option, with_settings
+from tunnihind.cli.options import AS_OF, MARKET, STORE, ZONE, option, with_settings
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, HOUR_S, iso_utc
+from tunnihind.market import HOUR_S, MARKETS, iso_utc
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
@@ -34,14 +33,15 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a run as a table with a band for each hour, in Estonian time."""
-    table = Table(title="EUR/MWh without VAT, Estonian time", box=None, pad_edge=False)
+    """Return a run as a table with a band for each hour, in its market's time."""
+    market = MARKETS[run.zone]
+    table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):
         table.add_column(name, justify="right")
     low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
     table.add_column(f"{low:.0f} to {high:.0f}")
     for ts, p10, p50, p90 in rows(run):
-        hour = datetime.fromtimestamp(ts, ESTONIA.clock).strftime("%a %d.%m. %H:%M")
+        hour = f"{market.local(ts):%a %d.%m. %H:%M}"
         table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
     return table
 
@@ -72,7 +72,7 @@ def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, MARKET, AS_OF)
+@with_settings(STORE, ZONE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
     try:

@@ -4,15 +4,14 @@ import json as json_module
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, Final
 
 import click
 
 from tunnihind.api.openapi.document import openapi_document
-from tunnihind.cli.options import AS_OF, SERVER, STORE, option, with_settings
+from tunnihind.cli.options import AS_OF, SERVER, STORE, ZONE, option, with_settings
 from tunnihind.forecast.known_days.quantities import unknown_names
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, SeriesKey
+from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
@@ -29,6 +28,7 @@ class Status:
     """The state of a store at an instant; instants are unix seconds UTC."""
 
     now: int
+    zone: Zone
     database: str
     database_bytes: int | None
     prices: int
@@ -47,13 +47,17 @@ class Status:
     damaged: Sequence[str]
 
 
-def read_status(store: Store, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store at `now`; of a past instant only what was known then. Raises StoreError."""
-    prices = store.prices.archive(zones=(ESTONIA.zone,))
-    settled = (prices.as_of(now) if is_past else prices.everything()).of(ESTONIA.zone).newest
-    run = store.runs.newest(SeriesKey(ESTONIA.zone, HOUR_S), now)
+def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
+    """Return the state of a store and a market at `now`; of a past instant only what was known then.
+
+    Raises StoreError.
+    """
+    prices = store.prices.archive(zones=(market.zone,))
+    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
+    run = store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(
         now=now,
+        zone=market.zone,
         database=str(store.database),
         database_bytes=store.database.size(),
         prices=store.prices.count(),
@@ -77,14 +81,14 @@ def describe(status: Status) -> Iterator[str]:
     """Yield the lines that people read."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
-    yield f"published   {_until_text(status.settled_until)}"
+    yield f"published   {_until_text(status)}"
     for line in status.unconfirmed:
         yield f"unconfirmed {line}"
     yield f"refreshed   {_age(status.last_refresh, status.now)}"
     yield f"forecast    {_forecast(status)}"
     yield f"covariates  {_covariates(status)}"
     for name, filled in status.history.items():
-        yield f"history     {name}: {_history(filled, status.now)}"
+        yield f"history     {name}: {_history(filled, status)}"
     yield f"pipeline    {_pipeline(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
@@ -101,12 +105,14 @@ def _until(instant: int | None, now: int) -> int | None:
     return instant if instant is not None and instant <= now else None
 
 
-def _local(instant: int) -> str:
-    return datetime.fromtimestamp(instant, ESTONIA.clock).strftime("%Y-%m-%d %H:%M")
+def _local(status: Status, instant: int) -> str:
+    return f"{MARKETS[status.zone].local(instant):%Y-%m-%d %H:%M}"
 
 
-def _until_text(instant: int | None) -> str:
-    return "no price yet" if instant is None else f"until {_local(instant)} Estonian time"
+def _until_text(status: Status) -> str:
+    if status.settled_until is None:
+        return "no price yet"
+    return f"until {_local(status, status.settled_until)} {MARKETS[status.zone].adjective} time"
 
 
 def _age(instant: int | None, now: int) -> str:
@@ -120,7 +126,7 @@ def _forecast(status: Status) -> str:
     if status.forecast_made_at is None or status.forecast_until is None:
         return "none yet"
     made = _age(status.forecast_made_at, status.now)
-    return f"made {made} by tier {status.forecast_tier}, until {_local(status.forecast_until)}"
+    return f"made {made} by tier {status.forecast_tier}, until {_local(status, status.forecast_until)}"
 
 
 def _covariates(status: Status) -> str:
@@ -132,12 +138,12 @@ def _covariates(status: Status) -> str:
     return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
 
 
-def _history(filled: DaysFilled, now: int) -> str:
+def _history(filled: DaysFilled, status: Status) -> str:
     text = f"weather of {filled.done} of {filled.total} days is here"
     if filled.lacking:
         text += f", that of {filled.lacking} can't be had"
-    if filled.goes_on_at > now:
-        text += f"; the rest goes on at {_local(filled.goes_on_at)} Estonian time"
+    if filled.goes_on_at > status.now:
+        text += f"; the rest goes on at {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
     return text
 
 
@@ -148,7 +154,7 @@ def _pipeline(status: Status) -> str:
 
 
 @click.command()
-@with_settings(SERVER)
+@with_settings(SERVER, ZONE)
 def openapi(settings: Settings) -> None:
     """Print the OpenAPI description of the API."""
     click.echo(json_module.dumps(openapi_document(settings), indent=2, ensure_ascii=False))
@@ -156,12 +162,12 @@ def openapi(settings: Settings) -> None:
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, AS_OF)
+@with_settings(STORE, ZONE, AS_OF)
 def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Show how far prices and forecast reach, how old they are, and what has gone wrong."""
     now = int(time.time()) if as_of is None else as_of
     with Store(settings.store_url, read_only=True) as store:
-        found = read_status(store, now, is_past=as_of is not None)
+        found = read_status(store, settings.market, now, is_past=as_of is not None)
     if json:
         click.echo(json_module.dumps(asdict(found), default=str, indent=2))
         return

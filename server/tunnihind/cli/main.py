@@ -56,4 +56,4 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tunnihind", message="%(prog)s %(version)s")
 def main() -> None:
-    """Hourly electricity prices of the Estonian day-ahead zone, with a probabilistic forecast."""
+    """Hourly electricity prices of Estonia, Latvia, Lithuania and Finland, with a probabilistic forecast."""

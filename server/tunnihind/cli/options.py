@@ -11,6 +11,7 @@ import click
 
 from tunnihind.cli.logs import set_up_logging
 from tunnihind.errors import SettingsError
+from tunnihind.market import ZONES, Zone
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 
 _DEFAULTS: Final = Settings()
@@ -48,6 +49,30 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
     return click.option(*declarations, envvar=variable, show_envvar=True, **attributes)
 
 
+class Zones(click.ParamType[tuple[Zone, ...]]):
+    """Zones such as ee,lv, each once; one alone where `is_single`."""
+
+    name = "zones"
+
+    def __init__(self, *, is_single: bool = False) -> None:
+        self._is_single = is_single
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Zone, ...]:
+        """Read the names, in whatever case."""
+        if isinstance(value, tuple):
+            return value
+        names = [name.strip().lower() for name in value.split(",")]
+        for name in names:
+            if name not in ZONES:
+                self.fail(f"{name!r} is no zone; choose from {', '.join(ZONES)}", param, ctx)
+            if names.count(name) > 1:
+                self.fail(f"{name!r} is named twice; name each zone once", param, ctx)
+        if self._is_single and len(names) > 1:
+            self.fail(f"{value!r} names several zones; name one of {', '.join(ZONES)}", param, ctx)
+        return tuple(zone for name in names for zone in ZONES if zone == name)
+
+
 def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own attributes
     default = getattr(_DEFAULTS, name.replace("-", "_"))
     shown: dict[str, Any] = {"show_default": True} if default not in {"", None} else {}
@@ -66,6 +91,17 @@ STORE: Final = (
     ),
 )
 
+ZONE: Final = (
+    option(
+        "zone",
+        "zones",
+        type=Zones(is_single=True),
+        default=_DEFAULTS.zones[0],
+        show_default=True,
+        help=f"The zone that is meant: {', '.join(ZONES)}.",
+    ),
+)
+
 MARKET: Final = (
     _setting("price-floor", "Lowest price that can be, EUR/MWh.", type=float),
     _setting("price-cap", "Highest price that can be, EUR/MWh.", type=float),
@@ -73,6 +109,13 @@ MARKET: Final = (
 
 SOURCES: Final = (
     *MARKET,
+    option(
+        "zones",
+        type=Zones(),
+        default=_DEFAULTS.zones[0],
+        show_default=True,
+        help=f"Zones to serve, from {', '.join(ZONES)}: the first at the root, others under their names, as in ee,fi.",
+    ),
     _setting("elering-url", "Base URL of Elering's API."),
     _setting("entsoe-url", "Address of ENTSO-E's API."),
     _setting("entsoe-token", "Security token for ENTSO-E, the second source of prices."),
@@ -99,7 +142,8 @@ SERVER: Final = (
     _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
     _setting(
         "vat-rate",
-        "VAT in consumer prices, 0.22 by specification. A rate other than the law's 0.24 rules the feeds too.",
+        "VAT in consumer prices. Without it 0.22 in Estonia, by specification, and the law's of each date elsewhere. A "
+        "rate other than the law's newest rules the feeds too.",
         type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),

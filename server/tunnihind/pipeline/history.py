@@ -40,13 +40,12 @@ class _State:
 class History:
     """Reads archives from a store and keeps the last one: reading years takes longer than a forecast."""
 
-    def __init__(self, forecaster: Forecaster) -> None:
-        self._forecaster = forecaster
+    def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
-    def archive(self, store: Store, as_of: int) -> Archive:
-        """Return at least all history that a forecast at an instant may look at. Raises StoreError."""
-        since_ts, state = needed_since(self._forecaster, as_of), _State.of(store)
+    def archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
+        """Return at least all history that a forecaster may look at for an instant. Raises StoreError."""
+        since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:

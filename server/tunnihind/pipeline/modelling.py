@@ -42,16 +42,16 @@ type ScoreByStep = Mapping[int, BacktestScore | None]
 class Modeller(Protocol):
     """Makes runs and scores from what was known at an instant."""
 
-    async def runs(self, as_of: int) -> Runs:
+    async def runs(self, market: Market, as_of: int) -> Runs:
         """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
 
-    async def score_slice(self, as_of: int) -> ScoreSlice:
+    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
 
-    async def scores(self, as_of: int) -> ScoreByStep:
+    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
 
-    async def accuracy(self, as_of: int) -> LiveScores:
+    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         """Return how the runs did, as issued. Raises StoreError, WorkerError."""
 
 
@@ -63,35 +63,40 @@ def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForeca
 class _StoreForecaster:
     """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
 
-    def __init__(self, market: Market, keeper: LearntKeeper | None = None) -> None:
+    def __init__(self, market: Market, history: History, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
-        self._history = History(self.forecaster)
+        self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
         """Return what was known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
-        return self._history.archive(store, instant if as_of is None else as_of).as_of(instant)
+        return self._history.archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
+
+_HISTORY: Final = History()
+"""What this process has read: the same for all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
-"""The forecasters of this process's hourly runs; what they have learnt is in files too, for the next process."""
+"""The forecaster of this process's newest hourly run; what it has learnt is in files too, for the next process."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
-    folder = learnt_folder(store)
+    folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
+        # One at a time: each takes as much memory as the history.
+        _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
-        _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, keeper)
+        _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, _HISTORY, keeper)
     return _KEPT_FORECASTERS[market, folder]
 
 
-def learnt_folder(store: Store) -> Path | None:
-    """Return where what was learnt from a store is kept: beside an SQLite file, or in the user's data folder.
+def learnt_folder(store: Store, zone: Zone) -> Path | None:
+    """Return where what was learnt of a zone is kept: beside an SQLite file, or in the user's data folder.
 
     None for a database in memory, which no other process sees.
     """
     if store.database.path is not None:
-        return Path(f"{store.database.path}-learnt")
-    return None if store.database.is_private else data_folder() / "learnt"
+        return Path(f"{store.database.path}-learnt") / zone
+    return None if store.database.is_private else data_folder() / "learnt" / zone
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
@@ -163,7 +168,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
         kept = _kept_forecaster(store, market)
         known = kept.known(store, instant, as_of=run_at)
     else:
-        kept = _PAST_FORECASTERS.setdefault(market, _StoreForecaster(market))
+        kept = _PAST_FORECASTERS.setdefault(market, _StoreForecaster(market, _HISTORY))
         known = kept.known(store, instant)
     runs = Runs.made_by(kept.forecaster, known)
     if runs is None:
@@ -215,43 +220,42 @@ class ProcessModeller:
     So between two hourly runs the server is all that takes memory.
     """
 
-    def __init__(self, database_url: str, market: Market) -> None:
+    def __init__(self, database_url: str) -> None:
         self._database_url = database_url
-        self._market = market
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
         self._turn = asyncio.Lock()
-        self._recent_are_made = False
+        self._recent_are_made = set[Zone]()
 
-    async def runs(self, as_of: int) -> Runs:
+    async def runs(self, market: Market, as_of: int) -> Runs:
         """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
-        return await self._work(partial(make_runs, market=self._market), as_of)
+        return await self._work(partial(make_runs, market=market), as_of)
 
-    async def score_slice(self, as_of: int) -> ScoreSlice:
+    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
         The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by
         another process, which ends with the last of them: it has to learn for long, and is the last to get a processor.
         """
-        if not self._recent_are_made:
-            recent = await self._work(partial(score_slice, market=self._market, recent=True), as_of)
+        if market.zone not in self._recent_are_made:
+            recent = await self._work(partial(score_slice, market=market, recent=True), as_of)
             if recent.forecasts or not recent.lacking:
                 return recent
-            self._recent_are_made = True
-        older = await self._work(partial(score_slice, market=self._market, recent=False), as_of, self._past_worker)
+            self._recent_are_made.add(market.zone)
+        older = await self._work(partial(score_slice, market=market, recent=False), as_of, self._past_worker)
         if not older.forecasts:
             self._past_worker.close()
-            self._recent_are_made = False
-            return await self.score_slice(as_of) if older.lacking else older
+            self._recent_are_made.discard(market.zone)
+            return await self.score_slice(market, as_of) if older.lacking else older
         return older
 
-    async def scores(self, as_of: int) -> ScoreByStep:
+    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
-        return await self._work(partial(scores, market=self._market), as_of)
+        return await self._work(partial(scores, market=market), as_of)
 
-    async def accuracy(self, as_of: int) -> LiveScores:
+    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         """Return how the runs did, as issued. Raises StoreError, WorkerError."""
-        return await self._work(partial(accuracy, market=self._market), as_of)
+        return await self._work(partial(accuracy, market=market), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
@@ -270,9 +274,9 @@ class ProcessModeller:
 
 
 @asynccontextmanager
-async def process_modeller(database_url: str, market: Market) -> AsyncIterator[ProcessModeller]:
+async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
     """Make runs in a process of its own within this context."""
-    modeller = ProcessModeller(database_url, market)
+    modeller = ProcessModeller(database_url)
     try:
         yield modeller
     finally:

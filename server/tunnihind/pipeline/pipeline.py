@@ -22,7 +22,7 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.market import DAY_S, Market, SeriesKey, delivery_day, iso_utc
+from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
@@ -41,6 +41,7 @@ from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.schedule import (
+    OF_ZONE,
     Job,
     Situation,
     Task,
@@ -79,7 +80,7 @@ class Pipeline:
     def __init__(
         self,
         store: Store,
-        market: Market,
+        markets: Sequence[Market],
         price_sources: Sequence[PriceSource],
         covariate_sources: Sequence[CovariateSource],
         modeller: Modeller,
@@ -89,23 +90,23 @@ class Pipeline:
         observer: Observer | None = None,
     ) -> None:
         self._store = store
-        self._market = market
+        self._markets = {market.zone: market for market in markets}
         self._modeller = modeller
-        self._model = model_identity(market)
+        self._models = {market.zone: model_identity(market) for market in markets}
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
         self._price_names = [source.name for source in price_sources]
         self._has_forgotten_others = False
         self._observer = observer or Observer()
-        self._prices = PriceIngest(store, market, price_sources, clock, self._observer)
-        self._covariates = CovariateIngest(store, market, clock, self._observer)
+        self._prices = PriceIngest(store, markets, price_sources, clock, self._observer)
+        self._covariates = CovariateIngest(store, markets[0], clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._put_off: dict[tuple[str, date], Tries] = {}
         self._beside: dict[Task, asyncio.Task[None]] = {}
         self._cannot_read_store = False
         self._copies = 0
-        self._no_forecast = ""
+        self._no_forecast: dict[Zone, str] = {}
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
         """Rises as long as the pipeline goes on, be there work or not."""
@@ -180,7 +181,7 @@ class Pipeline:
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. One that asks a slow covariate source or the model goes on beside the next tasks."""
-        if not task.source and task.job not in {Job.FORECAST, Job.SCORES}:
+        if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
         doing = asyncio.create_task(self._try(task, situation, now))
@@ -227,10 +228,10 @@ class Pipeline:
         return await asyncio.to_thread(
             read_situation,
             self._store,
-            self._market,
+            tuple(self._markets.values()),
             tuple(self._covariate_sources.values()),
             self._history_start,
-            self._model,
+            self._models,
             dict(self._tries),
             now,
             {part for part, tries in self._put_off.items() if now < tries.not_before_ts},
@@ -260,7 +261,8 @@ class Pipeline:
 
     def _failed(self, task: Task, before: Tries, error: Exception) -> None:
         now = self._now()
-        not_before = asked_pause_end(self._market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
+        market = next(iter(self._markets.values()))
+        not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
         # What asks a source, and what opens the database, have logged their failures already; who runs the pipeline
         # notices itself that it is another's.
@@ -278,7 +280,7 @@ class Pipeline:
                 if source.back_fill.by == "day":
                     await asyncio.to_thread(note_progress, self._store.state, source, self._history_start, now)
             case Job.FORECAST:
-                await self._forecast(now)
+                await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
                 # One question for all of them, at most a month: day by day, a slow source would delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
@@ -287,7 +289,7 @@ class Pipeline:
             case Job.COVARIATE_HISTORY:
                 await self._fill_part(task, situation, now)
             case Job.SCORES:
-                await self._score_part(now)
+                await self._score_part(self._of(task), now)
             case Job.THIN:
                 await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(thin, self._store, now)
@@ -302,34 +304,37 @@ class Pipeline:
             first, last = min(windows)[0], max(windows)[1]
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
-    async def _forecast(self, now: int) -> None:
+    def _of(self, task: Task) -> Market:
+        """Return the market that a task is done for."""
+        return next(market for zone, market in self._markets.items() if zone == task.zone)
+
+    async def _forecast(self, market: Market, now: int) -> None:
         try:
-            runs = await self._modeller.runs(now)
+            runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
             # It is no failure: the next prices bring the next try.
-            if str(error) != self._no_forecast:
+            if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
-            self._no_forecast = str(error)
+            self._no_forecast[market.zone] = str(error)
             return
-        self._no_forecast = ""
+        self._no_forecast.pop(market.zone, None)
         await asyncio.to_thread(self._store.runs.add_pair, runs)
-        _LOG.info("made a forecast of %d hours from tier %s", runs.hours.p50.size, runs.hours.tier)
+        _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
-    async def _score_part(self, now: int) -> None:
+    async def _score_part(self, market: Market, now: int) -> None:
         """Make and store some of the forecasts that the scores need; once none is lacking, make the scores.
 
         The next part goes on from what is stored, also after a restart. The last one notes that all is done.
         """
-        part = await self._modeller.score_slice(now)
+        zone, model = market.zone, self._models[market.zone]
+        part = await self._modeller.score_slice(market, now)
         if part.forecasts:
-            await asyncio.to_thread(
-                self._store.backtests.add, self._model, self._market.zone, part.forecasts, past=part.past
-            )
+            await asyncio.to_thread(self._store.backtests.add, model, zone, part.forecasts, past=part.past)
             return
-        for step_s, score in (await self._modeller.scores(now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(self._market.zone, step_s), score)
-        await asyncio.to_thread(self._store.scores.keep, self._market.zone, await self._modeller.accuracy(now))
-        await asyncio.to_thread(self._store.backtests.note_scored, self._model, self._market.zone, now)
+        for step_s, score in (await self._modeller.scores(market, now)).items():
+            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
+        await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.accuracy(market, now))
+        await asyncio.to_thread(self._store.backtests.note_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

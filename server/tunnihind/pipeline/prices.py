@@ -54,7 +54,7 @@ class PriceIngest:
     def __init__(
         self,
         store: Store,
-        market: Market,
+        markets: Sequence[Market],
         sources: Sequence[PriceSource],
         clock: Clock,
         observer: Observer,
@@ -62,12 +62,12 @@ class PriceIngest:
         patience_s: float = SECOND_SOURCE_S,
     ) -> None:
         self._store = store
-        self._zone = market.zone
+        self._zones = [market.zone for market in markets]
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settling = Settling(store, market, [source.name for source in sources], observer.day_held)
-        self._caller = SourceCaller(store, market, clock, observer)
+        self._settling = Settling(store, markets[0], [source.name for source in sources], observer.day_held)
+        self._caller = SourceCaller(store, markets[0], clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -154,8 +154,9 @@ class PriceIngest:
             round_.answers[source.name] = answer
             if round_.is_over:
                 await self._keep(round_, [answer])
-        if fault := answer.fault_of(self._zone):
-            raise BadAnswer(source.name, fault)
+        faults = [answer.fault_of(zone) for zone in self._zones]
+        if all(faults):
+            raise BadAnswer(source.name, faults[0])
         round_.has_usable = True
         return answer.sheets
 

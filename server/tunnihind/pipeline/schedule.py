@@ -12,7 +12,7 @@ from enum import StrEnum
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from tunnihind.market import DAY_S, HOUR_S, Market, delivery_day, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, Market, Zone, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
 
 WATCH_INTERVAL_S: Final = 60
@@ -53,15 +53,21 @@ class Job(StrEnum):
     THIN = "thinning"
 
 
+OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
+"""What is done for each zone by itself."""
+
+
 class Task(NamedTuple):
-    """A job to do, with the name of the covariate source that it asks, if any."""
+    """A job to do, with the name of the covariate source that it asks, or the zone that it is done for, if any."""
 
     job: Job
     source: str = ""
+    zone: Zone | None = None
 
     def __str__(self) -> str:
         """Return what a log calls it, `covariates of open-meteo`."""
-        return f"{self.job} of {self.source}" if self.source else str(self.job)
+        of = self.source or self.zone
+        return f"{self.job} of {of}" if of else str(self.job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +93,55 @@ class CovariateNeeds:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneSituation:
+    """How far a zone that is served has come.
+
+    - `settled_through`: the delivery day up to which the last weeks of its prices have no gap;
+    - `run_made_at`: the instant of the newest forecast;
+    - `scored_ts`: when the present model was last scored;
+    - `is_in_doubt`: whether a day that is not over is held back, or waits for a second source.
+    """
+
+    settled_through: date | None = None
+    run_made_at: int | None = None
+    scored_ts: int | None = None
+    is_in_doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that decides what is due.
 
-    - `market`: whose prices are fetched and forecast;
-    - `settled_through`: the delivery day up to which the last weeks of the market's own prices have no gap;
+    - `market`: the first that is served; all markets have its clock and its publication watch;
+    - `zones`: the zones that are served, in their order;
     - `stored_ts`: when prices were last stored;
     - `filled_up_ts`: when the back-fill last brought covariates that a new forecast is worth making for;
-    - `run_made_at`: the instant of the newest forecast;
-    - `scored_ts`: when the present model was last scored;
     - `held_days`: delivery days that are held back and asked for again;
-    - `is_in_doubt`: whether a day of the market's own zone that is not over is held back, or waits for a second source;
     - `missing_years`: years of prices to be back-filled, the next one first;
     - `covariates`: the needs of each covariate source, by name;
     - `under_way`: tasks that have been begun and go on beside the others.
     """
 
     market: Market
-    settled_through: date | None = None
+    zones: Mapping[Zone, ZoneSituation]
     stored_ts: int | None = None
     filled_up_ts: int | None = None
-    run_made_at: int | None = None
-    scored_ts: int | None = None
     held_days: tuple[date, ...] = ()
-    is_in_doubt: bool = False
     missing_years: tuple[int, ...] = ()
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     under_way: Collection[Task] = ()
+
+    @property
+    def settled_through(self) -> date | None:
+        """The delivery day up to which no zone's prices have a gap."""
+        days = [zone.settled_through for zone in self.zones.values()]
+        return min((day for day in days if day is not None), default=None) if None not in days else None
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the prices of any zone are."""
+        return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
         """Return a task's tries so far."""
@@ -122,10 +149,13 @@ class Situation:
 
     def tasks(self) -> list[Task]:
         """Return all tasks that are not under way, in the order in which due ones are done."""
-        tasks = []
+        tasks: list[Task] = []
         for job in Job:
-            sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
-            tasks += [Task(job, source) for source in sources]
+            if job in OF_ZONE:
+                tasks += [Task(job, zone=zone) for zone in self.zones]
+            else:
+                sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
+                tasks += [Task(job, source) for source in sources]
         return [task for task in tasks if task not in self.under_way]
 
 
@@ -205,10 +235,9 @@ def _doubled(first_s: int, failures: int, longest_s: int) -> int:
 
 
 def _wanted_at(task: Task, situation: Situation, now: int) -> float:
-    if task.job is Job.FORECAST:
-        return _forecast_wanted_at(situation, now)
-    if task.job is Job.SCORES:
-        return _scores_wanted_at(situation, now)
+    if task.zone is not None:
+        of_zone = _forecast_wanted_at if task.job is Job.FORECAST else _scores_wanted_at
+        return of_zone(situation, situation.zones[task.zone], situation.of(task), now)
     if not _has_work(task, situation):
         return inf
     if task.job is Job.COVARIATE_HISTORY:
@@ -250,25 +279,23 @@ def _price_interval(situation: Situation, now: int) -> int:
     return WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else MISSING_INTERVAL_S
 
 
-def _forecast_wanted_at(situation: Situation, now: int) -> float:
+def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
     # A forecaster that knew too little made no run; it is asked again as late as after a run.
-    made = [
-        ts for ts in (situation.run_made_at, situation.of(Task(Job.FORECAST)).ok_ts) if ts is not None and ts <= now
-    ]
+    made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S
 
 
-def _scores_wanted_at(situation: Situation, now: int) -> float:
+def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
     """Return when scores are due. They stay due, slice after slice, until the last slice notes that they are done."""
     if situation.stored_ts is None:
         return inf
-    if situation.scored_ts is None or situation.scored_ts > now:
+    if zone.scored_ts is None or zone.scored_ts > now:
         return -inf
-    scored = situation.market.local(situation.scored_ts)
+    scored = situation.market.local(zone.scored_ts)
     day = scored.date() + timedelta(days=1) if scored.time() >= SCORES_AT else scored.date()
     return situation.market.instant(day, SCORES_AT)

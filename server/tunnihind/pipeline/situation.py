@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from tunnihind.market import HOUR_S, Market, SeriesKey, day_end, day_start, delivery_day
+from tunnihind.market import HOUR_S, Market, SeriesKey, Zone, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import FILLED_UP, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
@@ -12,6 +12,7 @@ from tunnihind.pipeline.schedule import (
     Situation,
     Task,
     Tries,
+    ZoneSituation,
     next_day,
 )
 from tunnihind.price_series import PriceSeries
@@ -23,37 +24,44 @@ from tunnihind.store.store import Store
 
 def read_situation(
     store: Store,
-    market: Market,
+    markets: Sequence[Market],
     covariate_sources: Sequence[CovariateSource],
     history_start: date,
-    model: str,
+    models: Mapping[Zone, str],
     tries: Mapping[Task, Tries],
     now: int,
     put_off: Collection[tuple[str, date]] = (),
     under_way: Collection[Task] = (),
 ) -> Situation:
-    """Return the situation at `now`, for a history from `history_start` on and the scores of `model`.
+    """Return the situation at `now`, for a history from `history_start` on and the scores of the `models`, by zone.
 
     Parts of a source's history that are `put_off` are not to be filled now. Tasks that are `under_way` are not due.
     Raises StoreError.
     """
     today = delivery_day(now)
     held = store.witnesses.held()
-    own = {case.day for case in held if case.zone == market.zone}
-    excused = own - {today, next_day(now)}
-    unconfirmed = store.unconfirmed(day_start(today))
+    unconfirmed = {zone for zone, _ in store.unconfirmed(day_start(today))}
     recent = today - timedelta(days=CATCH_UP_DAYS)
-    settled = store.prices.archive(day_start(recent), zones=(market.zone,)).everything().of(market.zone)
-    run = store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
+    zones = tuple(market.zone for market in markets)
+    settled = store.prices.archive(day_start(recent), zones=zones).everything()
+
+    def of_zone(zone: Zone) -> ZoneSituation:
+        own = {case.day for case in held if case.zone == zone}
+        run = store.runs.newest(SeriesKey(zone, HOUR_S), now)
+        excused = own - {today, next_day(now)}
+        return ZoneSituation(
+            settled_through=settled_through(settled.of(zone), recent, next_day(now), excused),
+            run_made_at=None if run is None else run.made_at,
+            scored_ts=store.backtests.scored_at(models[zone], zone),
+            is_in_doubt=any(day >= today for day in own) or zone in unconfirmed,
+        )
+
     return Situation(
-        market,
-        settled_through=settled_through(settled, recent, next_day(now), excused),
+        markets[0],
+        {zone: of_zone(zone) for zone in zones},
         stored_ts=store.state.prices_stored_at(),
         filled_up_ts=store.state.read(FILLED_UP, Instant),
-        run_made_at=None if run is None else run.made_at,
-        scored_ts=store.backtests.scored_at(model, market.zone),
         held_days=_to_retry((case.day for case in held), today),
-        is_in_doubt=any(day >= today for day in own) or market.zone in {zone for zone, _ in unconfirmed},
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
             source.name: CovariateNeeds(

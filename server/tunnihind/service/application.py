@@ -1,7 +1,8 @@
 """The application: what there is, and at which path."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -15,13 +16,14 @@ from tunnihind.api.history import AreConfirmed, History, ReadPrices
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import unchanging
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.models.service import About, Mode
+from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.rate_limit import limit_rate
 from tunnihind.api.score_table import ReadScores, ScoreTable
 from tunnihind.api.server import METRICS, PROBLEMS, STOPPING
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
+from tunnihind.market import vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import DashboardPage, accuracy_page, dashboard_handler, page_handler, reference_page
@@ -30,66 +32,55 @@ from tunnihind.web.summary import Surroundings
 NAME: Final = "Tunnihind"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedZone:
+    """All that the answers of one zone come from.
+
+    The history is answered from what `read_prices` gives, the table of scores from what `read_scores` gives. Months are
+    kept for good by whoever has them only while `are_confirmed` says so. Pages show the `surroundings`, too.
+    """
+
+    snapshot: Snapshot
+    read_prices: ReadPrices
+    read_scores: ReadScores = lambda _first, _last: ()
+    are_confirmed: AreConfirmed = lambda *_: True
+    surroundings: Callable[[], Surroundings] = Surroundings
+
+
 def create_app(
     settings: Settings,
-    snapshot: Snapshot,
+    zones: Sequence[ServedZone],
     clock: Clock,
     *,
     instance_id: str | None,
-    read_prices: ReadPrices,
-    read_scores: ReadScores = lambda _first, _last: (),
-    are_confirmed: AreConfirmed = lambda *_: True,
     metrics: Metrics | None = None,
     pipeline_expected: bool = True,
     mode: Mode = "live",
-    surroundings: Callable[[], Surroundings] = Surroundings,
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
-    """Build the application that answers from `snapshot`.
+    """Build the application that answers for `zones`, the first one at the root and each further one under its name.
 
     Without an `instance_id` there is no `/api/about` yet.
 
-    The history is answered from what `read_prices` gives, the table of scores from what `read_scores` gives.
-
-    Months are kept for good by whoever has them only while `are_confirmed` says so.
-
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
-    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is
-    told by `/api/about` and marked on the pages, which show the `surroundings`, too. Once `stopping` is set, `/readyz`
-    says no, and answers end their connections.
+    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
+    `/api/about`, and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their connections.
     """
     metrics = metrics or Metrics()
-    metrics.watch(snapshot, clock)
+    metrics.watch([zone.snapshot for zone in zones], clock)
     problems = Problems(settings.base_url)
     app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
     app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
-    handlers = {
-        "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
-        "/api/v1/quarters": routes.quarters(snapshot),
-        "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
-        "/api/series": routes.series(snapshot),
-        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(snapshot.market, read_scores, clock), problems),
-        "/api/v1/history": routes.history(
-            History(snapshot.market, read_prices, are_confirmed, clock, is_lasting=mode == "live"), problems
-        ),
-        **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
-        "/healthz": routes.healthz(snapshot.troubles, problems),
-        "/readyz": routes.readyz(
-            snapshot,
-            clock,
-            problems,
-            pipeline_expected=pipeline_expected,
-            only_passes_on=mode == "live" and not pipeline_expected,
-            stopping=app[STOPPING],
-        ),
-        **_documents(settings, instance_id, mode),
-        "/": dashboard_handler(
-            DashboardPage(settings, snapshot, clock, surroundings, pipeline_expected=pipeline_expected, mode=mode),
-            problems,
-        ),
-        "/accuracy": page_handler(accuracy_page(settings, snapshot, mode)),
-        "/static/{digest}/{name:.+}": page_assets().handle,
-    }
+    handlers: dict[str, Handler] = {}
+    for zone in zones:
+        path = settings.path_of(zone.snapshot.market.zone)
+        if path:
+            handlers[path] = routes.redirect(f"{path}/")
+        of_zone = {
+            **_resources(zone, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
+            **_documents(settings, zone.snapshot.settings, instance_id, mode, int(clock.now())),
+        }
+        handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
         handlers["/metrics"] = routes.exposition(metrics)
     for path, handler in handlers.items():
@@ -98,10 +89,45 @@ def create_app(
     return app
 
 
-def _documents(settings: Settings, instance_id: str | None, mode: Mode) -> Mapping[str, Handler]:
-    """Return the handlers of what stays the same while the server runs."""
+def _resources(
+    zone: ServedZone, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
+) -> Mapping[str, Handler]:
+    """Return the handlers of what changes with the data of a zone."""
+    snapshot, settings = zone.snapshot, zone.snapshot.settings
+    problems = Problems(settings.base_url)
+    months = History(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
+    return {
+        "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
+        "/api/v1/quarters": routes.quarters(snapshot),
+        "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
+        "/api/series": routes.series(snapshot),
+        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(snapshot.market, zone.read_scores, clock), problems),
+        "/api/v1/history": routes.history(months, problems),
+        **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
+        "/healthz": routes.healthz(snapshot.troubles, problems),
+        "/readyz": routes.readyz(
+            snapshot,
+            clock,
+            problems,
+            pipeline_expected=pipeline_expected,
+            only_passes_on=mode == "live" and not pipeline_expected,
+            stopping=stopping,
+        ),
+        "/": dashboard_handler(
+            DashboardPage(settings, snapshot, clock, zone.surroundings, pipeline_expected=pipeline_expected, mode=mode),
+            problems,
+        ),
+        "/accuracy": page_handler(accuracy_page(settings, snapshot, mode)),
+        "/static/{digest}/{name:.+}": page_assets().handle,
+    }
+
+
+def _documents(
+    server: Settings, settings: Settings, instance_id: str | None, mode: Mode, now: int
+) -> Mapping[str, Handler]:
+    """Return the handlers of what stays the same while the server runs; `settings` are those of one of its zones."""
     document = openapi_document(settings)
-    about = None if instance_id is None else _about(settings, instance_id, mode)
+    about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
@@ -109,12 +135,17 @@ def _documents(settings: Settings, instance_id: str | None, mode: Mode) -> Mappi
     }
 
 
-def _about(settings: Settings, instance_id: str, mode: Mode) -> About:
+def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, now: int) -> About:
+    market = settings.market
     return About(
         name=NAME,
         version=__version__,
-        instance_id=instance_id,
-        vat_rate=settings.vat_rate,
+        # By the zone, not by its place among the zones: so it stays when the operator serves others beside it.
+        instance_id=instance_id if market.code == "EE" else f"{instance_id}-{market.zone}",
+        zone=market.code,
+        zones=[ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets],
+        vat_rate=vat_rate_at(settings.api_vat_rates, now),
+        vat_rate_is_chosen=settings.chosen_vat_rate is not None,
         attribution=settings.attribution_text,
         public_url=settings.base_url,
         full_horizon=settings.full_horizon,

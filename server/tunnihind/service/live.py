@@ -41,7 +41,7 @@ def make_pipeline(
     """Put a pipeline together as the settings say."""
     return Pipeline(
         store,
-        settings.market,
+        settings.markets,
         sources.prices,
         sources.covariates,
         modeller,
@@ -62,7 +62,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
             observer = ServerObserver(metrics, progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, settings.market) as modeller,
+                process_modeller(settings.store_url) as modeller,
             ):
                 sources = configured(settings, settings.market, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
@@ -88,9 +88,9 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 stopping,
             ):
                 observer = ServerObserver(metrics, progress)
-                async with process_modeller(url, settings.market) as modeller:
+                async with process_modeller(url) as modeller:
                     pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
-                    async with background(_simulate(store, pipeline, modeller, clock, updater)):
+                    async with background(_simulate(settings, store, pipeline, modeller, clock, updater)):
                         await until_stopped(stopping)
 
 
@@ -105,7 +105,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             observer = ServerObserver(Metrics(), progress)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url, settings.market) as modeller,
+                process_modeller(settings.store_url) as modeller,
                 background(_keep(lease, clock)),
             ):
                 sources = configured(settings, settings.market, session, clock)
@@ -134,14 +134,15 @@ async def _keep(lease: Lease, clock: Clock) -> None:
 
 
 async def _simulate(
-    store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
+    settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
     """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
     # A demo should show its past within seconds; the scores can wait.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
-    for instant in backcast_instants(int(clock.now())):
-        runs = await modeller.runs(instant)
-        # Without their scenarios: those of the newest run are served.
-        await asyncio.to_thread(store.runs.add, *runs.by_step.values())
-    updater.store_changed()
+    for market in settings.markets:
+        for instant in backcast_instants(int(clock.now())):
+            runs = await modeller.runs(market, instant)
+            # Without their scenarios: those of the newest run are served.
+            await asyncio.to_thread(store.runs.add, *runs.by_step.values())
+        updater.store_changed()
     await pipeline.run(updater.store_changed)

@@ -11,6 +11,7 @@ from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SchemaError, StoreError
+from tunnihind.service.application import ServedZone
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
 from tunnihind.store.address import is_file
@@ -62,18 +63,23 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
     Where that takes long, `/healthz` says that the server is alive, `/readyz` what it waits for, and all that rests on
     data is 503. Raises SettingsError, and StoreError where waiting would be of no use.
     """
-    snapshot = Snapshot(settings.market, settings, clock)
-    opening = asyncio.create_task(_opened(settings, open_store, clock, snapshot.troubles))
+    troubles = Troubles()
+    opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
     await asyncio.wait({opening}, timeout=_SOON_S)
     if opening.done():
         return await opening
     site = open_site(
         replace(settings, drain_seconds=0),
-        snapshot,
+        [
+            ServedZone(
+                snapshot=Snapshot(settings.at(zone), clock, troubles),
+                read_prices=_read_nothing,
+                read_scores=_read_nothing,
+            )
+            for zone in settings.zones
+        ],
         clock,
         instance_id=None,
-        read_prices=_read_nothing,
-        read_scores=_read_nothing,
         metrics=Metrics(),
         pipeline_expected=False,
     )

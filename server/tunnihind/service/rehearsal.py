@@ -12,7 +12,7 @@ from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
-from tunnihind.web.weather import BalticWeather
+from tunnihind.web.weather import RegionWeather
 
 BACKCAST_DAYS: Final = 14
 
@@ -27,10 +27,13 @@ class Rehearsal:
     earlier_runs: Mapping[int, tuple[Run, ...]]
 
     @classmethod
-    def of(cls, store: Store, instant: int, market: Market) -> Rehearsal:
-        """Prepare a rehearsal of a market from the instant on. Raises StoreError."""
+    def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
+        """Prepare a rehearsal of a market from the instant on. Raises StoreError.
+
+        The `archive` of another market's rehearsal of the same instant does for this one too.
+        """
         model = forecaster(market)  # the back-casts teach it what the first run needs
-        archive = store.archive(needed_since(model, instant - HISTORY_S))
+        archive = archive or store.archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))
@@ -45,9 +48,9 @@ class Rehearsal:
         """Return the prices known at an instant, by default the first."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
-    def weather(self, at: int) -> BalticWeather | None:
+    def weather(self, at: int) -> RegionWeather | None:
         """Return the newest forecast of wind and sun at an instant; None where none is fresh."""
-        return BalticWeather.of(self.archive.covariates, at)
+        return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
         """Return when the newest of the prices known at an instant became known."""

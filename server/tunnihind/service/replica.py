@@ -9,10 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from tunnihind.api.health import Troubles
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
+from tunnihind.service.application import ServedZone
 from tunnihind.service.background import background
 from tunnihind.service.opening import open_replica, opened
 from tunnihind.service.operator_metrics import Connections, Lag, PipelineLease
@@ -43,33 +45,39 @@ def _readable(store: Store) -> Store:
     return store
 
 
+def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
+    """Return what answers of a zone come from."""
+    zone = snapshot.market.zone
+    return ServedZone(
+        snapshot=snapshot,
+        read_prices=lambda start, end: _readable(store).prices.archive(start, end, zones=(zone,)).everything(),
+        read_scores=lambda first, last: _readable(store).scores.days(zone, first, last),
+        are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed(start, end)},
+        surroundings=lambda: updater.surroundings[zone],
+    )
+
+
 @asynccontextmanager
 async def answering(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
     """Answer from the store within this context."""
-    market = settings.market
-    snapshot = Snapshot(market, settings, clock)
+    troubles = Troubles()
+    snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
     store.database.count_by(metrics.count_transaction)
-    updater = SnapshotUpdater(store, snapshot, clock)
+    updater = SnapshotUpdater(store, snapshots, clock)
     metrics.show(Lag(updater), Connections(store.database))
     await updater.refresh()
     async with (
         open_site(
             settings,
-            snapshot,
+            [_served(store, snapshot, updater) for snapshot in snapshots],
             clock,
             instance_id=store.state.instance_id(),
-            read_prices=lambda start, end: (
-                _readable(store).prices.archive(start, end, zones=(market.zone,)).everything()
-            ),
-            read_scores=lambda first, last: _readable(store).scores.days(market.zone, first, last),
-            are_confirmed=lambda start, end: market.zone not in {zone for zone, _ in store.unconfirmed(start, end)},
             metrics=metrics,
             pipeline_expected=with_pipeline,
             mode=mode,
-            surroundings=lambda: updater.surroundings,
         ) as stopping,
         background(updater.run()),
     ):

@@ -5,26 +5,22 @@ import errno
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Final
 
 from aiohttp import web
 
-from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Mode
-from tunnihind.api.score_table import ReadScores
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
-from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
-from tunnihind.service.application import NAME, create_app
+from tunnihind.service.application import NAME, ServedZone, create_app
 from tunnihind.service.background import background
 from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
 from tunnihind.settings import Settings
-from tunnihind.web.summary import Surroundings
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -39,19 +35,15 @@ _KEPT_FREE: Final = 256
 @asynccontextmanager
 async def open_site(
     settings: Settings,
-    snapshot: Snapshot,
+    zones: Sequence[ServedZone],
     clock: Clock,
     *,
     instance_id: str | None,
-    read_prices: ReadPrices,
-    read_scores: ReadScores = lambda _first, _last: (),
-    are_confirmed: AreConfirmed = lambda *_: True,
     metrics: Metrics,
     pipeline_expected: bool,
     mode: Mode = "live",
-    surroundings: Callable[[], Surroundings] = Surroundings,
 ) -> AsyncIterator[asyncio.Event]:
-    """Answer on the settings' host and port within this context, announced on the local network.
+    """Answer for `zones` on the settings' host and port within this context, announced on the local network.
 
     Whoever sets the event that it yields has `/readyz` say no from then on: for a moment, other requests are answered
     still, each as the last one of its connection, so that a balancer has time to turn to another server.
@@ -63,16 +55,12 @@ async def open_site(
     stopping = asyncio.Event()
     app = create_app(
         settings,
-        snapshot,
+        zones,
         clock,
         instance_id=instance_id,
-        read_prices=read_prices,
-        read_scores=read_scores,
-        are_confirmed=are_confirmed,
         metrics=metrics,
         pipeline_expected=pipeline_expected,
         mode=mode,
-        surroundings=surroundings,
         stopping=stopping,
     )
     name = NAME if mode == "live" else f"{NAME} {mode}"
@@ -93,7 +81,7 @@ async def open_site(
             if settings.announce and instance_id is not None
             else nullcontext()
         )
-        async with background(keep_watchdog_calm(snapshot.troubles, clock)):
+        async with background(keep_watchdog_calm(zones[0].snapshot.troubles, clock)):
             notify(READY)
             async with announcing:
                 yield stopping

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from random import uniform
 from time import monotonic
@@ -12,13 +13,13 @@ from tunnihind.api.served_data import CLOCKS_DIFFER_S, ServedData, read_served_d
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
-from tunnihind.market import floor_hour
+from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import Surroundings
-from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
+from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -56,16 +57,16 @@ class _Seen(NamedTuple):
 
 
 class SnapshotUpdater:
-    """Gives the snapshot new data whenever the store has changed."""
+    """Gives the snapshots, one for each zone, new data whenever the store has changed."""
 
-    def __init__(self, store: Store, snapshot: Snapshot, clock: Clock) -> None:
+    def __init__(self, store: Store, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._store = store
-        self._snapshot = snapshot
+        self._snapshots = snapshots
         self._clock = clock
         self._changed = asyncio.Event()
         self._shown: _Seen | None = None
-        self.surroundings = Surroundings()
-        """What the dashboard shows besides the snapshot."""
+        self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
+        """What the dashboards show besides the snapshots, by zone."""
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -79,7 +80,7 @@ class SnapshotUpdater:
     @property
     def troubles(self) -> Troubles:
         """What keeps the server from its work."""
-        return self._snapshot.troubles
+        return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
         """Look at the store soon: it may have changed."""
@@ -107,8 +108,9 @@ class SnapshotUpdater:
         self._warn("damage", self._store.database.unreadable)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
         self._shown, self.surroundings = seen, surroundings
-        if data is not None:
-            self._snapshot.show(data)
+        for snapshot in self._snapshots:
+            if data is not None:
+                snapshot.show(data[snapshot.market.zone])
         self._caught_up_at = started
 
     async def run(self) -> None:
@@ -146,8 +148,10 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
-    def _read(self, now: int) -> tuple[_Seen, ServedData | None, Surroundings]:
-        """Return the state of the store, the data to serve unless they are served already, and what pages show besides.
+    def _read(self, now: int) -> tuple[_Seen, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
+        """Return the state of the store, and by zone the data to serve and what pages show besides.
+
+        There are no data where they are served already.
 
         Sources are asked far more often than anything comes of it: the rest need not be read again for that.
         """
@@ -157,13 +161,14 @@ class SnapshotUpdater:
             seen = self._look(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
                 return self._shown, None, self.surroundings
-            weather, sources = self.surroundings.weather, read_sources(self._store)
+            markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
+            weather, sources = {zone: one.weather for zone, one in self.surroundings.items()}, read_sources(self._store)
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
-                data = read_served_data(self._store, self._snapshot.market, now)
+                data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
             if seen != self._shown:
-                weather = read_weather(self._store, now)
-            return seen, data, Surroundings(weather, sources)
+                weather = {zone: read_weather(self._store, market, now) for zone, market in markets.items()}
+            return seen, data, {zone: Surroundings(weather[zone], sources) for zone in markets}
 
     def _is_of_old_copy(self, seen: _Seen, shown: _Seen, now: int) -> bool:
         """Return whether a copy that lacks what is served is in the store's place, and may still get it."""
@@ -190,10 +195,11 @@ class SnapshotUpdater:
             self.troubles.warnings.pop(about, None)
 
 
-def read_weather(store: Store, now: int) -> BalticWeather | None:
-    """Read the newest forecast of wind and sun; None where none is fresh. Raises StoreError."""
+def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
+    """Read the newest forecast of wind and sun for a market; None where none is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    return BalticWeather.of(store.covariates.newest((*WIND, *SUN), now - FRESH_S, made_until), made_until)
+    names = (*wind_names(market), *sun_names(market))
+    return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
 
 
 def read_sources(store: Store) -> tuple[SourceState, ...]:

@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 from tunnihind.api.openapi.document import vat_text
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import ESTONIA, VatRates, consumer_price, market_price, vat_rate_at
+from tunnihind.market import Market, VatRates, consumer_price, market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
@@ -91,19 +91,19 @@ class Vat:
         return vat_rate_at(self.rates, ts)
 
 
-def vat_shown(options: PageOptions, api_rate: float, now: int) -> Vat:
+def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return what the reader chose: else the law's rate in cents and in a household's price, and none in EUR/MWh.
 
     A rate of the API's that is no VAT at all or the law's of today is no choice of its own.
     """
-    lawful = vat_rate_at(ESTONIA.vat_by_law, now)
+    lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
     choice = options.vat or ("law" if options.unit == "kwh" or options.tariff else "none")
     if api_rate in {0.0, lawful}:
         del choices["api"]
         if choice == "api":
             choice = "law" if api_rate else "none"
-    rates = ESTONIA.vat_by_law if choice == "law" else ((0, choices[choice]),)
+    rates = market.vat_by_law if choice == "law" else ((0, choices[choice]),)
     return Vat(choice, rates, choices)
 
 
@@ -112,9 +112,10 @@ _CENTS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Writes for one set of options."""
+    """Writes of a market for one set of options."""
 
     options: PageOptions
+    market: Market
     vat: Vat
     surcharge: Surcharge = NO_SURCHARGE
 
@@ -126,7 +127,7 @@ class Display:
     @property
     def zone(self) -> tzinfo:
         """The reader's time zone."""
-        return UTC if self.options.tz == "utc" else ESTONIA.clock
+        return UTC if self.options.tz == "utc" else self.market.clock
 
     @property
     def unit(self) -> str:

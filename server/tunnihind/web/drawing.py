@@ -5,13 +5,12 @@ Coordinates are thousandths of the plot's width and height, y downwards, for an 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby, pairwise
 from math import ceil, floor, log10
 from operator import itemgetter
 from typing import Final, Literal
 
-from tunnihind.market import ESTONIA, HOUR_S, floor_hour
+from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display, Level, PricedPeriod
 from tunnihind.web.tariff import is_night
 
@@ -165,7 +164,7 @@ def _steps(
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
     """Yield where each time begins in which the network's night rate holds, and how wide it is."""
-    rates = [(period.ts, is_night(datetime.fromtimestamp(period.ts, ESTONIA.clock))) for period in shown]
+    rates = [(period.ts, is_night(display.market.local(period.ts))) for period in shown]
     for night, periods in groupby(rates, key=itemgetter(1)):
         instants = [ts for ts, _ in periods]
         if night:

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
-from tunnihind.market import ESTONIA
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, Tariff, nearest_entry
 
@@ -41,7 +40,7 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
     fees = tariff.parts(period.ts)
-    unknown = {rate.part for rate in tariff.unknown_rates(_day(period.ts))}
+    unknown = {rate.part for rate in tariff.unknown_rates(_day(period.ts, display))}
     yield texts("part.market"), _amount(market, display)
     for part, cents in fees.items():
         time = tariff.network_time(period.ts) if part == "network" else None
@@ -64,17 +63,17 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
     texts = display.texts
     yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
     unknown = defaultdict[str, list[str]](list)
-    days = sorted({_day(period.ts) for period in shown})
+    days = sorted({_day(period.ts, display) for period in shown})
     for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
         bounds = texts(f"household.{'until' if rate.is_after else 'since'}", day=texts.full_date(rate.bound))
         unknown[bounds].append(texts(f"part.{rate.part}"))
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"
     for fee, entries in FEES.items():
-        if (other := nearest_entry(entries, _day(now)).disputed) is not None:
+        if (other := nearest_entry(entries, _day(now, display)).disputed) is not None:
             yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount(other, display))
 
 
-def _day(ts: int) -> date:
-    """Return the Estonian day of an instant: rates change with it."""
-    return datetime.fromtimestamp(ts, ESTONIA.clock).date()
+def _day(ts: int, display: Display) -> date:
+    """Return the market's day of an instant: rates change with it."""
+    return display.market.local(ts).date()

@@ -12,7 +12,7 @@ from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
-from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, floor_hour
+from tunnihind.market import HOUR_S, day_end, day_start, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
@@ -81,12 +81,12 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
     Half a day is none: the rest of it is awaited.
     """
-    held = [one for one in data.held if one.zone == ESTONIA.zone and one.reason != "incomplete"]
+    held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
         differ = any(one.day == day and one.reason == "disagreement" for one in held)
         if day_start(day) not in data.hours.settled:
             yield day, "disputed" if differ else "held"
-        elif differ and (ESTONIA.zone, day) in data.unconfirmed:
+        elif differ and (data.market.zone, day) in data.unconfirmed:
             yield day, "contested"
 
 

@@ -27,7 +27,7 @@ from typing import Final, Literal, NamedTuple
 
 from tunnihind.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display, PricedPeriod
-from tunnihind.web.weather import BalticWeather
+from tunnihind.web.weather import RegionWeather
 
 type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
@@ -121,7 +121,7 @@ class _Usual:
 
 
 def outlook(
-    days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: BalticWeather | None = None
+    days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
     """Return what stands out today and on the days after it, as of `now`, unix seconds.
 
@@ -143,7 +143,7 @@ def outlook(
     )
 
 
-def _weather(of_day: DayOutlook, weather: BalticWeather | None, hours: Sequence[int]) -> Weather | None:
+def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
     """Return what weather goes with the prices of a day, where it is known of all of its hours."""
     if weather is None:
         return None

@@ -145,7 +145,7 @@ def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> 
             unit_named_in=unit_named_in,
             pretty=pretty,
             recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
-            vat=vat_text(settings.vat_rate),
+            vat=vat_text(settings.api_vat_rates[-1][1]),
         )
         return _represent(html, coding, _FIVE_MINUTES)
 

@@ -35,12 +35,13 @@ type Translate = Callable[[str], str]
 
 def translation(settings: Settings, language: Language) -> Translate:
     """Return what translates the document's English; a text that no translation is known of stays English."""
-    words = description_words(settings)
+    catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
-    here = {**words, **{figure: words[figure].replace(".", point) for figure in ("vat", "factor")}}
+    words, here = description_words(settings), dict(description_words(settings, lambda text: catalogue.get(text, text)))
+    here |= {figure: re.sub(r"(?<=[0-9])\.(?=[0-9])", point, here[figure]) for figure in ("vat", "factor")}
     table = {
-        Template(english).substitute(words): Template(translated).substitute(here)
-        for english, translated in _translations("reference", language).items()
+        Template(english).safe_substitute(words): Template(translated).safe_substitute(here)
+        for english, translated in catalogue.items()
     }
     return lambda text: table.get(text, text)
 

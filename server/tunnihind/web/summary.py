@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS
@@ -10,7 +10,7 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, floor_hour, free_until, market_price
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Market, floor_hour, free_until, market_price, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import Score, score
@@ -32,7 +32,7 @@ from tunnihind.web.notices import (
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook, sentences
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
-from tunnihind.web.weather import BalticWeather, WeatherStrip, weather_strip
+from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
@@ -43,7 +43,7 @@ _HOLIDAYS_AHEAD: Final = 60
 class Surroundings:
     """What the dashboard shows besides the served data: the weather, None where none is fresh, and the sources."""
 
-    weather: BalticWeather | None = None
+    weather: RegionWeather | None = None
     sources: tuple[SourceState, ...] = ()
 
 
@@ -99,7 +99,8 @@ def summarise(
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
-    display = Display(options, vat_shown(options, settings.vat_rate, now), _surcharge(options.tariff, periods, now))
+    vat = vat_shown(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
+    display = Display(options, data.market, vat, _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
     hour = floor_hour(now)
     quarters = _own_quarters(data, hour)
@@ -121,7 +122,7 @@ def summarise(
         days=days_from(today, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
-        holidays=tuple(_holidays(now)),
+        holidays=tuple(_holidays(data.market, now)),
         notices=(
             *of_mode(mode, now, display),
             *(
@@ -168,13 +169,9 @@ def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
     return tuple(PricedPeriod(ts, market_price(quarters.settled[ts]), None) for ts in starts)
 
 
-def _holidays(now: int) -> Iterator[str]:
-    """Yield Estonia's public holidays around now as ISO dates, also those to come while a page stays open."""
-    today = _local(now).date()
+def _holidays(market: Market, now: int) -> Iterator[str]:
+    """Yield a country's public holidays around now as ISO dates, also those to come while a page stays open."""
+    today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
-        if is_holiday(day, ESTONIA.country):
+        if is_holiday(day, market.country):
             yield day.isoformat()
-
-
-def _local(now: int) -> datetime:
-    return datetime.fromtimestamp(now, ESTONIA.clock)

@@ -1,4 +1,4 @@
-"""Wind and sun over the Baltic states, which move the Estonian price most: as they were forecast last, and as drawn.
+"""Wind and sun in the region whose weather moves a zone's price most: as they were forecast last, and as drawn.
 
 They are drawn as two quiet bands under the chart, for an SVG that stretches and shows any part of the time. A step to
 the right is an hour, from `start_ts` on, so that what is seen is chosen by the SVG's `viewBox` alone.
@@ -12,18 +12,29 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Floats
-from tunnihind.market import DAY_S, HOUR_S, floor_hour
-from tunnihind.weather_points import POINTS
+from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour
+from tunnihind.weather_points import POINTS, WeatherPoint
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
-WIND: Final = tuple(f"wind_speed_100m@{p.name}" for p in POINTS if p.zone in ("ee", "lv", "lt") and p.drives == "wind")
-"""The covariates of wind farms in the three states, m/s at 100 m."""
+_BALTIC: Final = ("ee", "lv", "lt")
 
-SUN: Final = tuple(
-    f"shortwave_radiation@{p.name}" for p in POINTS if p.zone in ("ee", "lv", "lt") and p.drives == "load"
-)
-"""The covariates of towns in the three states, W/m² of shortwave radiation on the ground."""
+
+def _points(market: Market, drives: str) -> Iterator[WeatherPoint]:
+    """Yield the places whose weather moves a market's price most: of the three Baltic states for each of them."""
+    zones = _BALTIC if market.zone in _BALTIC else (market.zone,)
+    return (point for point in POINTS if point.zone in zones and point.drives == drives)
+
+
+def wind_names(market: Market) -> tuple[str, ...]:
+    """Return the covariates of wind farms that matter to a market, m/s at 100 m."""
+    return tuple(f"wind_speed_100m@{point.name}" for point in _points(market, "wind"))
+
+
+def sun_names(market: Market) -> tuple[str, ...]:
+    """Return the covariates of towns that matter to a market, W/m² of shortwave radiation on the ground."""
+    return tuple(f"shortwave_radiation@{point.name}" for point in _points(market, "load"))
+
 
 FRESH_S: Final = 2 * DAY_S
 """An older forecast of weather says little about the next days."""
@@ -39,7 +50,7 @@ _HEIGHT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BalticWeather:
+class RegionWeather:
     """The mean over the places of each hour from `start_ts` on, NaN where one of them isn't known; shape (hours,).
 
     `wind` is the speed 100 m above ground, m/s, `sun` the shortwave radiation on the ground, W/m².
@@ -50,14 +61,15 @@ class BalticWeather:
     sun: Floats
 
     @classmethod
-    def of(cls, archive: CovariateArchive, now: int) -> Self | None:
-        """Return what had been forecast by `now`, unix seconds, in the two days before it; None where that is nothing.
+    def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
+        """Return what had been forecast for a market in the two days before `now`, unix seconds; None if nothing was.
 
-        Of each hour the newest forecast counts.
+        The newest forecast of each hour counts.
         """
         known, start_ts = archive.as_of(now), floor_hour(now) - _PAST_S
         wind, sun = (
-            np.mean([_newest(known, name, start_ts, now - FRESH_S) for name in names], axis=0) for names in (WIND, SUN)
+            np.mean([_newest(known, name, start_ts, now - FRESH_S) for name in names], axis=0)
+            for names in (wind_names(market), sun_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
         if not either.size:
@@ -106,7 +118,7 @@ class WeatherStrip:
     days: tuple[str, ...]
 
 
-def weather_strip(weather: BalticWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
+def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
     """Draw what is known of the weather for as far as the prices are drawn; None where nothing is."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None

@@ -41,9 +41,9 @@ async def test_requests_are_counted_by_route_and_status(server: RunningServer) -
 
 async def test_ages_are_those_of_the_served_data_by_the_servers_clock(server: RunningServer) -> None:
     samples = await scrape(server)
-    assert samples["tunnihind_settled_age_seconds", labels()] == 0
-    assert samples["tunnihind_forecast_age_seconds", labels()] == 912
-    assert samples["tunnihind_refresh_age_seconds", labels()] == 812
+    assert samples["tunnihind_settled_age_seconds", labels(zone="EE")] == 0
+    assert samples["tunnihind_forecast_age_seconds", labels(zone="EE")] == 912
+    assert samples["tunnihind_refresh_age_seconds", labels(zone="EE")] == 812
 
 
 async def test_an_age_of_nothing_is_left_out(serve: Serve) -> None:
@@ -76,10 +76,10 @@ def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
 async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve: Serve) -> None:
     server = await serve(SCORED)
     text = (await server.ask("/metrics")).body.decode()
-    assert 'tunnihind_forecast_tier{tier="weather"} 1.0' in text
-    assert 'tunnihind_forecast_skill{days_ahead="1"} 0.3996' in text
-    assert 'tunnihind_forecast_coverage{days_ahead="1"} 0.802' in text
-    assert 'tunnihind_forecast_mae_eur_mwh{days_ahead="1"} 31.4' in text
+    assert 'tunnihind_forecast_tier{tier="weather",zone="EE"} 1.0' in text
+    assert 'tunnihind_forecast_skill{days_ahead="1",zone="EE"} 0.3996' in text
+    assert 'tunnihind_forecast_coverage{days_ahead="1",zone="EE"} 0.802' in text
+    assert 'tunnihind_forecast_mae_eur_mwh{days_ahead="1",zone="EE"} 31.4' in text
 
 
 async def test_without_a_forecast_no_tier_is_shown(serve: Serve) -> None:
@@ -103,13 +103,13 @@ async def test_late_publication_is_shown_from_when_it_counts_as_late(serve: Serv
     now = int(datetime.fromisoformat(moment).timestamp())
     hour = now - now % HOUR_S
     server = await serve(make_view({hour: 1.0}), now=now)
-    assert (await scrape(server))["tunnihind_publication_late", labels()] == LATE_PRICES[moment]
+    assert (await scrape(server))["tunnihind_publication_late", labels(zone="EE")] == LATE_PRICES[moment]
 
 
 async def test_with_tomorrows_prices_nothing_is_late(serve: Serve) -> None:
     now = int(datetime.fromisoformat("2026-01-14T16:00:00+02:00").timestamp())
     server = await serve(make_view({now + n * HOUR_S: 1.0 for n in range(32)}), now=now)
-    assert (await scrape(server))["tunnihind_publication_late", labels()] == 0
+    assert (await scrape(server))["tunnihind_publication_late", labels(zone="EE")] == 0
 
 
 async def test_version_and_troubles_of_what_is_served_are_shown(serve: Serve) -> None:

@@ -51,6 +51,6 @@ def test_the_specified_resources_answer_the_recorded_bytes(
     store: Store, name: str, answer: Callable[[Snapshot], Any], settings: Settings
 ) -> None:
     fill(store)
-    snapshot = Snapshot(ESTONIA, settings, StillClock(NOW))
+    snapshot = Snapshot(settings, StillClock(NOW))
     snapshot.show(read_served_data(store, ESTONIA, NOW))
     assert answer(snapshot).body == (RECORDED / f"{name}.json").read_bytes()

@@ -14,7 +14,7 @@ from tunnihind.api.models.prices import ForecastResponse, QuartersResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 
@@ -25,7 +25,7 @@ def clock() -> StillClock:
 
 @pytest.fixture
 def snapshot(clock: StillClock) -> Snapshot:
-    snapshot = Snapshot(ESTONIA, Settings(), clock)
+    snapshot = Snapshot(Settings(), clock)
     snapshot.show(make_view())
     return snapshot
 
@@ -130,7 +130,7 @@ def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock
 def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Settings, clock: StillClock) -> None:
     tags = set()
     for each in (Settings(), settings):
-        snapshot = Snapshot(ESTONIA, each, clock)
+        snapshot = Snapshot(each, clock)
         snapshot.show(make_view())
         tags.add(snapshot.quarters(0, "identity").tag)
     assert len(tags) == 2
@@ -142,7 +142,7 @@ def test_each_window_of_a_series_has_its_own_body_and_tag(snapshot: Snapshot) ->
 
 def test_before_the_first_view_there_is_no_answer(clock: StillClock) -> None:
     with pytest.raises(StoreError):
-        Snapshot(ESTONIA, Settings(), clock).forecast("identity")
+        Snapshot(Settings(), clock).forecast("identity")
 
 
 @given(st.integers(HOUR, HOUR + 2 * HOUR_S), st.sampled_from([HOUR_S, QUARTER_S]))

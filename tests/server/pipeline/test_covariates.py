@@ -15,7 +15,7 @@ from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, est
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, floor_hour, utc_midnight
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.retention import thin
 from tunnihind.sources.base import days
@@ -151,9 +151,9 @@ async def test_one_pass_ends_only_when_the_slowest_source_has_answered(store: St
     weather = SlowWeather()
 
     class Modeller(StubModeller):
-        async def runs(self, as_of: int) -> Runs:
+        async def runs(self, market: Market, as_of: int) -> Runs:
             weather.let.set()
-            return await super().runs(as_of)
+            return await super().runs(market, as_of)
 
     prices = ScriptedPrices(estonian_quotes(TODAY - timedelta(days=20), TODAY))
     pipeline = pipeline_of(store, JumpingClock(NOW), prices=[prices], weather=[weather], modeller=Modeller())

@@ -74,17 +74,17 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
 ) -> None:
     here = make_runs(filled, NOW, ESTONIA)
     assert here is not None
-    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
-        there = await modeller.runs(NOW)
+    async with process_modeller(f"sqlite:///{database}") as modeller:
+        there = await modeller.runs(ESTONIA, NOW)
         assert there is not None
         for run, step_s in ((there.hours, HOUR_S), (there.by_step[QUARTER_S], QUARTER_S)):
             assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
             assert run.says_the_same(here.by_step[step_s])
         assert same_scenarios(there, here)
-        assert [window.days for window in (await modeller.accuracy(NOW)).windows] == [7, 30, 90]
+        assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
-        kept = learnt_folder(filled)
+        kept = learnt_folder(filled, "ee")
         assert kept is not None
         for keeps in (True, False):
             assert list(kept.glob("*.learnt"))
@@ -92,7 +92,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
                 shutil.rmtree(kept)
             first = child_of(modeller)
             os.kill(first, signal.SIGKILL)
-            again = await modeller.runs(NOW)
+            again = await modeller.runs(ESTONIA, NOW)
             assert again is not None
             assert child_of(modeller) != first
             assert all(again.by_step[step_s].says_the_same(here.by_step[step_s]) for step_s in (HOUR_S, QUARTER_S))
@@ -107,9 +107,9 @@ async def test_a_damaged_row_that_a_run_meets_is_named_once(
     filled.covariates.add({"wind_speed_100m@ee_west": [IssuedSeries(NOW - 60, NOW, np.ones(48, np.float32))]})
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("update covariates set series = substr(series, 1, 5)")
-    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
+    async with process_modeller(f"sqlite:///{database}") as modeller:
         for instant in (NOW, NOW + HOUR_S):
-            assert await modeller.runs(instant) is not None
+            assert await modeller.runs(ESTONIA, instant) is not None
     named = [line for line in caplog.messages if "wind_speed_100m@ee_west" in line]
     assert len(named) == 1
     assert named[0].startswith("the row of covariates")
@@ -127,34 +127,34 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         assert filled.backtests.add(model_identity(ESTONIA), "ee", made, past=filled.backtests.state_of_past())
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
-    async with process_modeller(f"sqlite:///{database}", ESTONIA) as modeller:
+    async with process_modeller(f"sqlite:///{database}") as modeller:
         # The last days are made by the process of the hourly runs.
-        recent = await modeller.score_slice(NOW)
+        recent = await modeller.score_slice(ESTONIA, NOW)
         assert recent.forecasts[0].issued_ts == instants[-2]
         assert past_child_of(modeller) is None
         note_made(instants[-2])
         # Older ones start another process in its place.
-        older = await modeller.score_slice(NOW)
+        older = await modeller.score_slice(ESTONIA, NOW)
         assert older.forecasts[0].issued_ts == instants[0]
         assert len(older.forecasts) / 2 + older.lacking == 88
         past_child = past_child_of(modeller)
         assert past_child is not None
         assert modeller._worker.pid is None
         # An hourly run that comes in between ends that: there is never more than one at a time.
-        assert await modeller.runs(NOW) is not None
+        assert await modeller.runs(ESTONIA, NOW) is not None
         assert past_child_of(modeller) is None
         assert wait_for_end(past_child)
-        assert (await modeller.score_slice(NOW)).forecasts[0].issued_ts == instants[0]
+        assert (await modeller.score_slice(ESTONIA, NOW)).forecasts[0].issued_ts == instants[0]
         # With all of them made it ends.
         note_made(instants[0])
-        assert (await modeller.score_slice(NOW)).lacking == 0
+        assert (await modeller.score_slice(ESTONIA, NOW)).lacking == 0
         assert past_child_of(modeller) is None
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
-    async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}", ESTONIA) as modeller:
+    async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
         with pytest.raises(StoreError, match="there is no database"):
-            await modeller.runs(NOW)
+            await modeller.runs(ESTONIA, NOW)
 
 
 def stuck(store: Store, as_of: int) -> None:
@@ -170,7 +170,7 @@ from tunnihind.market import ESTONIA
 from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:
-    async with process_modeller(sys.argv[1], ESTONIA) as modeller:
+    async with process_modeller(sys.argv[1]) as modeller:
         await modeller._work(stuck, 0)
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, SeriesKey
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Market, SeriesKey
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 
@@ -210,9 +210,9 @@ class CountingModeller(InProcessModeller):
         super().__init__(store)
         self.asked_at: list[int] = []
 
-    async def runs(self, as_of: int) -> Runs:
+    async def runs(self, market: Market, as_of: int) -> Runs:
         self.asked_at.append(as_of)
-        return await super().runs(as_of)
+        return await super().runs(market, as_of)
 
 
 async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at_once(
@@ -238,8 +238,8 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
 class StoppedModeller(StubModeller):
     """Never gets done with a forecast."""
 
-    async def runs(self, as_of: int) -> Runs:
-        await super().runs(as_of)
+    async def runs(self, market: Market, as_of: int) -> Runs:
+        await super().runs(market, as_of)
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -264,7 +264,7 @@ async def test_a_crash_of_the_model_is_retried_and_told_once(
     await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
     assert modeller.made_at == [NOW, NOW + 60, NOW + 180, NOW + 420]
     assert store.runs.newest(HOURS) is not None
-    assert warnings(caplog) == ["forecast: the process that makes forecasts has died; it will be tried again"]
+    assert warnings(caplog) == ["forecast of ee: the process that makes forecasts has died; it will be tried again"]
 
 
 async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(

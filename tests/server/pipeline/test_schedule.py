@@ -1,17 +1,20 @@
 """The schedule as a table of situations and instants."""
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
 from tests.support.clocks import local
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
+    OF_ZONE,
     CovariateNeeds,
     Job,
     Situation,
     Task,
     Tries,
+    ZoneSituation,
     asked_pause_end,
     due_at,
     due_tasks,
@@ -24,12 +27,22 @@ MINUTE = 60
 SEASONS = ("2025-12-15", "2026-07-15")
 
 
+def situation_of(**facts: Any) -> Situation:  # noqa: ANN401  the facts of both classes
+    """Return a situation of one zone, which the facts named in `ZoneSituation` are of."""
+    of_zone = {name: facts.pop(name) for name in ZoneSituation.__slots__ if name in facts}
+    return Situation(ESTONIA, {"ee": ZoneSituation(**of_zone)}, **facts)
+
+
+def task(job: Job) -> Task:
+    return Task(job, zone="ee" if job in OF_ZONE else None)
+
+
 def after_success(job: Job, ok_ts: int, **facts: object) -> Situation:
-    return Situation(ESTONIA, tries={Task(job): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)  # type: ignore[arg-type]
+    return situation_of(tries={task(job): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)
 
 
 def is_due(job: Job, situation: Situation, now: int) -> bool:
-    return Task(job) in due_tasks(situation, now)
+    return task(job) in due_tasks(situation, now)
 
 
 @pytest.mark.parametrize("season", SEASONS)
@@ -124,7 +137,7 @@ def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
 def test_asks_for_what_is_awaited_may_be_corrected_or_was_missed(
     now: str, settled_through: date | None, first: date, last: date
 ) -> None:
-    assert price_window(Situation(ESTONIA, settled_through=settled_through), local(now)) == (first, last)
+    assert price_window(situation_of(settled_through=settled_through), local(now)) == (first, last)
 
 
 NOON = local("2025-12-15 12:00")
@@ -135,7 +148,7 @@ def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
         "weather": CovariateNeeds(PATIENT, (date(2025, 12, 1),)),
         "whole": CovariateNeeds(PATIENT),
     }
-    assert due_tasks(Situation(ESTONIA, missing_years=(2025, 2024), covariates=needs), NOON) == [
+    assert due_tasks(situation_of(missing_years=(2025, 2024), covariates=needs), NOON) == [
         Task(Job.PRICES),
         Task(Job.COVARIATES, "weather"),
         Task(Job.COVARIATES, "whole"),
@@ -146,7 +159,7 @@ def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
 
 
 def test_without_sources_of_covariates_there_is_nothing_to_ask_them() -> None:
-    assert not {Job.COVARIATES, Job.COVARIATE_HISTORY} & {task.job for task in Situation(ESTONIA).tasks()}
+    assert not {Job.COVARIATES, Job.COVARIATE_HISTORY} & {task.job for task in situation_of().tasks()}
 
 
 PATIENT = Cadence(every_s=3 * HOUR_S, retry_s=60, longest_retry_s=900)
@@ -155,8 +168,7 @@ BRISK = Cadence(every_s=HOUR_S, retry_s=30, longest_retry_s=45)
 
 def test_each_source_of_covariates_is_asked_at_its_own_cadence() -> None:
     tasks = {name: Task(Job.COVARIATES, name) for name in ("patient", "brisk")}
-    situation = Situation(
-        ESTONIA,
+    situation = situation_of(
         covariates={"patient": CovariateNeeds(PATIENT), "brisk": CovariateNeeds(BRISK)},
         tries={task: Tries(NOON, NOON) for task in tasks.values()},
     )
@@ -172,8 +184,7 @@ def test_each_source_of_covariates_has_its_own_pauses_after_failures(
 ) -> None:
     now = local(f"2025-12-15 {time}")
     months = (date(2025, 12, 1),)
-    situation = Situation(
-        ESTONIA,
+    situation = situation_of(
         covariates={"patient": CovariateNeeds(PATIENT, months), "brisk": CovariateNeeds(BRISK, months)},
         tries={Task(job, name): Tries(now, failures=failures) for name in ("patient", "brisk")},
     )
@@ -182,8 +193,7 @@ def test_each_source_of_covariates_has_its_own_pauses_after_failures(
 
 
 def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None:
-    situation = Situation(
-        ESTONIA,
+    situation = situation_of(
         covariates={"down": CovariateNeeds(PATIENT), "up": CovariateNeeds(PATIENT)},
         tries={Task(Job.COVARIATES, "down"): Tries(NOON, None, 1), Task(Job.COVARIATES, "up"): Tries(NOON, NOON)},
     )
@@ -193,13 +203,13 @@ def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
 def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, stored_ts: int) -> None:
-    situation = Situation(ESTONIA, run_made_at=run_made_at, stored_ts=stored_ts)
-    assert due_at(Task(Job.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
+    situation = situation_of(run_made_at=run_made_at, stored_ts=stored_ts)
+    assert due_at(task(Job.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
 
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
 def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, stored_ts: int) -> None:
-    assert is_due(Job.FORECAST, Situation(ESTONIA, run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
+    assert is_due(Job.FORECAST, situation_of(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
 
 
 def test_after_no_run_a_forecast_is_due_in_an_hour_or_with_new_prices() -> None:
@@ -225,14 +235,14 @@ def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
     ],
 )
 def test_scores_are_made_once_a_day_after_publication(scored: str, due: str) -> None:
-    situation = Situation(ESTONIA, stored_ts=NOON, scored_ts=local(scored))
-    assert due_at(Task(Job.SCORES), situation, local(scored) + 1) == local(due)
+    situation = situation_of(stored_ts=NOON, scored_ts=local(scored))
+    assert due_at(task(Job.SCORES), situation, local(scored) + 1) == local(due)
 
 
 def test_scores_that_were_never_made_are_due_until_they_are_noted() -> None:
     assert is_due(Job.SCORES, after_success(Job.SCORES, NOON, stored_ts=NOON), NOON)
-    assert is_due(Job.SCORES, Situation(ESTONIA, stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
-    assert due_at(Task(Job.SCORES), Situation(ESTONIA), NOON) == float("inf")
+    assert is_due(Job.SCORES, situation_of(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
+    assert due_at(task(Job.SCORES), situation_of(), NOON) == float("inf")
 
 
 def test_held_days_are_asked_for_four_times_a_day() -> None:
@@ -242,7 +252,7 @@ def test_held_days_are_asked_for_four_times_a_day() -> None:
 
 def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int | None = None) -> Situation:
     tries = Tries(tried_ts=tried_ts, ok_ts=ok_ts, failures=failures, not_before_ts=not_before_ts)
-    return Situation(ESTONIA, tries={Task(Job.PRICES): tries})
+    return situation_of(tries={Task(Job.PRICES): tries})
 
 
 @pytest.mark.parametrize(
@@ -268,7 +278,7 @@ def test_what_fails_is_left_alone_for_longer_and_longer(time: str, failures: int
 
 
 def test_a_failure_does_not_make_a_job_due_sooner_than_its_last_success_does() -> None:
-    situation = Situation(ESTONIA, tries={Task(Job.THIN): Tries(NOON, NOON - 60, 1)})
+    situation = situation_of(tries={Task(Job.THIN): Tries(NOON, NOON - 60, 1)})
     assert not is_due(Job.THIN, situation, NOON + 120)
 
 
@@ -313,8 +323,8 @@ def test_a_clock_set_back_makes_everything_due_instead_of_waiting_for_the_old_ti
     for job in (Job.PRICES, Job.THIN):
         assert is_due(job, after_success(job, NOON), now)
     assert is_due(Job.PRICES, failed(8, NOON), now)
-    assert is_due(Job.FORECAST, Situation(ESTONIA, stored_ts=NOON, run_made_at=NOON), now)
-    assert is_due(Job.FORECAST, Situation(ESTONIA, stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
+    assert is_due(Job.FORECAST, situation_of(stored_ts=NOON, run_made_at=NOON), now)
+    assert is_due(Job.FORECAST, situation_of(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
 
 
 @pytest.mark.parametrize("jump_s", [60, HOUR_S, DAY_S])
@@ -325,20 +335,18 @@ def test_a_pause_that_was_asked_for_before_the_clock_was_set_back_is_over(jump_s
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
 def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> None:
     now = NOON + jump_s
-    before = Situation(
-        ESTONIA,
+    before = situation_of(
         settled_through=date(2025, 12, 15),
         stored_ts=NOON,
         run_made_at=NOON,
         tries={Task(Job.PRICES): Tries(NOON, NOON), Task(Job.THIN): Tries(NOON, NOON)},
     )
     assert {Job.PRICES, Job.FORECAST} <= {task.job for task in due_tasks(before, now)}
-    after = Situation(
-        ESTONIA,
+    after = situation_of(
         settled_through=date(2025, 12, 16),
         stored_ts=now,
         run_made_at=now,
         scored_ts=now,
-        tries={Task(job): Tries(now, now) for job in Job},
+        tries={task(job): Tries(now, now) for job in Job},
     )
     assert due_tasks(after, now) == []

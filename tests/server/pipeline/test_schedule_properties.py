@@ -15,6 +15,7 @@ from tunnihind.pipeline.schedule import (
     Situation,
     Task,
     Tries,
+    ZoneSituation,
     asked_pause_end,
     due_at,
     due_tasks,
@@ -27,7 +28,9 @@ from tunnihind.sources.base import Cadence
 NOWS = st.integers(1_600_000_000, 2_000_000_000)
 CADENCE = Cadence(every_s=3 * HOUR_S)
 SOURCES = ("weather", "entsoe-forecasts")
-TASKS = tuple(Situation(ESTONIA, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks())
+TASKS = tuple(
+    Situation(ESTONIA, {"ee": ZoneSituation()}, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks()
+)
 IN_PARTS = {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY, Job.SCORES}
 """Of these a success may leave something to do, which is to be seen in the store."""
 
@@ -44,10 +47,12 @@ def moments(draw: st.DrawFn) -> tuple[Situation, int]:
     recent = st.integers(-20, 1).map(lambda back: delivery_day(now) + timedelta(days=back))
     situation = Situation(
         ESTONIA,
-        settled_through=draw(st.none() | recent),
+        {
+            "ee": ZoneSituation(
+                settled_through=draw(st.none() | recent), run_made_at=draw(past), scored_ts=draw(instants)
+            )
+        },
         stored_ts=draw(instants),
-        run_made_at=draw(past),
-        scored_ts=draw(instants),
         held_days=draw(st.lists(recent, max_size=2).map(tuple)),
         missing_years=draw(st.sampled_from([(), (2025,)])),
         covariates={

@@ -16,7 +16,7 @@ from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, Market, day_start
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import accuracy, score_slice, scores
 from tunnihind.pipeline.pipeline import Pipeline
@@ -204,14 +204,14 @@ class SlicingModeller(InProcessModeller):
         self.slice_s = slice_s
         self.done: list[str] = []
 
-    async def runs(self, as_of: int) -> Runs:
+    async def runs(self, market: Market, as_of: int) -> Runs:
         self.done.append("run")
-        return await super().runs(as_of)
+        return await super().runs(market, as_of)
 
-    async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
+    async def score_slice(self, market: Market, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")
-        late = score_slice(self.store, as_of, ESTONIA, recent=True, slice_s=self.slice_s)
-        return late if late.forecasts else score_slice(self.store, as_of, ESTONIA, recent=False, slice_s=self.slice_s)
+        late = score_slice(self.store, as_of, market, recent=True, slice_s=self.slice_s)
+        return late if late.forecasts else score_slice(self.store, as_of, market, recent=False, slice_s=self.slice_s)
 
 
 async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
@@ -258,13 +258,13 @@ class SlowModeller(SlicingModeller):
         self.slow = slow
         self.was_ended = False
 
-    async def score_slice(self, as_of: int) -> modelling.ScoreSlice:
+    async def score_slice(self, market: Market, as_of: int) -> modelling.ScoreSlice:
         await self._begin("slice")
-        return await super().score_slice(as_of)
+        return await super().score_slice(market, as_of)
 
-    async def accuracy(self, as_of: int) -> LiveScores:
+    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         await self._begin("accuracy")
-        return await super().accuracy(as_of)
+        return await super().accuracy(market, as_of)
 
     async def _begin(self, part: str) -> None:
         if part == self.slow:

@@ -12,7 +12,7 @@ from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED, months_filled, note_filled
-from tunnihind.pipeline.schedule import Situation
+from tunnihind.pipeline.schedule import Situation, ZoneSituation
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
@@ -24,7 +24,7 @@ SEPTEMBER = date(2025, 9, 1)
 
 
 def situation(store: Store, now: int = NOW, *sources: CovariateSource, history_start: date = NO_HISTORY) -> Situation:
-    return read_situation(store, ESTONIA, sources, history_start, "model", {}, now)
+    return read_situation(store, [ESTONIA], sources, history_start, {"ee": "model"}, {}, now)
 
 
 def without(quotes: Quotes, *missing: int) -> Quotes:
@@ -40,7 +40,7 @@ def days_ago(*back: int) -> tuple[date, ...]:
 
 
 def test_an_empty_store_has_nothing(store: Store) -> None:
-    assert situation(store) == Situation(ESTONIA)
+    assert situation(store) == Situation(ESTONIA, {"ee": ZoneSituation()})
 
 
 def test_settled_through_the_last_whole_day(store: Store) -> None:
@@ -117,7 +117,7 @@ def test_a_day_that_is_held_no_more_is_not_retried(store: Store) -> None:
 def test_a_run_of_the_future_is_none_of_this_clocks(store: Store) -> None:
     store.runs.add(plain_run(NOW - HOUR_S))
     store.runs.add(plain_run(NOW + DAY_S))
-    assert situation(store).run_made_at == NOW - HOUR_S
+    assert situation(store).zones["ee"].run_made_at == NOW - HOUR_S
 
 
 def years(store: Store, now: int) -> tuple[int, ...]:

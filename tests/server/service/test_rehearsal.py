@@ -35,7 +35,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
-from tunnihind.web.weather import SUN, WIND
+from tunnihind.web.weather import sun_names, wind_names
 
 pytestmark = pytest.mark.usefixtures("quick_model")
 
@@ -312,7 +312,7 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
     with Store(f"sqlite:///{shutil.copy(imported, tmp_path / 'tunnihind.db')}") as store:
         for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
-            store.covariates.add({name: [issue] for name in (*WIND, *SUN)})
+            store.covariates.add({name: [issue] for name in (*wind_names(ESTONIA), *sun_names(ESTONIA))})
         rehearsal = Rehearsal.of(store, NOW, ESTONIA)
         winds = [rehearsal.weather(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
     assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

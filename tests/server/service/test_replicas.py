@@ -17,8 +17,8 @@ from tests.support.store.stores import DAY, whole_day
 from tunnihind.api.feeds import READERS
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
-from tunnihind.service.application import create_app
+from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store import schema
@@ -58,18 +58,22 @@ class Replica:
     def __post_init__(self) -> None:
         self.clock = StillClock(self.now)
         self.store = Store(self.url, read_only=True)
-        self.snapshot = Snapshot(ESTONIA, self.settings, self.clock)
-        self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
+        self.snapshot = Snapshot(self.settings, self.clock)
+        self.updater = SnapshotUpdater(self.store, [self.snapshot], self.clock)
 
     @asynccontextmanager
     async def answering(self) -> AsyncIterator[str]:
         app = create_app(
             self.settings,
-            self.snapshot,
+            [
+                ServedZone(
+                    snapshot=self.snapshot,
+                    read_prices=lambda start, end: self.store.prices.archive(start, end, zones=("ee",)).everything(),
+                    read_scores=lambda first, last: self.store.scores.days("ee", first, last),
+                )
+            ],
             self.clock,
             instance_id=self.store.state.instance_id(),
-            read_prices=lambda start, end: self.store.prices.archive(start, end, zones=(ESTONIA.zone,)).everything(),
-            read_scores=lambda first, last: self.store.scores.days("ee", first, last),
             pipeline_expected=False,
         )
         runner = Runner(app, shutdown_timeout=1)

@@ -23,7 +23,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 from tunnihind.web.summary import Surroundings
-from tunnihind.web.weather import SUN, WIND
+from tunnihind.web.weather import sun_names, wind_names
 
 NOW = day_start(DAY) + HOUR_S
 PATIENCE_S = 30.0
@@ -35,8 +35,8 @@ class Replica:
     def __init__(self, url: str, *, read_only: bool = True) -> None:
         self.store = Store(url, read_only=read_only)
         self.clock = StillClock(NOW)
-        self.snapshot = Snapshot(ESTONIA, Settings(public_url="https://tunnihind.example"), self.clock)
-        self.updater = SnapshotUpdater(self.store, self.snapshot, self.clock)
+        self.snapshot = Snapshot(Settings(public_url="https://tunnihind.example"), self.clock)
+        self.updater = SnapshotUpdater(self.store, [self.snapshot], self.clock)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Replica]:
@@ -72,7 +72,7 @@ async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
 
 
 def surroundings_of(replica: Replica) -> Surroundings:
-    return replica.updater.surroundings
+    return replica.updater.surroundings["ee"]
 
 
 async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
@@ -94,7 +94,7 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
     assert surroundings_of(replica).weather is None
     for speed in (4.0, 9.0):
         issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
-        writer.covariates.add(dict.fromkeys((*WIND, *SUN), (issued,)))
+        writer.covariates.add(dict.fromkeys((*wind_names(ESTONIA), *sun_names(ESTONIA)), (issued,)))
         await replica.updater.refresh()
         after = surroundings_of(replica).weather
         assert after is not None

@@ -315,7 +315,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings
     assert [line for line in caplog.messages if told in line] == [f"elering{told}"], "the log says it once"
-    assert f"held back   elering{told}" in list(describe(read_status(store, trial.now, is_past=False)))
+    assert f"held back   elering{told}" in list(describe(read_status(store, ESTONIA, trial.now, is_past=False)))
     trial.until(at("14:50"), entsoe=right)
     assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
 

@@ -78,7 +78,7 @@ def rows_of(url: str) -> Rows:
 
 def answer(store: Store) -> tuple[str, bytes]:
     """Return what a server on a store answers: the tag and the body."""
-    snapshot = Snapshot(ESTONIA, Settings(), StillClock(NOW))
+    snapshot = Snapshot(Settings(), StillClock(NOW))
     snapshot.show(read_served_data(store, ESTONIA, NOW))
     representation = snapshot.forecast("identity")
     return representation.tag, representation.body

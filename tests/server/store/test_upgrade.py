@@ -17,7 +17,7 @@ from tests.support.clocks import StillClock
 from tests.support.store.stores import DAY, HOURS, run, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SchemaError, StoreError
-from tunnihind.market import DAY_S, ESTONIA
+from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
@@ -182,9 +182,9 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
     url: str, store: Store, steps_to_come: Callable[..., str]
 ) -> None:
     fill(store)
-    snapshot = Snapshot(ESTONIA, Settings(), StillClock(SEEN + 7200))
+    snapshot = Snapshot(Settings(), StillClock(SEEN + 7200))
     with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
-        updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN + 7200))
+        updater = SnapshotUpdater(replica, [snapshot], StillClock(SEEN + 7200))
         await updater.refresh()
         before = snapshot.data
         lease = writer.writing_lease()
@@ -206,9 +206,9 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
     url: str, store: Store, steps_to_come: Callable[..., str], caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(store)
-    snapshot = Snapshot(ESTONIA, Settings(), StillClock(SEEN))
+    snapshot = Snapshot(Settings(), StillClock(SEEN))
     with Store(url, read_only=True, is_replica=True) as replica, Store(url) as writer:
-        updater = SnapshotUpdater(replica, snapshot, StillClock(SEEN))
+        updater = SnapshotUpdater(replica, [snapshot], StillClock(SEEN))
         await updater.refresh()
         before = snapshot.data
         lease = writer.writing_lease()

@@ -15,7 +15,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.web.display import Display, PricedPeriod, by_day, vat_shown
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import DayOutlook, Span, outlook, sentences
-from tunnihind.web.weather import BalticWeather
+from tunnihind.web.weather import RegionWeather
 
 SUNDAY = date(2025, 12, 14)
 NIGHT, DAY, EVENING = range(2, 6), range(6, 17), range(17, 20)
@@ -28,7 +28,7 @@ class View:
     days: Mapping[date, Sequence[PricedPeriod]]
     now: int
     display: Display
-    weather: BalticWeather | None = None
+    weather: RegionWeather | None = None
 
     @property
     def outlook(self) -> tuple[DayOutlook, ...]:
@@ -62,7 +62,7 @@ def view(
     now = midnight(today) + hour * HOUR_S + 600
     period = "hour" if step_s == HOUR_S else "quarter"
     chosen = PageOptions.read({"vat": "none", "unit": "mwh", "period": period, **options})
-    display = Display(chosen, vat_shown(chosen, 0.24, now))
+    display = Display(chosen, ESTONIA, vat_shown(chosen, ESTONIA, 0.24, now))
     prices: dict[int, PricedPeriod] = {}
     for offset, of_day in enumerate([*([price] * 25 for price in past), *ahead], start=-len(past)):
         day = today + timedelta(days=offset)
@@ -243,11 +243,11 @@ def test_the_quarters_of_an_hour_are_judged_together() -> None:
     assert by_quarter.sentences == by_hour.sentences
 
 
-def weather(wind: float, sun: float) -> BalticWeather:
+def weather(wind: float, sun: float) -> RegionWeather:
     """Return ten days from before the view on of the same wind, and the same sun from 9 to 15 UTC."""
     start = midnight(SUNDAY) // DAY_S * DAY_S
     by_day = np.tile(np.where(np.isin(np.arange(24), range(9, 15)), sun, 0.0), 10)
-    return BalticWeather(start, np.full(240, wind), by_day)
+    return RegionWeather(start, np.full(240, wind), by_day)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_weather_is_named_where_it_goes_with_the_prices(
 
 def test_weather_that_is_not_known_of_the_whole_day_is_not_named() -> None:
     known = weather(11.0, 0.0)
-    partly = BalticWeather(known.start_ts, known.wind[:30], known.sun[:30])
+    partly = RegionWeather(known.start_ts, known.wind[:30], known.sun[:30])
     assert [one.weather for one in replace(view([FLAT, [20.0]]), weather=partly).outlook] == [None]
 
 

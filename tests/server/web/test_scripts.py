@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import RunningServer
 from tests.support.machine.node import STATIC, WEB, modules, node, run_module
-from tunnihind.market import consumer_price, market_price
+from tunnihind.market import ESTONIA, consumer_price, market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import Language, PageOptions
@@ -166,7 +166,7 @@ console.log(JSON.stringify(instants.map((ts) => wording.dayInEveryWay(ts))));
     st.lists(st.integers(1_700_000_000, 1_900_000_000), min_size=50, max_size=100),
 )
 def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, instants: list[int]) -> None:
-    display = Display(PageOptions.read({"lang": lang, "tz": tz}), Vat("none", ((0, 0.0),), {"none": 0.0}))
+    display = Display(PageOptions.read({"lang": lang, "tz": tz}), ESTONIA, Vat("none", ((0, 0.0),), {"none": 0.0}))
     data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": tz, "holidays": []}
     data |= {"dates": display.texts.dates, "texts": display.texts.script()}
     said = json.loads(asyncio.run(run_module(DAYS.format(folder=STATIC.as_uri()), json.dumps([data, instants]))))

@@ -10,6 +10,7 @@ import pytest
 import tunnihind.web
 from tests.support.api.api_server import RunningServer, html_of
 from tunnihind.api.openapi.document import openapi_document
+from tunnihind.market import MARKETS, ZONES, Zone
 from tunnihind.settings import Settings
 from tunnihind.web.reference import RECIPES, inline, recipe, translation
 from tunnihind.web.texts import texts_in
@@ -57,9 +58,10 @@ def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON 
         yield node
 
 
-@pytest.mark.parametrize("vat_rate", [0.22, 0.24])
-def test_every_sentence_of_the_reference_has_its_estonian(vat_rate: float) -> None:
-    settings = Settings(vat_rate=vat_rate, attribution="Someone (example.org)")
+@pytest.mark.parametrize("vat_rate", [None, 0.24])
+@pytest.mark.parametrize("zone", ZONES)
+def test_every_sentence_of_the_reference_has_its_estonian(zone: Zone, vat_rate: float | None) -> None:
+    settings = Settings(zones=(zone,), vat_rate=vat_rate, attribution="Someone (example.org)")
     document = openapi_document(settings)
     say = translation(settings, "et")
     shown = [
@@ -74,6 +76,7 @@ def test_the_catalogue_translates_nothing_that_is_gone() -> None:
     catalogue = json.loads((WEB / "locales" / "reference.et.json").read_text())
     document = openapi_document(settings)
     shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), "fraction"}
+    shown |= {market.adjective for market in MARKETS.values()}
     assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
 
 

@@ -10,17 +10,17 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, Surroundings, summarise
-from tunnihind.web.weather import BalticWeather, WeatherStrip
+from tunnihind.web.weather import RegionWeather, WeatherStrip
 
 MIDNIGHT = HOUR // DAY_S * DAY_S
 
 
-def summary_with(weather: BalticWeather | None, **options: str) -> Summary:
+def summary_with(weather: RegionWeather | None, **options: str) -> Summary:
     options_read = PageOptions.read(options)
     return summarise(sample_views.ordinary(), HOUR + 612, Settings(), options_read, Surroundings(weather))
 
 
-def strip_of(weather: BalticWeather | None, **options: str) -> WeatherStrip | None:
+def strip_of(weather: RegionWeather | None, **options: str) -> WeatherStrip | None:
     return summary_with(weather, **options).weather
 
 
@@ -29,7 +29,7 @@ def points(path: str) -> list[tuple[float, float]]:
 
 
 def test_each_hour_has_its_wind_and_sun_in_its_middle_as_high_as_they_are_strong() -> None:
-    strip = strip_of(BalticWeather(MIDNIGHT, np.array([0.0, 8.0, 16.0, 30.0]), np.array([0.0, 200.0, 800.0, 900.0])))
+    strip = strip_of(RegionWeather(MIDNIGHT, np.array([0.0, 8.0, 16.0, 30.0]), np.array([0.0, 200.0, 800.0, 900.0])))
     assert strip is not None
     assert points(strip.wind) == [(0.5, 100), (1.5, 50), (2.5, 0), (3.5, 0)]
     assert points(strip.sun) == [(0.5, 100), (1.5, 75), (2.5, 0), (3.5, 0)]
@@ -37,7 +37,7 @@ def test_each_hour_has_its_wind_and_sun_in_its_middle_as_high_as_they_are_strong
 
 
 def test_hours_without_weather_leave_a_gap() -> None:
-    strip = strip_of(BalticWeather(MIDNIGHT, np.array([8.0, nan, 8.0]), np.array([nan, 200.0, nan])))
+    strip = strip_of(RegionWeather(MIDNIGHT, np.array([8.0, nan, 8.0]), np.array([nan, 200.0, nan])))
     assert strip is not None
     assert strip.wind == "M0.5 100L0.5 50V100ZM2.5 100L2.5 50V100Z"
     assert strip.wind_values == "8,,8"
@@ -46,7 +46,7 @@ def test_hours_without_weather_leave_a_gap() -> None:
 @pytest.mark.parametrize("tz", ["tallinn", "utc"])
 @pytest.mark.parametrize("period", ["hour", "quarter"])
 def test_the_strip_shows_the_same_time_as_the_drawn_chart(tz: str, period: str) -> None:
-    weather = BalticWeather(MIDNIGHT, np.full(240, 8.0), np.full(240, 100.0))
+    weather = RegionWeather(MIDNIGHT, np.full(240, 8.0), np.full(240, 100.0))
     summary = summary_with(weather, tz=tz, period=period)
     assert summary.drawing is not None
     assert summary.weather is not None
@@ -57,12 +57,12 @@ def test_the_strip_shows_the_same_time_as_the_drawn_chart(tz: str, period: str) 
 
 
 def test_each_day_that_is_known_whole_or_partly_is_told_in_words() -> None:
-    strip = strip_of(BalticWeather(MIDNIGHT, np.full(30, 8.0), np.where(np.arange(30) == 10, 123.4, 0.0)), tz="utc")
+    strip = strip_of(RegionWeather(MIDNIGHT, np.full(30, 8.0), np.where(np.arange(30) == 10, 123.4, 0.0)), tz="utc")
     assert strip is not None
     assert strip.days == ("Mon 15 Dec: wind 8 m/s, sun up to 123 W/m²", "Tue 16 Dec: wind 8 m/s, sun up to 0 W/m²")
 
 
 def test_without_weather_there_is_no_strip() -> None:
     assert strip_of(None) is None
-    long_after = BalticWeather(MIDNIGHT + 9 * DAY_S, np.full(3, 8.0), np.full(3, 8.0))
+    long_after = RegionWeather(MIDNIGHT + 9 * DAY_S, np.full(3, 8.0), np.full(3, 8.0))
     assert strip_of(long_after) is None

@@ -16,8 +16,7 @@ from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import ESTONIA
-from tunnihind.service.application import create_app
+from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 from tunnihind.web.summary import Surroundings
 
@@ -44,21 +43,25 @@ async def serving() -> AsyncIterator[Serve]:
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
-        snapshot = Snapshot(ESTONIA, settings, clock)
+        snapshot = Snapshot(settings, clock)
         if not blank:
             snapshot.show(view or make_view())
         around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
         app = create_app(
             settings,
-            snapshot,
+            [
+                ServedZone(
+                    snapshot=snapshot,
+                    read_prices=read_prices,
+                    read_scores=read_scores,
+                    are_confirmed=are_confirmed,
+                    surroundings=surroundings or around,
+                )
+            ],
             clock,
             instance_id="test",
-            read_prices=read_prices,
-            read_scores=read_scores,
-            are_confirmed=are_confirmed,
             pipeline_expected=pipeline_expected,
             mode=mode,
-            surroundings=surroundings or around,
         )
         runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)

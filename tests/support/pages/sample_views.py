@@ -18,7 +18,7 @@ from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, 
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import Surroundings
-from tunnihind.web.weather import BalticWeather
+from tunnihind.web.weather import RegionWeather
 
 
 def price(ts: int) -> float:
@@ -128,11 +128,11 @@ def run_in_quarters(of_hours: Run) -> Run:
     )
 
 
-def weather(hour: int) -> BalticWeather:
+def weather(hour: int) -> RegionWeather:
     """Return a forecast of ten days from a day before an hour on: wind that comes and goes, and sun at noon."""
     hours = np.arange(-24, 216)
     noon = np.cos((hours + hour // HOUR_S % 24 - 12) / 12 * np.pi)
-    return BalticWeather(hour - DAY_S, 8.0 + 5.0 * np.sin(hours / 17), np.maximum(0.0, 420.0 * noon))
+    return RegionWeather(hour - DAY_S, 8.0 + 5.0 * np.sin(hours / 17), np.maximum(0.0, 420.0 * noon))
 
 
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:

@@ -31,7 +31,7 @@ class IngestTrial:
         self.clock = JumpingClock(now)
         self.observer = RecordingObserver()
         self.changes = 0
-        self._ingest = PriceIngest(store, ESTONIA, sources, self.clock, self.observer, patience_s=patience_s)
+        self._ingest = PriceIngest(store, [ESTONIA], sources, self.clock, self.observer, patience_s=patience_s)
 
     async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
         self.clock.instant += after_s

@@ -17,7 +17,7 @@ from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, Market, delivery_day
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -41,21 +41,21 @@ class StubModeller:
         self.scored_at: list[int] = []
         self.asked_accuracy_at: int | None = None
 
-    async def runs(self, as_of: int) -> Runs:
+    async def runs(self, market: Market, as_of: int) -> Runs:
         self.made_at.append(as_of)
         if self.errors:
             raise self.errors.popleft()
         return plain_runs(as_of)
 
-    async def score_slice(self, as_of: int) -> ScoreSlice:
+    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
         return ScoreSlice((), 0, 0)
 
-    async def scores(self, as_of: int) -> ScoreByStep:
+    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         assert self.scored_at[-1] == as_of
         return {HOUR_S: None, QUARTER_S: None}
 
-    async def accuracy(self, as_of: int) -> LiveScores:
+    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         self.asked_accuracy_at = as_of
         return LiveScores()
 
@@ -66,18 +66,18 @@ class InProcessModeller:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def runs(self, as_of: int) -> Runs:
-        return make_runs(self._store, as_of, ESTONIA)
+    async def runs(self, market: Market, as_of: int) -> Runs:
+        return make_runs(self._store, as_of, market)
 
-    async def score_slice(self, as_of: int) -> ScoreSlice:
-        late = score_slice(self._store, as_of, ESTONIA, recent=True)
-        return late if late.forecasts else score_slice(self._store, as_of, ESTONIA, recent=False)
+    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+        late = score_slice(self._store, as_of, market, recent=True)
+        return late if late.forecasts else score_slice(self._store, as_of, market, recent=False)
 
-    async def scores(self, as_of: int) -> ScoreByStep:
-        return scores(self._store, as_of, ESTONIA)
+    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
+        return scores(self._store, as_of, market)
 
-    async def accuracy(self, as_of: int) -> LiveScores:
-        return accuracy(self._store, as_of, ESTONIA)
+    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
+        return accuracy(self._store, as_of, market)
 
 
 @dataclass
@@ -156,7 +156,7 @@ def pipeline_of(
     """Put a pipeline together; without a `history_start` there is no history to fill."""
     return Pipeline(
         store,
-        ESTONIA,
+        [ESTONIA],
         prices,
         weather,
         modeller or StubModeller(),

@@ -1,4 +1,4 @@
-"""Fields that several answers have."""
+"""Fields that several answers have. `api.openapi.document` fills in the `$words` of their descriptions."""
 
 from typing import Annotated, Final, Literal
 
@@ -16,8 +16,12 @@ def iso_time(description: str, example: str = "2025-12-15T10:00:00Z") -> Meta:
 
 
 ZoneCode = Annotated[
-    Literal["EE"],
-    Meta(description="Bidding zone covered.", examples=["EE"], extra_json_schema={"type": "string", "const": "EE"}),
+    str,
+    Meta(
+        description="Bidding zone covered.",
+        examples=["$code"],
+        extra_json_schema={"const": "$code", "enum": ["$code"]},
+    ),
 ]
 Currency = Annotated[
     Literal["EUR"],
@@ -47,7 +51,7 @@ SettledPrice = Annotated[
 SettledConsumerPrice = Annotated[
     float,
     Meta(
-        description="The same price in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.",
+        description="The same price in EUR/kWh, including $vat, rounded to 4 decimal places.",
         examples=[0.1029],
     ),
 ]
@@ -62,15 +66,15 @@ P50 = Annotated[float, Meta(description="Median, EUR/MWh, excluding VAT, 2 decim
 P90 = Annotated[float, Meta(description="90th percentile, EUR/MWh, excluding VAT, 2 decimals.", examples=[128.95])]
 P10Consumer = Annotated[
     float,
-    Meta(description="p10 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.0636]),
+    Meta(description="p10 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.0636]),
 ]
 P50Consumer = Annotated[
     float,
-    Meta(description="p50 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.0993]),
+    Meta(description="p50 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.0993]),
 ]
 P90Consumer = Annotated[
     float,
-    Meta(description="p90 in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.", examples=[0.1573]),
+    Meta(description="p90 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.1573]),
 ]
 Now = Annotated[int, Meta(description="When the response was computed, unix seconds UTC.", examples=[_INSTANT_EXAMPLE])]
 MadeAt = Annotated[

@@ -294,7 +294,7 @@ class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
     paths_kwh: Annotated[
         list[list[float]],
         Meta(
-            description="The same paths in EUR/kWh, including $vat Estonian VAT, rounded to 4 decimal places.",
+            description="The same paths in EUR/kWh, including $vat, rounded to 4 decimal places.",
             examples=[[[0.0877, 0.0785], [0.1076, 0.1099]]],
         ),
     ]
@@ -323,7 +323,7 @@ class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """The settled prices of a calendar month by the Estonian clock."""
+    """The settled prices of a calendar month by the $adjective clock."""
 
     zone: ZoneCode
     currency: Currency

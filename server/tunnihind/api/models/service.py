@@ -4,10 +4,24 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tunnihind.api.models.fields import Now
+from tunnihind.api.models.fields import Now, ZoneCode
 
 type Mode = Literal["live", "demo", "rehearsal"]
 """What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
+
+
+class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
+    """Where a zone's API is."""
+
+    zone: Annotated[str, Meta(description="Bidding zone: EE, LV, LT or FI.", examples=["$code"])]
+    url: Annotated[
+        str,
+        Meta(
+            description="The zone's base URL, without a slash at its end.",
+            examples=["https://tunnihind.example"],
+            extra_json_schema={"format": "uri"},
+        ),
+    ]
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
@@ -22,8 +36,18 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=["4d6bd6f2-6a1c-4a53-9c63-0b0f1f2f9d5e"],
         ),
     ]
+    zone: ZoneCode
+    zones: Annotated[list[ZoneAddress], Meta(description="All zones that this server has, and where.")]
     vat_rate: Annotated[
         float, Meta(description="VAT rate in consumer-unit prices, as a fraction.", examples=[0.22], ge=0, lt=1)
+    ]
+    vat_rate_is_chosen: Annotated[
+        bool,
+        Meta(
+            description="True where the operator chose a rate of their own, for hours of any date. False where "
+            "household prices take the law's rate of each date.",
+            examples=[False],
+        ),
     ]
     attribution: Annotated[
         str,

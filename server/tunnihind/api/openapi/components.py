@@ -1,7 +1,6 @@
 """How answers are written down, and what they share: header fields, problems, schemas from their types, examples."""
 
-from collections.abc import Iterable, Mapping
-from string import Template
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +9,7 @@ from tunnihind.api.feeds import VAT_RATE
 from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
 from tunnihind.api.http.problems import DETAILS, Problems
 from tunnihind.api.models.accuracy import AccuracyResponse
+from tunnihind.api.models.fields import HOUR_EXAMPLE
 from tunnihind.api.models.prices import (
     Backtest,
     DayAheadHour,
@@ -28,8 +28,8 @@ from tunnihind.api.models.prices import (
     SeriesForecastPoint,
     SeriesResponse,
 )
-from tunnihind.api.models.service import About, Health, NotReady, Problem, Readiness
-from tunnihind.market import consumer_price
+from tunnihind.api.models.service import About, Health, NotReady, Problem, Readiness, ZoneAddress
+from tunnihind.market import VatRates, consumer_price, vat_rate_at
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
@@ -154,6 +154,7 @@ _SCHEMAS: Final = (
     OctopusRates,
     OctopusRate,
     About,
+    ZoneAddress,
     Health,
     Readiness,
     Problem,
@@ -164,13 +165,14 @@ _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", 
 """Consumer-unit fields by the market-unit field that they convert."""
 
 
-def schema_components(vat_rate: float, words: Mapping[str, str]) -> Document:
-    """Return the schemas by name, with `words` filled into their descriptions and examples that fit `vat_rate`."""
+def schema_components(vat: VatRates) -> Document:
+    """Return the schemas by name, with examples of consumer prices that fit the VAT rates."""
+    vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
         _convert_examples(schema["properties"], vat_rate)
-    filled: Document = _fill_in(schemas, words)
-    return filled
+    found: Document = schemas
+    return found
 
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:
@@ -186,20 +188,6 @@ def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
-
-
-def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Fill the words into every description of a schema."""
-    if isinstance(node, dict):
-        return {
-            key: Template(value).substitute(words)
-            if key == "description" and isinstance(value, str)
-            else _fill_in(value, words)
-            for key, value in node.items()
-        }
-    if isinstance(node, list):
-        return [_fill_in(value, words) for value in node]
-    return node
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:

@@ -1,8 +1,8 @@
 """The OpenAPI document as a whole, and what it says of the API in general."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 from tunnihind.api.openapi.components import (
     Document,
@@ -14,13 +14,23 @@ from tunnihind.api.openapi.components import (
 from tunnihind.api.openapi.operations import feed_operations, price_operations, service_operations
 from tunnihind.settings import Settings
 
+_VAT: Final = "$rate $adjective VAT"
+_VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate of their date)"
 
-def description_words(settings: Settings) -> Mapping[str, str]:
-    """Return what stands for the `$words` of descriptions on this server."""
+
+def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
+    """Return what stands for the `$words` of the document on this server; `say` translates what is English in it."""
+    market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
+    adjective = say(market.adjective)
+    vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
     return {
-        "vat": vat_text(settings.vat_rate),
-        "factor": f"{1 + settings.vat_rate:.6g}",
+        "adjective": adjective,
         "attribution": settings.attribution_text,
+        "code": market.code,
+        "factor": f"{1 + newest:.6g}",
+        "vat": vat.substitute(
+            rate=vat_text(newest), adjective=adjective, since=f"{market.local(newest_since):%Y-%m-%d}"
+        ),
     }
 
 
@@ -31,16 +41,16 @@ def vat_text(rate: float) -> str:
 
 API_VERSION: Final = "1.0.0"
 
-_DESCRIPTION: Final = Template("""\
-Hourly electricity prices of the Estonian (EE) day-ahead zone: settled market prices and a probabilistic model \
+_DESCRIPTION: Final = """\
+Hourly electricity prices of the $adjective ($code) day-ahead zone: settled market prices and a probabilistic model \
 forecast with three percentiles. Free, read-only JSON over HTTP, without a key or a registration.
 
 **Units.** `eurMwh`, `p10`, `p50` and `p90` are EUR/MWh excluding VAT. `eurKwh`, `p10Kwh`, `p50Kwh` and `p90Kwh` are \
-EUR/kWh including $vat Estonian VAT: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
+EUR/kWh including $vat: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
 and excise are never included.
 
 **Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
-`startsAt` the same instant in ISO 8601. Estonian local time is UTC+2 or UTC+3.
+`startsAt` the same instant in ISO 8601. $adjective local time is UTC+2 or UTC+3.
 
 **Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80% interval that widens with the \
 horizon. Where a settled price and a forecast both cover an hour, the settled price is authoritative.
@@ -48,14 +58,14 @@ horizon. Where a settled price and a forecast both cover an hour, the settled pr
 **Public window.** Forecast hours are served up to `freeUntil`, the newest settled hour + 48 h, at most 72 h after \
 `now`. `gated` is true when the model holds more; the operator supplies it on request.
 
-**Polling.** Settled prices move once a day, at about 14:00 Estonian time; the forecast is refreshed hourly. Answers \
+**Polling.** Settled prices move once a day, at about 14:00 $adjective time; the forecast is refreshed hourly. Answers \
 are cached for about 60 seconds, so polling more often than once a minute returns nothing fresher; stay well under 10 \
 requests per second. Send `If-None-Match` with the last `ETag`: a poll with nothing new costs a 304 without a body. \
 Every resource answers HEAD and OPTIONS too, and every answer, errors included, may be read from any origin (CORS).
 
 **Attribution.** Anyone republishing the data must give this credit: $attribution. All data is informational and \
 unofficial.
-""")
+"""
 
 _TAGS: Final = [
     {"name": "Prices", "description": "Settled prices and forecast."},
@@ -65,18 +75,18 @@ _TAGS: Final = [
 
 
 def openapi_document(settings: Settings) -> Document:
-    """Return the OpenAPI 3.1 document, with this server's address, attribution and VAT rate in it."""
+    """Return the OpenAPI 3.1 document, with this server's address, zone, attribution and VAT in it."""
     words = description_words(settings)
-    schemas = schema_components(settings.vat_rate, words)
+    schemas = schema_components(settings.api_vat_rates)
     operations = {**price_operations(), **feed_operations(), **service_operations()}
     add_examples(operations.values(), schemas)
-    return {
+    document: Document = {
         "openapi": "3.1.0",
         "info": {
             "title": "Tunnihind: hourly electricity prices with a forecast",
             "version": API_VERSION,
-            "summary": "Hourly day-ahead electricity prices of the Estonian zone, with a probabilistic forecast.",
-            "description": _DESCRIPTION.substitute(words),
+            "summary": "Hourly day-ahead electricity prices of the $adjective zone, with a probabilistic forecast.",
+            "description": _DESCRIPTION,
         },
         "externalDocs": {"description": "Human-readable description", "url": f"{settings.base_url}/docs"},
         "servers": [{"url": settings.base_url}],
@@ -89,3 +99,18 @@ def openapi_document(settings: Settings) -> Document:
             "headers": header_components(),
         },
     }
+    filled: Document = _fill_in(document, words)
+    return filled
+
+
+def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
+    """Fill the words into every text of a document. A `$` without a word is a pattern's, and stays."""
+    match node:
+        case dict():
+            return {key: _fill_in(value, words) for key, value in node.items()}
+        case list():
+            return [_fill_in(value, words) for value in node]
+        case str():
+            return Template(node).safe_substitute(words)
+        case _:
+            return node

@@ -55,7 +55,7 @@ _DAYS_BEFORE: Final = _parameter(
 )
 _MONTH: Final = _parameter(
     "month",
-    f"A calendar month by the Estonian clock, YYYY-MM, from {FIRST} to the running one; another is a 404.",
+    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the running one; another is a 404.",
     is_required=True,
     pattern="^[0-9]{4}-(0[1-9]|1[0-2])$",
     example="2025-12",
@@ -169,11 +169,11 @@ def price_operations() -> Mapping[str, Document]:
             "getHistory",
             "Prices",
             "The settled prices of a month",
-            "One calendar month by the Estonian clock. A quarter of which only the hour is known has the hour's price "
-            "and is marked `hourly`; periods whose price isn't known are left out. A month that has been over for a "
-            "week, lacks nothing and isn't waiting for a second source may be cached for good; after a correction its "
-            "`ETag` is another. Parameters that aren't known are refused. Only two months are read at a time: 503 with "
-            "`Retry-After` asks for patience.",
+            "One calendar month by the $adjective clock. A quarter of which only the hour is known has the hour's "
+            "price and is marked `hourly`; periods whose price isn't known are left out. A month that has been over "
+            "for a week, lacks nothing and isn't waiting for a second source may be cached for good; after a "
+            "correction its `ETag` is another. Parameters that aren't known are refused. Only two months are read "
+            "at a time: 503 with `Retry-After` asks for patience.",
             answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
@@ -181,9 +181,9 @@ def price_operations() -> Mapping[str, Document]:
 
 
 _FEED: Final = (
-    "From Estonian midnight of today to the end of what is served, without a gap: settled prices, and the median after "
-    "them. Parameters that aren't known are refused. With no price from now on the answer is 503, so that readers keep "
-    "what they have."
+    "From $adjective midnight of today to the end of what is served, without a gap: settled prices, and the median "
+    "after them. Parameters that aren't known are refused. With no price from now on the answer is 503, so that "
+    "readers keep what they have."
 )
 
 _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {

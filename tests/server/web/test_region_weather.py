@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
 from tunnihind.service.snapshot_updater import read_weather
 from tunnihind.store.store import Store
-from tunnihind.web.weather import FRESH_S, SUN, WIND, BalticWeather
+from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 
 NOW = HOUR + 612
+WIND, SUN = wind_names(ESTONIA), sun_names(ESTONIA)
 
 
 def issue(issued: int, values: Sequence[float], start: int = HOUR) -> IssuedSeries:
@@ -23,7 +24,7 @@ def archive(issues: Sequence[IssuedSeries], names: Sequence[str] = (*WIND, *SUN)
     return CovariateArchive(dict.fromkeys(names, tuple(issues)))
 
 
-def by_hour(weather: BalticWeather | None) -> Mapping[int, float]:
+def by_hour(weather: RegionWeather | None) -> Mapping[int, float]:
     if weather is None:
         return {}
     hours = range(weather.start_ts, weather.start_ts + weather.wind.size * HOUR_S, HOUR_S)
@@ -32,24 +33,30 @@ def by_hour(weather: BalticWeather | None) -> Mapping[int, float]:
 
 def test_it_is_the_mean_over_the_places() -> None:
     names = {name: (issue(NOW, [float(place)]),) for place, name in enumerate((*WIND, *SUN))}
-    weather = BalticWeather.of(CovariateArchive(names), NOW)
+    weather = RegionWeather.of(CovariateArchive(names), ESTONIA, NOW)
     assert weather is not None
     assert weather.wind.tolist() == [np.mean(range(len(WIND)))]
     assert weather.sun.tolist() == [np.mean(range(len(WIND), len(names)))]
 
 
+def test_each_zone_has_the_weather_of_its_region() -> None:
+    assert wind_names(LATVIA) == WIND
+    assert {name.partition("@")[2][:2] for name in (*wind_names(FINLAND), *sun_names(FINLAND))} == {"fi"}
+    assert not {*wind_names(FINLAND), *sun_names(FINLAND)} & {*WIND, *SUN}
+
+
 def test_an_hour_of_which_one_place_is_unknown_is_unknown() -> None:
-    assert BalticWeather.of(archive([issue(NOW, [5.0])], [*WIND[1:], *SUN[1:]]), NOW) is None
+    assert RegionWeather.of(archive([issue(NOW, [5.0])], [*WIND[1:], *SUN[1:]]), ESTONIA, NOW) is None
 
 
 def test_of_each_hour_the_newest_forecast_counts_and_a_short_one_leaves_the_rest_to_the_one_before() -> None:
     long, short = issue(NOW - 6 * HOUR_S, [1.0, 2.0, 3.0, 4.0]), issue(NOW, [7.0, float("nan"), 9.0])
-    assert list(by_hour(BalticWeather.of(archive([long, short]), NOW)).values()) == [7.0, 2.0, 9.0, 4.0]
+    assert list(by_hour(RegionWeather.of(archive([long, short]), ESTONIA, NOW)).values()) == [7.0, 2.0, 9.0, 4.0]
 
 
 def test_old_forecasts_are_none() -> None:
-    assert BalticWeather.of(archive([issue(NOW - FRESH_S - 1, [1.0] * 90)]), NOW) is None
-    assert BalticWeather.of(archive([issue(NOW - FRESH_S, [1.0] * 90)]), NOW) is not None
+    assert RegionWeather.of(archive([issue(NOW - FRESH_S - 1, [1.0] * 90)]), ESTONIA, NOW) is None
+    assert RegionWeather.of(archive([issue(NOW - FRESH_S, [1.0] * 90)]), ESTONIA, NOW) is not None
 
 
 values = st.lists(st.floats(0, 30), min_size=1, max_size=60)
@@ -61,14 +68,14 @@ issues = st.builds(issue, st.integers(NOW - FRESH_S, NOW + 3 * DAY_S), values, s
 def test_nothing_is_seen_that_was_issued_later(given_issues: list[IssuedSeries], later: int) -> None:
     now = NOW + later
     seen = [one for one in given_issues if one.issued_ts <= now]
-    known = by_hour(BalticWeather.of(archive(seen), now))
-    assert by_hour(BalticWeather.of(archive(given_issues), now)) == known
+    known = by_hour(RegionWeather.of(archive(seen), ESTONIA, now))
+    assert by_hour(RegionWeather.of(archive(given_issues), ESTONIA, now)) == known
     assert set(known) <= {one.start_ts + hour * HOUR_S for one in seen for hour in range(one.values.size)}
 
 
 def test_what_a_store_holds_is_served(store: Store) -> None:
-    assert read_weather(store, NOW) is None
+    assert read_weather(store, ESTONIA, NOW) is None
     fresh, later = issue(NOW - HOUR_S, [6.0, 7.0]), issue(NOW + DAY_S, [20.0, 20.0])
     store.covariates.add({name: [fresh, later] for name in (*WIND, *SUN)})
-    weather = read_weather(store, NOW)
+    weather = read_weather(store, ESTONIA, NOW)
     assert by_hour(weather) == pytest.approx({HOUR: 6.0, HOUR + HOUR_S: 7.0}, abs=0.01)
