@@ -30,9 +30,6 @@ class UnknownZone(ValueError):
 
 def about_from(document: object) -> About:
     """Read the answer of `GET /api/about`. Raises Malformed."""
-    # Until servers have zones.
-    if isinstance(document, dict):
-        document = {"zone": Zone.EE, "zones": [], "vatRateIsChosen": False} | document
     fields = _checked(_ABOUT, document)
     return About(
         version=fields["version"],

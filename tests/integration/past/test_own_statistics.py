@@ -13,6 +13,7 @@ from tests.support.household.energy_meter import METER, even, read, stored
 from tests.support.household.home import MakeHome, instant
 from tunnihind.api.models.service import Mode
 from tunnihind.market import HOUR_S
+from tunnihind.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 
@@ -65,6 +66,17 @@ async def test_two_servers_keep_their_statistics_apart_and_each_its_own(hass: Ho
     await archive.home.add(entry_id="home again")
     assert await fill(hass, "home again") == mine
     assert await fill(hass, "cottage") == theirs
+
+
+async def test_two_zones_keep_their_statistics_apart_whichever_is_written_first(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    await read(hass, even(TENTH, 2))
+    home = await make_home(settings=Settings(zones=("ee", "lv")))
+    await home.add(entry_id="latvia", zone="LV")
+    await home.add(entry_id="home")
+    assert await fill(hass, "latvia") == {"tunnihind:price_paid_lv", "tunnihind:cost_lv_estfeed_import"}
+    assert await fill(hass, "home") == {PRICE, COST}
 
 
 @pytest.mark.parametrize("mode", ["demo", "rehearsal"])

@@ -14,6 +14,7 @@ from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
 from custom_components.tunnihind.server.answers import Mode, name_of
 from tests.support.household.home import instant
+from tunnihind.market import MARKETS, vat_rate_at
 
 EE, LV, LT, FI = Zone
 JANUARY_2023 = instant("2023-01-18T10:00:00+02:00")
@@ -49,6 +50,12 @@ def test_the_clocks_of_all_zones_show_the_same_time(clock: str, moment: int) -> 
 def test_vat_is_that_of_the_zones_law_by_date(zone: Zone, day: str, rate: float, on_network: float) -> None:
     assert legal_vat_rate(zone, date.fromisoformat(day)) == rate
     assert legal_vat_rate(zone, date.fromisoformat(day), on_network=True) == on_network
+
+
+@given(st.sampled_from(Zone), st.dates(date(2009, 9, 1), date(2036, 1, 1)))
+def test_the_server_has_the_same_rates_on_electricity(zone: Zone, day: date) -> None:
+    market = next(market for market in MARKETS.values() if market.code == zone)
+    assert vat_rate_at(market.vat_by_law, market.midnight(day)) == legal_vat_rate(zone, day)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, hourly_prices
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Zone, hourly_prices
 from tunnihind.price_series import PriceSeries
 
 HOUR = 1_765_792_800
@@ -119,6 +119,8 @@ class RunningServer:
     port: int
     snapshot: Snapshot
     clock: StillClock
+    further: Mapping[Zone, Snapshot] = field(default_factory=dict)
+    """Those of all zones but the first."""
 
     @property
     def metrics(self) -> Metrics:

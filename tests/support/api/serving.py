@@ -44,6 +44,7 @@ async def serving() -> AsyncIterator[Serve]:
         settings = settings or Settings()
         clock = StillClock(now)
         snapshot = Snapshot(settings, clock)
+        further = {zone: Snapshot(settings.at(zone), clock) for zone in settings.zones[1:]}
         if not blank:
             snapshot.show(view or make_view())
         around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
@@ -56,7 +57,8 @@ async def serving() -> AsyncIterator[Serve]:
                     read_scores=read_scores,
                     are_confirmed=are_confirmed,
                     surroundings=surroundings or around,
-                )
+                ),
+                *(ServedZone(snapshot=of_zone, read_prices=read_prices) for of_zone in further.values()),
             ],
             clock,
             instance_id="test",
@@ -68,7 +70,7 @@ async def serving() -> AsyncIterator[Serve]:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
-        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock)
+        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock, further)
 
     try:
         yield start

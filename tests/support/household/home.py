@@ -4,6 +4,7 @@ The server may be `ahead_s` seconds ahead of that clock: because it is wrong, or
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +16,9 @@ from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.prices.zones import Zone
 from tests.support.api.api_server import RunningServer, make_run, make_view
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, vat_rate_at
+from tunnihind.market import ESTONIA, HOUR_S, MARKETS, QUARTER_S, vat_rate_at
 
 DAY_S = 24 * HOUR_S
 PLAN_ID = "plan"
@@ -127,6 +129,8 @@ class Home:
         )
         view = make_view(settled, run, quarters=quarters, version=str(self.version), last_refresh=made_at)
         self.server.snapshot.show(view)
+        for zone, snapshot in self.server.further.items():
+            snapshot.show(replace(view, market=MARKETS[zone]))
 
     def serve_quarters(self, price_of: PriceOf = shaped) -> None:
         """Let the market trade quarters from now on. Without it, the server knows hours only."""
@@ -161,16 +165,19 @@ class Home:
         plans: Mapping[str, Mapping[str, Any]] | None = None,
         entry_id: str = "entry",
         rehearsal: bool = False,
+        zone: str = "EE",
     ) -> MockConfigEntry:
-        """Set the integration up with this server; `plans` are the data of plans by subentry id."""
+        """Set the integration up with a zone of this server; `plans` are the data of plans by subentry id."""
+        of_zone = Zone(zone).suffix
         self.entry = MockConfigEntry(
             domain=DOMAIN,
             title="Tunnihind",
             entry_id=entry_id,
-            unique_id="test-rehearsal" if rehearsal else "test",
+            unique_id=f"test{of_zone}-rehearsal" if rehearsal else f"test{of_zone}",
             data={
-                "url": f"http://{self.user}127.0.0.1:{self.port}",
-                "instance_id": "test",
+                "url": f"http://{self.user}127.0.0.1:{self.port}{of_zone.replace('-', '/')}",
+                "instance_id": f"test{of_zone}",
+                **({"zone": zone} if of_zone else {}),
                 **({"rehearsal": True} if rehearsal else {}),
             },
             options=dict(options or {}),

@@ -1,0 +1,102 @@
+"""A household with two zones of one server: two entries that share nothing but the address of the computer."""
+
+from typing import Any
+
+import pytest
+from homeassistant.config_entries import SOURCE_USER, ConfigEntry
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import issue_registry as ir
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import get_system_health_info
+
+from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
+from tests.integration.household.test_services import ask
+from tests.support.household.home import Home, MakeHome
+from tunnihind.settings import Settings
+
+MARKET_PRICE = 100.0
+
+
+async def add_zone(home: Home, zone: str) -> ConfigEntry[Any]:
+    """Add a zone of the home's server as a person does."""
+    flows = home.hass.config_entries.flow
+    form = await flows.async_init(DOMAIN, context={"source": SOURCE_USER})
+    form = await flows.async_configure(form["flow_id"], {"url": f"http://127.0.0.1:{home.port}"})
+    assert form["step_id"] == "zone"
+    created = await flows.async_configure(form["flow_id"], {"zone": zone})
+    await home.settle()
+    return created["result"]
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home whose server has the prices of Estonia and Latvia, and of Finland."""
+    return await make_home(settings=Settings(zones=("ee", "lv", "fi")), price_of=lambda _: MARKET_PRICE)
+
+
+def shown(home: Home, entry: ConfigEntry[Any], key: str, platform: str = "sensor") -> str:
+    return home.state(platform, key, entry.entry_id).state
+
+
+async def test_each_zone_has_prices_with_its_own_vat(home: Home) -> None:
+    paid = {zone: shown(home, await add_zone(home, zone), "current_price") for zone in ("ee", "lv", "fi")}
+    assert paid == {"ee": "0.124", "lv": "0.121", "fi": "0.1255"}
+
+
+async def test_a_rate_that_the_operator_chose_holds_in_all_zones(make_home: MakeHome) -> None:
+    home = await make_home(settings=Settings(zones=("ee", "lv"), vat_rate=0.09), price_of=lambda _: MARKET_PRICE)
+    assert {shown(home, await add_zone(home, zone), "current_price") for zone in ("ee", "lv")} == {"0.109"}
+
+
+async def test_entities_and_devices_of_two_zones_have_names_of_their_own(hass: HomeAssistant, home: Home) -> None:
+    latvia, estonia = await add_zone(home, "lv"), await add_zone(home, "ee")
+    registry = er.async_get(hass)
+    ids = {
+        entry.title: {one.entity_id for one in er.async_entries_for_config_entry(registry, entry.entry_id)}
+        for entry in (estonia, latvia)
+    }
+    assert {"sensor.tunnihind_current_price", "binary_sensor.cheapest_3_hours_window"} <= ids["Tunnihind"]
+    assert ids["Tunnihind Latvia"] == {
+        one.replace("tunnihind_", "tunnihind_latvia_").replace("cheapest_3_hours_", "cheapest_3_hours_latvia_")
+        for one in ids["Tunnihind"]
+    }
+    devices = {
+        entry.title: dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
+        for entry in (estonia, latvia)
+    }
+    for title, (server, plan) in devices.items():
+        assert (server.name, server.model, server.via_device_id) == (title, title, None)
+        assert plan.via_device_id == server.id
+
+
+async def test_actions_ask_which_zone_is_meant_and_answer_for_that(hass: HomeAssistant, home: Home) -> None:
+    entries = [await add_zone(home, zone) for zone in ("ee", "lv")]
+    prices = [(await ask(hass, "get_prices", config_entry=entry.entry_id))["prices"][0] for entry in entries]
+    assert [one["price"] for one in prices] == [0.124, 0.121]
+
+
+async def test_diagnostics_and_system_health_name_the_zones(hass: HomeAssistant, home: Home) -> None:
+    entries = [await add_zone(home, zone) for zone in ("ee", "lv")]
+    told = [await async_get_config_entry_diagnostics(hass, entry) for entry in entries]
+    assert [one["zone"] for one in told] == ["EE", "LV"]
+    assert await async_setup_component(hass, "system_health", {})
+    await home.settle()
+    info = await get_system_health_info(hass, DOMAIN)
+    assert (info["servers"], info["zones"]) == (2, "EE, LV")
+    assert await info["can_reach_server"] == "ok"
+
+
+async def test_prices_of_another_zone_are_not_taken_and_a_repair_says_so(hass: HomeAssistant, home: Home) -> None:
+    latvia = await add_zone(home, "lv")
+    before = shown(home, latvia, "current_price")
+    hass.config_entries.async_update_entry(latvia, data={**latvia.data, "url": f"http://127.0.0.1:{home.port}/fi"})
+    await home.settle()
+    assert shown(home, latvia, "current_price") == before
+    problem = home.state("binary_sensor", "data_problem", latvia.entry_id)
+    assert problem.attributes["problems"] == ["other_zone"]
+    issue = ir.async_get(hass).async_get_issue(DOMAIN, f"other_zone_{latvia.entry_id}")
+    assert issue is not None
+    assert (issue.translation_placeholders or {})["zone"] == "Latvia"
