@@ -1,4 +1,4 @@
-"""When plans may start and have to be done, as Estonian times of day."""
+"""When plans may start and have to be done, as times of day."""
 
 from datetime import time
 from typing import Final, override

@@ -52,7 +52,7 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the Estonian midnight, UTC seconds, from which on hours count, that of `earliest` at the earliest.
+    """Return the local midnight, UTC seconds, from which on hours count, that of `earliest` at the earliest.
 
     Raises Refusal.
     """

@@ -37,12 +37,12 @@ class AccountAt:
 
     @property
     def today(self) -> Total:
-        """The windows of the Estonian day."""
+        """The windows of the day."""
         return self.account.total_of([local(self.now).date()])
 
     @property
     def this_month(self) -> Total:
-        """Those of the Estonian month."""
+        """Those of the month."""
         today = local(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 

@@ -15,7 +15,7 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes at about 14:00 Estonian time, and by its own rules at the latest within the next hour and a half.
+# The market publishes at about 14:00 local time, and by its own rules at the latest within the next hour and a half.
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour, and calls its data stale after the same time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S

@@ -185,7 +185,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return what the run's slices that were over at `until` (UTC seconds) come to, by their Estonian day.
+    """Return what the run's slices that were over at `until` (UTC seconds) come to, by their day.
 
     Starting at once, the device would have used the same energy in the same order, without a pause: its load of a
     minute of running time is charged at the price that this minute would have had. A slice is left out while one of the

@@ -272,7 +272,7 @@ def _wall_time(data: Mapping[str, Any], field: str) -> time | None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{field}: {wall!r} is not a time of day like 07:00:00") from error
     if read.tzinfo is not None:
-        raise ValueError(f"{field}: {wall!r} names a time zone; it is Estonian time without one")
+        raise ValueError(f"{field}: {wall!r} names a time zone; it is local time without one")
     return read
 
 

@@ -1,7 +1,7 @@
 """The occurrences of a plan: from when to when each of its runs may be.
 
-Days and times of day are Estonian. A wall time that spring leaves out is read with the offset before the change, one
-that comes twice in autumn is the first of the two; so a day's span is 23 or 25 hours long when the clocks change.
+Days and times of day are local. A wall time that spring leaves out is read with the offset before the change, one that
+comes twice in autumn is the first of the two; so a day's span is 23 or 25 hours long when the clocks change.
 
 | Bounds | Span of an occurrence |
 |---|---|

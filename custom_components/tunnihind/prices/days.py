@@ -1,4 +1,4 @@
-"""Calendar days of the Tallinn clock, in UTC seconds."""
+"""Calendar days of the Tallinn clock, in UTC seconds. The clocks of all zones show the same time."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
