@@ -322,8 +322,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             description_placeholders=self._tried,
         )
 
-    def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry | None = None) -> None:
-        """End the flow where an entry of the same kind has that address; a live server and a rehearsal may share it."""
+    def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
+        """End the flow where another entry has the address, unless one of them is live and the other a rehearsal."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:

@@ -132,8 +132,9 @@ class Polling:
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_for = answer.zone
-        in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
-        await self._ask_about(at_once=in_doubt and answer is not self._newest)
+        if answer.zone is self._zone:  # else it is another server, and who it is does not matter
+            in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
+            await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
         if self._wrong_server:
             self._answered_at = self._answer_made_at = self._clock.now()

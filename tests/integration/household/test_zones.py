@@ -100,3 +100,4 @@ async def test_prices_of_another_zone_are_not_taken_and_a_repair_says_so(hass: H
     issue = ir.async_get(hass).async_get_issue(DOMAIN, f"other_zone_{latvia.entry_id}")
     assert issue is not None
     assert (issue.translation_placeholders or {})["zone"] == "Latvia"
+    assert latvia.runtime_data.about.instance_id == "test-lv"
