@@ -173,9 +173,9 @@ class Display:
 
     def _including(self, key: str) -> str:
         """Write the text of a kind that fits: for the market's price or a household's, with or without VAT."""
-        tariff = self.options.tariff
-        package = self.texts(f"package.{tariff.package}") if tariff else ""
-        included = ("fees." if tariff else "") + ("withoutVat" if self.vat.choice == "none" else "withVat")
+        package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
+        fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
+        included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
         return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:

@@ -148,8 +148,6 @@ class OwnTariff:
     night: float
     other: float
 
-    package = "own"
-
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return what each part costs at an instant, c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day

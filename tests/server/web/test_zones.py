@@ -167,7 +167,7 @@ def test_own_rates_are_added_with_the_countrys_vat_and_told_part_by_part(now: in
         ("Other fees", "1.250"),
         ("VAT 25.5%", f"{(5 + 0.5 + network + 1.25) * FINNISH_VAT:.3f}"),
     )
-    assert summary.display.unit_named == "c/kWh with all fees (own rates) and 25.5% VAT"
+    assert summary.display.unit_named == "c/kWh with your fees and 25.5% VAT"
 
 
 def test_a_rate_of_vat_with_a_fraction_has_the_languages_decimal_point() -> None:
