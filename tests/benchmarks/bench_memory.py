@@ -1,6 +1,6 @@
 """What a server takes over simulated hours: memory between hourly runs and at its peak, and processor time.
 
-    OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_memory [--hours 8]
+    OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_memory [--hours 8] [--zones ee,lv,lt,fi]
 
 A real `tunnihind serve` runs on a database with six years of prices of four zones and a year of weather of 14 points by
 3 variables, with a clock that is moved on hour by hour (libfaketime). Nothing is fetched. Memory is the proportional
@@ -15,11 +15,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -29,8 +28,9 @@ from tests.benchmarks.bench_forecast import LAST, fill, weather
 from tests.support.machine.processes import UNREACHABLE_URL
 from tests.support.machine.shifted_clock import ShiftedClock, library
 from tests.support.markets.windy_market import WindyMarket, archive_of
+from tunnihind.cli.options import Zones
 from tunnihind.forecast.identity import model_identity
-from tunnihind.market import ESTONIA, HOUR_S, iso_utc
+from tunnihind.market import HOUR_S, MARKETS, Zone, iso_utc
 from tunnihind.store.store import Store
 
 YEARS: Final = 6
@@ -123,13 +123,14 @@ def _ticks(pid: int) -> list[int]:
 
 
 @contextmanager
-def server(database: Path, clock: ShiftedClock, log: Path) -> Iterator[Watch]:
+def server(database: Path, clock: ShiftedClock, zones: Sequence[Zone], log: Path) -> Iterator[Watch]:
     """Run a server and watch it."""
     arguments = ["--database-url", f"sqlite:///{database}", "--host", "127.0.0.1", "--port", str(PORT), "--no-announce"]
     sources = ["--no-weather", "--elering-url", UNREACHABLE_URL, "--history-start", str(LAST.year)]
+    arguments += ["--zones", ",".join(zones), *sources]
     environment = os.environ | clock.environment
     with log.open("ab") as stream:
-        process = subprocess.Popen([COMMAND, "serve", *arguments, *sources], stderr=stream, env=environment)
+        process = subprocess.Popen([COMMAND, "serve", *arguments], stderr=stream, env=environment)
     try:
         with Watch(process.pid) as watch:
             yield watch
@@ -140,35 +141,40 @@ def server(database: Path, clock: ShiftedClock, log: Path) -> Iterator[Watch]:
 
 
 def runs(database: Path) -> int:
-    """Return how many runs of hours there are."""
+    """Return how many runs of hours there are of all zones."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         found: int = connection.execute("SELECT count(*) FROM runs WHERE step_s = 3600").fetchone()[0]
         return found
 
 
-def measured(database: Path, clock: ShiftedClock, hours: int, log: Path) -> Iterator[tuple[str, Spent]]:
+def measured(
+    database: Path, clock: ShiftedClock, zones: Sequence[Zone], hours: int, log: Path
+) -> Iterator[tuple[str, Spent]]:
     """Yield what was done and what it took."""
-    with server(database, clock, log) as watch:
-        yield "first start", watch.until_calm(lambda: runs(database) >= 1)
+
+    def a_run_of_each_zone() -> Callable[[], bool]:
+        wanted = runs(database) + len(zones)
+        return lambda: runs(database) >= wanted
+
+    done = a_run_of_each_zone()
+    with server(database, clock, zones, log) as watch:
+        yield "first start", watch.until_calm(done)
         for _ in range(hours):
-            more = partial(_more_runs, database, runs(database))
+            done = a_run_of_each_zone()
             clock.jump(HOUR_S)
-            yield f"an hour later, {iso_utc(int(clock.now()))}", watch.until_calm(more)
-    more = partial(_more_runs, database, runs(database))
+            yield f"an hour later, {iso_utc(int(clock.now()))}", watch.until_calm(done)
+    done = a_run_of_each_zone()
     clock.jump(HOUR_S)
-    with server(database, clock, log) as watch:
-        yield "restarted an hour later, first run", watch.until_calm(more)
-
-
-def _more_runs(database: Path, before: int) -> bool:
-    return runs(database) > before
+    with server(database, clock, zones, log) as watch:
+        yield "restarted an hour later, first run", watch.until_calm(done)
 
 
 @click.command(help=__doc__)
 @click.option("--hours", default=8, show_default=True)
+@click.option("--zones", type=Zones(), default="ee", show_default=True)
 @click.option("--with-scores", is_flag=True, help="Have the model scored on 90 past days too, at the first start.")
 @click.option("--at", default="05:30", show_default=True, help="UTC, of the day before the last one with prices.")
-def main(hours: int, at: str, *, with_scores: bool) -> None:
+def main(hours: int, zones: tuple[Zone, ...], at: str, *, with_scores: bool) -> None:
     """Fill a database, run a server on it, and print a table."""
     faketime = library()
     if faketime is None:
@@ -181,12 +187,13 @@ def main(hours: int, at: str, *, with_scores: bool) -> None:
         clock.set(f"{LAST - timedelta(days=1)}T{at}:00+00:00")
         if not with_scores:
             with Store(f"sqlite:///{database}") as store:
-                store.backtests.note_scored(model_identity(ESTONIA), "ee", int(clock.now()))
+                for zone in zones:
+                    store.backtests.note_scored(model_identity(MARKETS[zone]), zone, int(clock.now()))
         click.echo(f"{'':<44}{'CPU s':>8}{'peak MB':>9}{'then MB':>9}{'seconds':>9}{f'CPU s, {SLOWER}x slower':>20}")
-        for what, spent in measured(database, clock, hours, Path(folder) / "log"):
+        for what, spent in measured(database, clock, zones, hours, Path(folder) / "log"):
             numbers = f"{spent.processor_s:8.2f}{spent.peak_mb:9.0f}{spent.steady_mb:9.0f}{spent.seconds:9.1f}"
             click.echo(f"{what:<44}{numbers}{SLOWER * spent.processor_s:20.1f}")
-        kept = sorted(Path(f"{database}-learnt").glob("*"))
+        kept = sorted(Path(f"{database}-learnt").glob("*/*"))
         size = sum(path.stat().st_size for path in kept) / 1e6
         click.echo(
             f"{len(kept)} files of what was learnt, {size:.0f} MB; the database {database.stat().st_size / 1e6:.0f} MB"

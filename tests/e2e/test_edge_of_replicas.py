@@ -173,7 +173,7 @@ async def test_the_files_of_a_page_do_not_count(edge: Edge) -> None:
     assert {reply.status for reply in replies} == {200}
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/lv/healthz", "/lv/readyz"])
 async def test_what_is_for_the_operator_is_not_there_for_the_public(edge: Edge, path: str) -> None:
     reply = await edge.get(path)
     assert (reply.status, reply.json()["status"]) == (404, 404)

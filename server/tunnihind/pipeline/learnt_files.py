@@ -108,7 +108,8 @@ class LearntFiles:
     def _make_folder(self) -> None:
         if not self._folder.exists():
             may_read = self._mode & (stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
-            self._folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
+            for folder in (self._folder.parent, self._folder):
+                folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
         """Raise OSError where the disk is nearly full."""

@@ -80,7 +80,7 @@ _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
-    folder = learnt_folder(store)
+    folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
         # One at a time: each takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
@@ -89,14 +89,14 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
     return _KEPT_FORECASTERS[market, folder]
 
 
-def learnt_folder(store: Store) -> Path | None:
-    """Return where what was learnt from a store is kept: beside an SQLite file, or in the user's data folder.
+def learnt_folder(store: Store, zone: Zone) -> Path | None:
+    """Return where what was learnt of a zone is kept: beside an SQLite file, or in the user's data folder.
 
     None for a database in memory, which no other process sees.
     """
     if store.database.path is not None:
-        return Path(f"{store.database.path}-learnt")
-    return None if store.database.is_private else data_folder() / "learnt"
+        return Path(f"{store.database.path}-learnt") / zone
+    return None if store.database.is_private else data_folder() / "learnt" / zone
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:

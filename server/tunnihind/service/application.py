@@ -23,7 +23,7 @@ from tunnihind.api.score_table import ReadScores, ScoreTable
 from tunnihind.api.server import METRICS, PROBLEMS, STOPPING
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.market import vat_rate_at
+from tunnihind.market import Market, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import DashboardPage, Site, accuracy_page, dashboard_handler, page_handler, reference_page
@@ -136,13 +136,20 @@ def _documents(server: Settings, site: Site, instance_id: str | None, mode: Mode
     }
 
 
+def identity(instance_id: str, market: Market) -> str:
+    """Return the identity of an installation's zone.
+
+    It goes by the zone, not by its place among the zones: so it stays when the operator serves others beside it.
+    """
+    return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
+
+
 def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, now: int) -> About:
     market = settings.market
     return About(
         name=NAME,
         version=__version__,
-        # By the zone, not by its place among the zones: so it stays when the operator serves others beside it.
-        instance_id=instance_id if market.code == "EE" else f"{instance_id}-{market.zone}",
+        instance_id=identity(instance_id, market),
         zone=market.code,
         zones=[ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets],
         vat_rate=vat_rate_at(settings.api_vat_rates, now),

@@ -17,7 +17,7 @@ from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
-from tunnihind.service.application import NAME, ServedZone, create_app
+from tunnihind.service.application import NAME, ServedZone, create_app, identity
 from tunnihind.service.background import background
 from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
 from tunnihind.settings import Settings
@@ -77,7 +77,7 @@ async def open_site(
                 settings.base_url,
             )
         announcing = (
-            background(announce(name, instance_id, runner.addresses, clock))
+            background(announce(name, identity(instance_id, settings.market), runner.addresses, clock))
             if settings.announce and instance_id is not None
             else nullcontext()
         )

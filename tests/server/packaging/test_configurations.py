@@ -50,6 +50,7 @@ def test_every_variable_that_is_set_is_a_setting() -> None:
         "public_url",
         "trust_proxy",
         "vat_rate",
+        "zones",
     }
     assert named - {"entsoe_token_file"} <= set(Settings.__dataclass_fields__)
 

@@ -34,6 +34,7 @@ def test_the_options_as_they_come_are_the_servers_defaults() -> None:
 
 def test_the_server_takes_every_option() -> None:
     options = {
+        "zones": "fi,ee",
         "vat_rate": 0.24,
         "weather": False,
         "full_horizon": True,
@@ -44,7 +45,7 @@ def test_the_server_takes_every_option() -> None:
     }
     assert options.keys() == CONFIG["schema"].keys()
     params = served_with(options)
-    assert {name: params[name] for name in options} == options
+    assert {name: params[name] for name in options} == options | {"zones": ("fi", "ee")}
 
 
 def test_an_option_that_was_emptied_is_left_to_the_server() -> None:

@@ -142,7 +142,7 @@ def test_after_any_change_of_the_past_a_process_with_files_says_what_one_without
     with Store(f"sqlite:///{folder / 'tunnihind.db'}") as store:
         for kind, place, value in edits:
             edit(store, kind, place, value)
-        kept = learnt_folder(store)
+        kept = learnt_folder(store, "ee")
         assert kept is not None
         assert list(kept.iterdir())
         with_files = runs_of_new_process(store, NOW + hours * HOUR_S)
@@ -153,7 +153,7 @@ def test_after_any_change_of_the_past_a_process_with_files_says_what_one_without
 
 def test_with_every_file_damaged_the_run_is_the_same(copy: Store) -> None:
     before = runs_of_new_process(copy)
-    kept = learnt_folder(copy)
+    kept = learnt_folder(copy, "ee")
     assert kept is not None
     for path in kept.iterdir():
         path.write_bytes(path.read_bytes()[:-100])
@@ -163,7 +163,7 @@ def test_with_every_file_damaged_the_run_is_the_same(copy: Store) -> None:
 
 def test_where_nothing_can_be_kept_the_run_is_the_same(copy: Store) -> None:
     before = runs_of_new_process(copy)
-    kept = learnt_folder(copy)
+    kept = learnt_folder(copy, "ee")
     assert kept is not None
     shutil.rmtree(kept)
     kept.write_text("in the way")
@@ -173,4 +173,4 @@ def test_where_nothing_can_be_kept_the_run_is_the_same(copy: Store) -> None:
 
 def test_of_a_database_in_memory_nothing_is_kept() -> None:
     with Store("sqlite://") as store:
-        assert learnt_folder(store) is None
+        assert learnt_folder(store, "ee") is None

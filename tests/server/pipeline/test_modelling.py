@@ -84,7 +84,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
         assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
-        kept = learnt_folder(filled)
+        kept = learnt_folder(filled, "ee")
         assert kept is not None
         for keeps in (True, False):
             assert list(kept.glob("*.learnt"))

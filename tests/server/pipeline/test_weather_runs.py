@@ -232,7 +232,7 @@ async def test_a_run_whose_answer_makes_no_sense_does_not_stop_the_rest_nor_is_i
 async def test_over_a_limit_the_back_fill_waits_and_goes_on_where_it_was(
     store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, limit: str, pause_s: int
 ) -> None:
-    clock.nap_s = 30
+    clock.nap_s = min(pause_s / 2, 300)
     observer = RecordingObserver()
     pipeline = pipeline_from(source, store, clock, TODAY - timedelta(9), observer=observer)
     for _ in range(8):
@@ -240,7 +240,7 @@ async def test_over_a_limit_the_back_fill_waits_and_goes_on_where_it_was(
     done = len(kept(store))
     assert 0 < done < 10
     server.say(f'{{"error":true,"reason":"{limit} API request limit exceeded."}}'.encode(), status=429)
-    await live(pipeline, clock, NOW + 5 * HOUR_S)
+    await live(pipeline, clock, NOW + HOUR_S + 2 * pause_s)
     assert set(kept(store)) == set(days_back(TODAY - timedelta(9), TODAY))
     at = [ts for ts, _ in server.asked_at]
     assert max(late - early for early, late in pairwise(at)) >= 0.9 * min(pause_s, 50 * 60)

@@ -20,7 +20,15 @@ SYSTEMS: tuple[System, ...] = ("sqlite", "postgresql")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "system" in metafunc.fixturenames:
         systems = SYSTEMS if "path" not in metafunc.fixturenames else ("sqlite",)
-        metafunc.parametrize("system", systems, scope="session")
+        # Indirectly: pytest then runs the tests of a system one after another, and makes once what they share.
+        metafunc.parametrize("system", systems, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def system(request: pytest.FixtureRequest) -> System:
+    """Return the system that the test runs on."""
+    system: System = request.param
+    return system
 
 
 def file_in(folder: Path) -> Path:

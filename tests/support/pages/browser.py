@@ -1,4 +1,7 @@
-"""A real browser: Debian's, which talks to nobody but the pages it is sent to; and what a page logs and asks for."""
+"""A real browser: Debian's, which talks to nobody but the pages it is sent to; and what a page logs and asks for.
+
+Without windows of its own, as `chromium-headless-shell`, it shows the same pages in less than half the processor time.
+"""
 
 import json
 import os
@@ -32,9 +35,9 @@ expect.set_options(timeout=1000 * PATIENCE_S)
 @asynccontextmanager
 async def chromium(environment: Mapping[str, str] | None = None) -> AsyncIterator[Browser]:
     """Return a running browser, with some environment variables of its own; skip the test where there is none."""
-    found = shutil.which("chromium")
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
-        pytest.skip("needs a browser: Debian's package chromium")
+        pytest.skip("needs a browser: Debian's package chromium-headless-shell, or chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=found, args=CHROMIUM_OPTIONS, env={**os.environ, **(environment or {})}

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
@@ -17,7 +17,7 @@ from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, Market, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, Market, Zone, delivery_day
 from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -45,7 +45,7 @@ class StubModeller:
         self.made_at.append(as_of)
         if self.errors:
             raise self.errors.popleft()
-        return plain_runs(as_of)
+        return plain_runs(as_of, market.zone)
 
     async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         self.scored_at.append(as_of)
@@ -118,9 +118,9 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
     )
 
 
-def plain_runs(made_at: int) -> Runs:
+def plain_runs(made_at: int, zone: Zone = "ee") -> Runs:
     """Return a plain run, and the quarters and scenarios that go with it."""
-    hours = plain_run(made_at)
+    hours = replace(plain_run(made_at), zone=zone)
     return Runs({HOUR_S: hours, QUARTER_S: quarters_of(hours)}, scenarios_with(hours))
 
 
@@ -152,11 +152,12 @@ def pipeline_of(
     modeller: StubModeller | InProcessModeller | None = None,
     history_start: date = NO_HISTORY,
     observer: Observer | None = None,
+    markets: Sequence[Market] = (ESTONIA,),
 ) -> Pipeline:
     """Put a pipeline together; without a `history_start` there is no history to fill."""
     return Pipeline(
         store,
-        [ESTONIA],
+        markets,
         prices,
         weather,
         modeller or StubModeller(),

@@ -1,5 +1,6 @@
 """A server that answers as the ENTSO-E Transparency Platform does."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -92,12 +93,10 @@ def time_series(
     values: Mapping[int, float], asked: Sequence[date], attributes: Mapping[str, str], value_name: str
 ) -> list[Element]:
     """Write a TimeSeries per delivery day that has any value, from its first value on."""
-    series = []
-    for day in asked:
-        known = {ts: values[ts] for ts in sorted(values) if delivery_day(ts) == day}
-        if known:
-            series.append(_one_day(day, known, attributes, value_name))
-    return series
+    by_day: defaultdict[date, dict[int, float]] = defaultdict(dict)
+    for ts in sorted(values):
+        by_day[delivery_day(ts)][ts] = values[ts]
+    return [_one_day(day, by_day[day], attributes, value_name) for day in asked if day in by_day]
 
 
 def _one_day(day: date, known: Mapping[int, float], attributes: Mapping[str, str], value_name: str) -> Element:

@@ -1,0 +1,81 @@
+"""Several zones in one pipeline: each is forecast, and what is wrong with one changes nothing in another."""
+
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.clocks import JumpingClock, local
+from tests.support.store.pipelines import InProcessModeller, live, pipeline_of
+from tests.support.store.stores import hourly
+from tests.support.upstreams.elering import flat_quotes
+from tests.support.upstreams.sources import ScriptedPrices
+from tunnihind.forecast.identity import model_identity
+from tunnihind.market import ESTONIA, FINLAND, HOUR_S, SeriesKey, Zone, day_start
+from tunnihind.pipeline.schedule import Job
+from tunnihind.store.store import Store
+
+pytestmark = pytest.mark.usefixtures("quick_model")
+
+TODAY = date(2025, 12, 15)
+TOMORROW = TODAY + timedelta(days=1)
+START = local("2025-12-15 13:30")
+
+type Prices = Mapping[int, float]
+
+
+def late(prices: Prices) -> Prices:
+    return {ts: price for ts, price in prices.items() if ts < day_start(TOMORROW)}
+
+
+def with_a_hole(prices: Prices) -> Prices:
+    return {ts: price for ts, price in prices.items() if ts != day_start(TOMORROW) + 5 * HOUR_S}
+
+
+def zeros(prices: Prices) -> Prices:
+    return {ts: 0.0 if ts >= day_start(TOMORROW) else price for ts, price in prices.items()}
+
+
+def an_hour_early(prices: Prices) -> Prices:
+    return {ts: prices.get(ts + HOUR_S, price) for ts, price in prices.items()}
+
+
+async def outcome(store: Store, served: Zone, spoilt: Zone, spoil: Callable[[Prices], Prices] | None) -> object:
+    """Return the prices of a zone and when it was forecast, after an afternoon on which another one was spoilt."""
+    clock = JumpingClock(START, nap_s=600)
+    source = ScriptedPrices(flat_quotes(TODAY - timedelta(days=10), TOMORROW, HOUR_S), clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[source], markets=(ESTONIA, FINLAND))
+    await pipeline.catch_up(without={Job.SCORES})
+    if spoil is not None:
+        source.quotes = {**source.quotes, spoilt: dict(spoil(source.quotes[spoilt]))}
+    await live(pipeline, clock, START + HOUR_S)
+    runs = store.runs.since(SeriesKey(served, HOUR_S), 0)
+    return hourly(store, served), [run.made_at for run in runs]
+
+
+@pytest.mark.parametrize("spoil", [late, with_a_hole, zeros, an_hour_early])
+@pytest.mark.parametrize(("served", "spoilt"), [("ee", "fi"), ("fi", "ee")])
+async def test_what_is_wrong_with_one_zone_changes_nothing_in_another(
+    tmp_path: Path, served: Zone, spoilt: Zone, spoil: Callable[[Prices], Prices]
+) -> None:
+    with Store(f"sqlite:///{tmp_path / 'well.db'}") as well, Store(f"sqlite:///{tmp_path / 'ill.db'}") as ill:
+        expected = await outcome(well, served, spoilt, None)
+        assert await outcome(ill, served, spoilt, spoil) == expected
+        # The test would prove nothing if the spoilt prices had passed.
+        assert hourly(ill, spoilt) != hourly(well, spoilt)
+
+
+async def test_each_zone_is_forecast_and_scored_by_itself(store: Store) -> None:
+    clock = JumpingClock(START, nap_s=600)
+    source = ScriptedPrices(flat_quotes(TODAY - timedelta(days=10), TOMORROW, HOUR_S), clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[source], modeller=InProcessModeller(store), markets=(FINLAND, ESTONIA))
+    assert await pipeline.catch_up()
+    medians = {}
+    for market in (FINLAND, ESTONIA):
+        run = store.runs.newest(SeriesKey(market.zone, HOUR_S))
+        assert run is not None
+        medians[market.zone] = float(run.p50.mean())
+        assert store.backtests.scored_at(model_identity(market), market.zone) is not None
+    # The quotes of the first and the last zone lie 30 EUR/MWh apart.
+    assert medians["fi"] == pytest.approx(medians["ee"] + 30, abs=1)
