@@ -32,8 +32,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 """The values of each parameter, its default first. An empty one tells that the reader hasn't chosen: what was chosen
 before counts then, if the browser remembers it (`static/remembered.js`)."""
 
-_PACKAGE_RATES: Final = ("margin",)
-_OWN_RATES: Final = ("network", "night", "other", "margin")
+_RATES: Final = ("network", "night", "other", "margin")
+"""What a household enters where there are no packages, in the order of its form."""
 
 _RATE_CAP: Final = 100
 _RATE_DECIMALS: Final = 3
@@ -81,9 +81,14 @@ class PageOptions:
         return self.zone == PACKAGE_ZONE
 
     @property
+    def rates(self) -> tuple[str, ...]:
+        """The parameters in which a household enters rates here."""
+        return _rates_in(self.zone)
+
+    @property
     def names_rates(self) -> bool:
         """Whether the reader has said what the household pays."""
-        return bool(self.package if self.has_packages else self.network or self.night or self.other or self.margin)
+        return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
 
     @property
     def tariff(self) -> Tariff | None:
@@ -103,7 +108,7 @@ class PageOptions:
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         if zone != PACKAGE_ZONE:
             known.pop("package", None)
-        known |= {name: _rate(query.get(name, "")) for name in (_PACKAGE_RATES if zone == PACKAGE_ZONE else _OWN_RATES)}
+        known |= {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         return cls(zone, **({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
@@ -115,7 +120,11 @@ class PageOptions:
 
     def link_to_zone(self) -> str:
         """Return the query string of the same page of another zone, where a household pays something else."""
-        return self.link(package="", price="", **dict.fromkeys(_OWN_RATES, ""))
+        return self.link(package="", price="", **dict.fromkeys(_RATES, ""))
+
+
+def _rates_in(zone: Zone) -> tuple[str, ...]:
+    return ("margin",) if zone == PACKAGE_ZONE else _RATES
 
 
 def _rate(text: str) -> str:
