@@ -31,7 +31,7 @@ def default_database_url() -> str:
 class Settings:
     """Every setting with its default; URLs without a slash at their end.
 
-    Of the `zones` the first one is served at the root, each further one under its name.
+    The first of the `zones` is served at the root, each further one under its name.
     """
 
     # May hold a password, and the token is one: neither gets into a traceback or a log.

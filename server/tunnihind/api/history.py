@@ -63,7 +63,7 @@ class Month:
         return cls(text, market.midnight(first), market.midnight((first + timedelta(days=31)).replace(day=1)))
 
 
-class History:
+class MonthReader:
     """Reads months from the store, a few at a time, beside the event loop."""
 
     def __init__(

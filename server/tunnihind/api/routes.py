@@ -16,7 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
 from tunnihind.api.feeds import PRICES, Feed, Reader
 from tunnihind.api.health import Troubles, as_problem, judge
-from tunnihind.api.history import MONTH_ADVICE, History
+from tunnihind.api.history import MONTH_ADVICE, MonthReader
 from tunnihind.api.http.headers import JSON, Coding, accepted_coding, headers, preflight_headers
 from tunnihind.api.http.problems import Problems, problem_answer
 from tunnihind.api.http.representation import Representation, reply
@@ -87,7 +87,7 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
     return handle
 
 
-def history(months: History, problems: Problems) -> Handler:
+def history(months: MonthReader, problems: Problems) -> Handler:
     """Handle `GET /api/v1/history`."""
 
     async def handle(request: web.Request) -> web.StreamResponse:

@@ -26,7 +26,7 @@ from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
 
-type Answer = tuple[object, Mapping[str, str]]
+type Body = tuple[object, Mapping[str, str]]
 """A body to be written as JSON, and the header fields that only this body has."""
 
 
@@ -118,7 +118,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda: (accuracy_response(self.data, self._second), {}))
 
     def _current(
-        self, resource: Hashable, coding: Coding, answer: Callable[[], Answer], *, step_s: int = HOUR_S
+        self, resource: Hashable, coding: Coding, answer: Callable[[], Body], *, step_s: int = HOUR_S
     ) -> Representation:
         """Return the answer to what is asked for, made for this second; it changes with each period of a step."""
         second = int(self._clock.now())

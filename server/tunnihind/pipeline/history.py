@@ -37,7 +37,7 @@ class _State:
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
-class History:
+class KeptArchive:
     """Reads archives from a store and keeps the last one: reading years takes longer than a forecast."""
 
     def __init__(self) -> None:

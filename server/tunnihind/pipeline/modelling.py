@@ -20,7 +20,7 @@ from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
 from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
-from tunnihind.pipeline.history import History
+from tunnihind.pipeline.history import KeptArchive
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
 from tunnihind.settings import data_folder
@@ -63,7 +63,7 @@ def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForeca
 class _StoreForecaster:
     """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
 
-    def __init__(self, market: Market, history: History, keeper: LearntKeeper | None = None) -> None:
+    def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
         self._history = history
 
@@ -72,7 +72,7 @@ class _StoreForecaster:
         return self._history.archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
-_HISTORY: Final = History()
+_HISTORY: Final = KeptArchive()
 """What this process has read: the same for all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from tunnihind import __version__
 from tunnihind.api import routes
 from tunnihind.api.feeds import READERS
-from tunnihind.api.history import AreConfirmed, History, ReadPrices
+from tunnihind.api.history import AreConfirmed, MonthReader, ReadPrices
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import unchanging
 from tunnihind.api.metrics import Metrics
@@ -96,7 +96,7 @@ def _resources(
     """Return the handlers of what changes with the data of a zone."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
     problems = Problems(settings.base_url)
-    months = History(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
+    months = MonthReader(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
     return {
         "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
         "/api/v1/quarters": routes.quarters(snapshot),

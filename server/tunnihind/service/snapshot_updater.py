@@ -41,7 +41,7 @@ _OLD_COPY: Final = "an older copy is in the database's place: what was known bef
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
-class _Seen(NamedTuple):
+class _StoreState(NamedTuple):
     """The state of a store at an hour: all data are read again where it differs, the weather where that alone does."""
 
     version: int
@@ -51,7 +51,7 @@ class _Seen(NamedTuple):
     copies: int
     covariates: int
 
-    def has_data_of(self, other: _Seen) -> bool:
+    def has_data_of(self, other: _StoreState) -> bool:
         """Return whether nothing differs but the weather."""
         return self[:-1] == other[:-1]
 
@@ -64,7 +64,7 @@ class SnapshotUpdater:
         self._snapshots = snapshots
         self._clock = clock
         self._changed = asyncio.Event()
-        self._shown: _Seen | None = None
+        self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
         """What the dashboards show besides the snapshots, by zone."""
         self._is_failing = False
@@ -133,13 +133,13 @@ class SnapshotUpdater:
         return LOOK_AGAIN_S if self._is_told else LOOK_OFTEN_S
 
     async def _listen(self) -> None:
-        """Look at the store whenever a change is told of, as long as that can be."""
+        """Look at the store whenever the database announces a change."""
         while self._store.database.tells_of_changes:
             try:
                 async with aclosing(self._store.database.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # What is said to everybody is heard; that we may listen is no proof of it.
+                        # The first announcement says that we listen. A later one proves that changes reach us.
                         self._is_told, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
@@ -148,7 +148,7 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
-    def _read(self, now: int) -> tuple[_Seen, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
+    def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and by zone the data to serve and what pages show besides.
 
         There are no data where they are served already.
@@ -170,7 +170,7 @@ class SnapshotUpdater:
                 weather = {zone: read_weather(self._store, market, now) for zone, market in markets.items()}
             return seen, data, {zone: Surroundings(weather[zone], sources) for zone in markets}
 
-    def _is_of_old_copy(self, seen: _Seen, shown: _Seen, now: int) -> bool:
+    def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """Return whether a copy that lacks what is served is in the store's place, and may still get it."""
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
@@ -180,12 +180,12 @@ class SnapshotUpdater:
             _LOG.warning(_OLD_COPY)
         return now < self._old_copy_since + OLD_COPY_S
 
-    def _look(self, now: int) -> _Seen:
+    def _look(self, now: int) -> _StoreState:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_changes(connection)
         refreshed, copies = state.last_refresh() or 0, self._store.database.copies
-        return _Seen(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
+        return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
         """Have `/readyz` warn of something, or no longer where there is nothing to say."""

@@ -65,7 +65,7 @@ class Said:
     """A witness beside what is settled. `answer` is how its source's newest answer compares with all that is."""
 
     witness: Witness
-    answer: Answer
+    answer: Comparison
     doubt: Held | None
 
     @cached_property
@@ -84,7 +84,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Comparison:
     """How a source's newest answer compares with what is settled.
 
     It `is_off` where it contradicts every settled day that it covers, and has not stood for six hours. `contradicts`
@@ -113,7 +113,7 @@ def rule(
     return {day: _rule_on(said[day], settled.get(day), may_wait=day >= waits_from) for day in said}
 
 
-def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Answer:
+def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Comparison:
     """Hold a source's newest answer against all that is settled."""
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
@@ -128,7 +128,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> An
             detail = detail or _difference(prices, known, "settled")
     stands_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
     contradicts = any(settled[day].is_agreed for day in wrong)
-    return Answer(bool(wrong) and not right and stands_s < SUSPECT_S, contradicts, detail)
+    return Comparison(bool(wrong) and not right and stands_s < SUSPECT_S, contradicts, detail)
 
 
 def _rule_on(said: Sequence[Said], settled: Settled | None, *, may_wait: bool) -> Ruling:
