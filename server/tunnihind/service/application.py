@@ -26,7 +26,7 @@ from tunnihind.clock import Clock
 from tunnihind.market import Market, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import DashboardPage, accuracy_page, dashboard_handler, page_handler, reference_page
+from tunnihind.web.pages import DashboardPage, Site, accuracy_page, dashboard_handler, page_handler, reference_page
 from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
@@ -73,12 +73,13 @@ def create_app(
     app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
     handlers: dict[str, Handler] = {}
     for zone in zones:
-        path = settings.path_of(zone.snapshot.market.zone)
+        site = Site.of(settings, zone.snapshot.market.zone)
+        path = settings.path_of(site.zone)
         if path:
             handlers[path] = routes.redirect(f"{path}/")
         of_zone = {
-            **_resources(zone, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
-            **_documents(settings, zone.snapshot.settings, instance_id, mode, int(clock.now())),
+            **_resources(zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
+            **_documents(settings, site, instance_id, mode, int(clock.now())),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
@@ -90,7 +91,7 @@ def create_app(
 
 
 def _resources(
-    zone: ServedZone, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
+    zone: ServedZone, site: Site, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
 ) -> Mapping[str, Handler]:
     """Return the handlers of what changes with the data of a zone."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
@@ -114,24 +115,24 @@ def _resources(
             stopping=stopping,
         ),
         "/": dashboard_handler(
-            DashboardPage(settings, snapshot, clock, zone.surroundings, pipeline_expected=pipeline_expected, mode=mode),
+            DashboardPage(site, snapshot, clock, zone.surroundings, pipeline_expected=pipeline_expected, mode=mode),
+            site.zone,
             problems,
         ),
-        "/accuracy": page_handler(accuracy_page(settings, snapshot, mode)),
+        "/accuracy": page_handler(accuracy_page(site, snapshot, mode), site.zone),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }
 
 
-def _documents(
-    server: Settings, settings: Settings, instance_id: str | None, mode: Mode, now: int
-) -> Mapping[str, Handler]:
-    """Return the handlers of what stays the same while the server runs; `settings` are those of one of its zones."""
+def _documents(server: Settings, site: Site, instance_id: str | None, mode: Mode, now: int) -> Mapping[str, Handler]:
+    """Return the handlers of what stays the same while the server runs, of the zone of a site."""
+    settings = site.settings
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
         "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
-        "/docs": page_handler(reference_page(settings, document, mode)),
+        "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
 
 

@@ -7,12 +7,11 @@ from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
 from typing import Final, Literal, get_args
 
-from tunnihind.api.openapi.document import vat_text
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import Market, VatRates, consumer_price, market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
-from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
+from tunnihind.web.tariff import NO_SURCHARGE, OwnTariff, Surcharge
 from tunnihind.web.texts import Texts, texts_in
 
 Level = Literal["very_low", "low", "normal", "high", "very_high"]
@@ -142,11 +141,24 @@ class Display:
     @property
     def vat_percents(self) -> dict[str, str]:
         """The rates that can be chosen, as people write them."""
-        return {choice: vat_text(rate) for choice, rate in self.vat.choices.items()}
+        return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
+
+    @property
+    def fees(self) -> Literal["market", "package", "own"]:
+        """Which fees the prices include: none, those of a network package, or what the reader has entered."""
+        if self.options.tariff is None:
+            return "market"
+        return "package" if self.options.has_packages else "own"
+
+    @property
+    def has_nights(self) -> bool:
+        """Whether a night rate is known: networks of Estonia have the same nights, elsewhere readers enter a rate."""
+        tariff = self.options.tariff
+        return self.options.has_packages or (isinstance(tariff, OwnTariff) and tariff.day != tariff.night)
 
     @property
     def basis(self) -> str:
-        """What the prices include: VAT, and all fees where the reader has named a household's package."""
+        """What the prices include: VAT, and all fees where the reader has said what a household pays."""
         return self._including("basis.{}")
 
     @property
@@ -161,10 +173,10 @@ class Display:
 
     def _including(self, key: str) -> str:
         """Write the text of a kind that fits: for the market's price or a household's, with or without VAT."""
-        tariff = self.options.tariff
-        package = self.texts(f"package.{tariff.package}") if tariff else ""
-        included = ("fees." if tariff else "") + ("withoutVat" if self.vat.choice == "none" else "withVat")
-        return self.texts(key.format(included), unit=self.unit, vat=vat_text(self.vat.today), package=package)
+        package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
+        fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
+        included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
+        return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:
         """Return a market price as it is shown: in the reader's unit, with fees and VAT, rounded as the API does."""

@@ -164,7 +164,10 @@ def _steps(
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
     """Yield where each time begins in which the network's night rate holds, and how wide it is."""
-    rates = [(period.ts, is_night(display.market.local(period.ts))) for period in shown]
+    if not display.has_nights:
+        return
+    market = display.market
+    rates = [(period.ts, is_night(market.local(period.ts), market.country)) for period in shown]
     for night, periods in groupby(rates, key=itemgetter(1)):
         instants = [ts for ts, _ in periods]
         if night:

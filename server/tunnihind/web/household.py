@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tunnihind.web.display import Display, PricedPeriod
-from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, Tariff, nearest_entry
+from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, OwnTariff, Tariff, nearest_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
             yield texts("part.nearest", part=name) if part in unknown else name, _amount(cents, display)
     if rate := display.vat.rate(period.ts):
         vat = (market + sum(fees.values())) * rate
-        yield texts("part.vat", vat=texts.percent(rate)), _amount(vat, display)
+        yield texts("part.vat", vat=texts.vat(rate)), _amount(vat, display)
 
 
 def _amount(cents: float, display: Display) -> str:
@@ -61,6 +61,9 @@ def _amount(cents: float, display: Display) -> str:
 
 def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
     texts = display.texts
+    if isinstance(tariff, OwnTariff):
+        yield texts("household.own.rates")
+        return
     yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
     unknown = defaultdict[str, list[str]](list)
     days = sorted({_day(period.ts, display) for period in shown})

@@ -12,7 +12,7 @@ from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
-from tunnihind.market import HOUR_S, day_end, day_start, floor_hour
+from tunnihind.market import HOUR_S, Zone, day_end, day_start, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
@@ -128,8 +128,10 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
     return tuple(_line(source, now, display) for source in sources)
 
 
-def why_empty(sources: Sequence[SourceState], texts: Texts, *, pipeline_expected: bool, mode: Mode) -> Emptiness:
-    """Say why a server knows no prices at all."""
+def why_empty(
+    sources: Sequence[SourceState], zone: Zone, texts: Texts, *, pipeline_expected: bool, mode: Mode
+) -> Emptiness:
+    """Say why a server knows no prices of a zone at all."""
     of_prices = [source for source in sources if source.name in _OF_PRICES]
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
@@ -141,7 +143,7 @@ def why_empty(sources: Sequence[SourceState], texts: Texts, *, pipeline_expected
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return Emptiness(texts(f"empty.{why}"), (texts(f"empty.do.{why}"),))
+    return Emptiness(texts(f"empty.{why}", **texts.names(zone)), (texts(f"empty.do.{why}", zone=zone),))
 
 
 def _line(source: SourceState, now: int, display: Display) -> SourceLine:

@@ -7,8 +7,8 @@ from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import weighted_members
-from tunnihind.market import HOUR_S, QUARTER_S
-from tunnihind.web.tariff import NETWORK, Package, Tariff
+from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
+from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
 type Language = Literal["en", "et"]
 type Unit = Literal["kwh", "mwh"]
@@ -23,7 +23,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "vat": ("", "none", "api", "law"),
     "package": ("", *NETWORK),
     "price": ("", "all", "market"),
-    "tz": ("tallinn", "utc"),
+    "tz": ("local", "utc"),
     "theme": ("auto", "light", "dark"),
     "score": ("30", "7", "90"),
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
@@ -32,26 +32,34 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 """The values of each parameter, its default first. An empty one tells that the reader hasn't chosen: what was chosen
 before counts then, if the browser remembers it (`static/remembered.js`)."""
 
-_MARGIN_CAP: Final = 100
-_MARGIN_DECIMALS: Final = 3
+_RATES: Final = ("network", "night", "other", "margin")
+"""What a household enters where there are no packages, in the order of its form."""
+
+_RATE_CAP: Final = 100
+_RATE_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
     """The options that the server's part of a page depends on; those of the chart belong to its script.
 
-    `package` and `margin` (c/kWh without VAT) are what a household pays on top of the market's price; it is added
-    unless `price` asks for the market's.
+    The `zone` is where the page stands, no parameter. `package` and `margin` are what a household pays on top of the
+    market's price in Estonia; elsewhere it is `network` by day, `night`, `other` and `margin`, all in c/kWh without
+    VAT. They are added unless `price` asks for the market's.
     """
 
+    zone: Zone = PACKAGE_ZONE
     lang: Language = "en"
     unit: Unit = "kwh"
     period: Period | Literal[""] = ""
     vat: VatChoice | Literal[""] = ""
     package: Package | Literal[""] = ""
+    network: str = ""
+    night: str = ""
+    other: str = ""
     margin: str = ""
     price: PriceChoice | Literal[""] = ""
-    tz: Literal["tallinn", "utc"] = "tallinn"
+    tz: Literal["local", "utc"] = "local"
     theme: Literal["auto", "light", "dark"] = "auto"
     score: Literal["30", "7", "90"] = "30"
     ahead: Literal["1", "2", "3", "4", "5", "6", "7"] = "1"
@@ -68,33 +76,64 @@ class PageOptions:
         return HOUR_S if self.shown_period == "hour" else QUARTER_S
 
     @property
+    def has_packages(self) -> bool:
+        """Whether households choose a network package here, rather than enter what they pay."""
+        return self.zone == PACKAGE_ZONE
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """The parameters in which a household enters rates here."""
+        return _rates_in(self.zone)
+
+    @property
+    def names_rates(self) -> bool:
+        """Whether the reader has said what the household pays."""
+        return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
+
+    @property
     def tariff(self) -> Tariff | None:
-        """What is added to the market's price; None where the reader has named no package, or asks for the market's."""
-        if not self.package or self.price == "market":
+        """What is added to the market's price; None where the reader has named no rates, or asks for the market's."""
+        if self.price == "market" or not self.names_rates:
             return None
-        return Tariff(self.package, float(self.margin or 0))
+        if self.package:
+            return PackageTariff(self.package, float(self.margin or 0))
+        margin, day, night, other = (
+            float(rate or 0) for rate in (self.margin, self.network, self.night or self.network, self.other)
+        )
+        return OwnTariff(MARKETS[self.zone], margin, day, night, other)
 
     @classmethod
-    def read(cls, query: Mapping[str, str], accept_language: str = "") -> Self:
-        """Read a query string's parameters; unknown ones are ignored."""
+    def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
+        """Read a query string's parameters on a page of a zone; those that mean nothing there are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
-        known["margin"] = _margin(query.get("margin", ""))
-        return cls(**({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
+        if zone != PACKAGE_ZONE:
+            known.pop("package", None)
+        known |= {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
+        return cls(zone, **({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
         """Return the query string of the same page with some options changed; defaults are left out of it."""
-        changed = replace(self, **changes)  # type: ignore[arg-type]  # templates pass what is in _CHOICES
-        given = {name: value for name, value in asdict(changed).items() if value not in _CHOICES.get(name, ("",))[:1]}
-        return "?" + urlencode({"lang": changed.lang} | given)
+        given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
+        del given["zone"]
+        chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
+        return "?" + urlencode({"lang": given["lang"]} | chosen)
+
+    def link_to_zone(self) -> str:
+        """Return the query string of the same page of another zone, where a household pays something else."""
+        return self.link(package="", price="", **dict.fromkeys(_RATES, ""))
 
 
-def _margin(text: str) -> str:
-    """Write a margin in one way, so that equal ones are one page; what is none, or can't be true, is none."""
+def _rates_in(zone: Zone) -> tuple[str, ...]:
+    return ("margin",) if zone == PACKAGE_ZONE else _RATES
+
+
+def _rate(text: str) -> str:
+    """Write a rate in one way, so that equal ones are one page; what is none, or can't be true, is none."""
     try:
-        margin = float(text.strip().replace(",", "."))
+        rate = float(text.strip().replace(",", "."))
     except ValueError:
         return ""
-    return f"{round(margin, _MARGIN_DECIMALS) + 0.0:g}" if 0 <= margin <= _MARGIN_CAP else ""
+    return f"{round(rate, _RATE_DECIMALS) + 0.0:g}" if 0 <= rate <= _RATE_CAP else ""
 
 
 @lru_cache(maxsize=256)

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
@@ -15,10 +15,10 @@ from tunnihind.api.http.headers import HTML, Coding, accepted_coding
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
-from tunnihind.api.openapi.document import vat_text
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
+from tunnihind.market import Zone
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
@@ -77,6 +77,35 @@ _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in
 type Page = Callable[[PageOptions, Coding], Representation]
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the pages of a zone stand: among those of the server's other zones, and under which address.
+
+    `paths` lead from the zone's pages to those of each zone that the server has. `is_named` tells whether the operator
+    named the address; otherwise the one in `settings` is a guess.
+    """
+
+    settings: Settings
+    paths: Mapping[Zone, str]
+    is_named: bool
+
+    @classmethod
+    def of(cls, server: Settings, zone: Zone) -> Self:
+        """Return the site of a zone of a server."""
+        to_root = "../" if server.path_of(zone) else ""
+        # Relative paths hold behind Home Assistant's ingress too, and behind a proxy that adds a path.
+        paths = {
+            other: "" if other == zone else to_root + f"{server.path_of(other)}/".removeprefix("/")
+            for other in server.zones
+        }
+        return cls(server.at(zone), paths, bool(server.public_url))
+
+    @property
+    def zone(self) -> Zone:
+        """The zone whose pages these are."""
+        return self.settings.market.zone
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -90,21 +119,21 @@ def _templates() -> Environment:
     return environment
 
 
-def page_handler(page: Page) -> Handler:
-    """Handle a page in the options of the query string; parameters that it doesn't know are its script's."""
+def page_handler(page: Page, zone: Zone) -> Handler:
+    """Handle a page of a zone in the options of the query string; parameters that it doesn't know are its script's."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return reply(request, page(_options(request), accepted_coding(request)))
+        return reply(request, page(_options(request, zone), accepted_coding(request)))
 
     return handle
 
 
-def dashboard_handler(page: DashboardPage, problems: Problems) -> Handler:
+def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
     """Handle the dashboard as `page_handler` does; of its endless sets of options, those to be made wait in line."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        options, coding = _options(request), accepted_coding(request)
+        options, coding = _options(request, zone), accepted_coding(request)
 
         def make() -> Representation | None:
             # A client that has gone needs no page. Nor is one made that another request has had made meanwhile.
@@ -120,23 +149,26 @@ def dashboard_handler(page: DashboardPage, problems: Problems) -> Handler:
     return handle
 
 
-def _options(request: web.Request) -> PageOptions:
-    return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+def _options(request: web.Request, zone: Zone) -> PageOptions:
+    return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""), zone)
 
 
-def _render(template: str, settings: Settings, options: PageOptions, mode: Mode, **data: object) -> bytes:
-    page = _templates().get_template(template)
-    return page.render(t=texts_in(options.lang), options=options, settings=settings, mode=mode, **data).encode()
+def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data: object) -> bytes:
+    page, texts = _templates().get_template(template), texts_in(options.lang)
+    given = {"t": texts, "names": texts.names(site.zone), "options": options, "site": site, "settings": site.settings}
+    return page.render(**given, mode=mode, **data).encode()
 
 
-def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> Page:
+def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
     """Return the API reference, made from the OpenAPI document once for each set of options."""
+    settings = site.settings
+    newest_since, rate = settings.api_vat_rates[-1]
 
     @cache
     def made(options: PageOptions, coding: Coding) -> Representation:
         html = _render(
             "reference.html",
-            settings,
+            site,
             options,
             mode,
             api=document,
@@ -145,11 +177,12 @@ def reference_page(settings: Settings, document: dict[str, Any], mode: Mode) -> 
             unit_named_in=unit_named_in,
             pretty=pretty,
             recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
-            vat=vat_text(settings.api_vat_rates[-1][1]),
+            vat=texts_in(options.lang).vat(rate),
+            vat_is_by_date=newest_since > 0,
         )
         return _represent(html, coding, _FIVE_MINUTES)
 
-    return lambda options, coding: made(PageOptions(lang=options.lang, theme=options.theme), coding)
+    return lambda options, coding: made(PageOptions(options.zone, lang=options.lang, theme=options.theme), coding)
 
 
 class DashboardPage:
@@ -157,7 +190,7 @@ class DashboardPage:
 
     def __init__(
         self,
-        settings: Settings,
+        site: Site,
         snapshot: Snapshot,
         clock: Clock,
         surroundings: Callable[[], Surroundings],
@@ -165,7 +198,7 @@ class DashboardPage:
         pipeline_expected: bool,
         mode: Mode,
     ) -> None:
-        self._settings = settings
+        self._site = site
         self._snapshot = snapshot
         self._clock = clock
         self._surroundings = surroundings
@@ -217,7 +250,7 @@ class DashboardPage:
             summary = summarise(
                 self._snapshot.data,
                 now,
-                self._settings,
+                self._site.settings,
                 options,
                 self._surroundings(),
                 pipeline_expected=self._pipeline_expected,
@@ -225,12 +258,12 @@ class DashboardPage:
             )
             template = "embed.html" if options.embed == "1" else "dashboard.html"
             self._pages[options] = _render(
-                template, self._settings, options, self._mode, summary=summary, show=summary.display
+                template, self._site, options, self._mode, summary=summary, show=summary.display
             )
         return self._pages[options]
 
 
-def accuracy_page(settings: Settings, snapshot: Snapshot, mode: Mode) -> Page:
+def accuracy_page(site: Site, snapshot: Snapshot, mode: Mode) -> Page:
     """Return how good the forecasts were by month, made once for each set of options until the data change.
 
     The page raises StoreError before there is data.
@@ -239,11 +272,11 @@ def accuracy_page(settings: Settings, snapshot: Snapshot, mode: Mode) -> Page:
     @lru_cache(maxsize=KEPT_PAGES)
     def made(options: PageOptions, coding: Coding, _version: str, _change_id: str) -> Representation:
         summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang))
-        return _represent(_render("accuracy.html", settings, options, mode, summary=summary), coding, _FIVE_MINUTES)
+        return _represent(_render("accuracy.html", site, options, mode, summary=summary), coding, _FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
-        shown = PageOptions(lang=options.lang, theme=options.theme, ahead=options.ahead)
+        shown = PageOptions(options.zone, lang=options.lang, theme=options.theme, ahead=options.ahead)
         return made(shown, coding, data.version, data.change_id)
 
     return page

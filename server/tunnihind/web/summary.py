@@ -140,7 +140,9 @@ def summarise(
         sources=source_lines(surroundings.sources, now, display),
         emptiness=None
         if periods
-        else why_empty(surroundings.sources, display.texts, pipeline_expected=pipeline_expected, mode=mode),
+        else why_empty(
+            surroundings.sources, data.market.zone, display.texts, pipeline_expected=pipeline_expected, mode=mode
+        ),
     )
 
 

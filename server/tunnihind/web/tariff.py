@@ -1,6 +1,7 @@
-"""What a household pays on top of the market's price: its supplier's margin, its network package, and the state's fees.
+"""What a household pays on top of the market's price: its supplier's margin, what the network charges, and other fees.
 
-Rates are those of the integration's table, `custom_components/tunnihind/prices/rates.json`: a wheel brings it along.
+Estonian rates are those of the integration's table, `custom_components/tunnihind/prices/rates.json`: a wheel brings it
+along. In other countries a household enters its own rates.
 Fees are in c/kWh without VAT where people read or enter them, and in EUR/MWh where they are added to a market price.
 """
 
@@ -16,7 +17,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from tunnihind.market import ESTONIA, HOUR_S, floor_hour
+from tunnihind.market import ESTONIA, HOUR_S, Market, Zone, floor_hour
 from tunnihind.public_holidays import is_holiday
 
 type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
@@ -25,10 +26,13 @@ type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
 type Fee = Literal["balancing", "renewable", "security", "excise"]
 """What is charged alike at all hours."""
 
-type Part = Literal["margin", "network"] | Fee
+type Part = Literal["margin", "network", "other"] | Fee
 type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
 
 EUR_MWH_PER_CENT_KWH: Final = 10
+PACKAGE_ZONE: Final[Zone] = "ee"
+"""Where households choose a package; elsewhere they enter what they pay."""
+
 _DECIMALS: Final = 4
 """Margins have three decimals in c/kWh, and so have all rates: more can only be an error of binary fractions."""
 
@@ -102,21 +106,21 @@ class UnknownRate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tariff:
-    """A household's network package and its supplier's margin, c/kWh without VAT."""
+class PackageTariff:
+    """An Estonian household's network package and its supplier's margin, c/kWh without VAT."""
 
     package: Package
     margin: float
 
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return what each part costs at an instant, c/kWh without VAT; of a rate that isn't known, the nearest one."""
-        wall = datetime.fromtimestamp(ts, ESTONIA.clock)
+        wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
         """Return which rate of the package holds at an instant; None where it has only one."""
-        wall = datetime.fromtimestamp(ts, ESTONIA.clock)
+        wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
@@ -129,6 +133,38 @@ class Tariff:
                 yield UnknownRate(part, entry.since, is_after=False)
             elif entry.until is not None and entry.until < day:
                 yield UnknownRate(part, entry.until, is_after=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTariff:
+    """What a household has entered, c/kWh without VAT: the network's rates by day and night, its margin, other fees.
+
+    Day is 07 to 22 by the market's clock on working days, night the rest, as in Estonia.
+    """
+
+    market: Market
+    margin: float
+    day: float
+    night: float
+    other: float
+
+    def parts(self, ts: int) -> Mapping[Part, float]:
+        """Return what each part costs at an instant, c/kWh without VAT."""
+        network = self.night if self.network_time(ts) == "night" else self.day
+        return {"margin": self.margin, "network": network, "other": self.other}
+
+    def network_time(self, ts: int) -> NetworkTime | None:
+        """Return which rate of the network holds at an instant; None where there is only one."""
+        if self.day == self.night:
+            return None
+        return "night" if is_night(self.market.local(ts), self.market.country) else "day"
+
+    def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
+        """Yield nothing: what a household enters holds on all days."""
+        return iter(())
+
+
+type Tariff = PackageTariff | OwnTariff
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +214,22 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
     16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
     """
-    is_rest_day = _is_rest_day(wall)
+    is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
         if _is_within(wall, _EVENING_PEAK):
             return "rest_day_peak" if is_rest_day else "peak"
         if not is_rest_day and _is_within(wall, _MORNING_PEAK):
             return "peak"
-    return "night" if is_night(wall) else "day"
+    return "night" if is_night(wall, ESTONIA.country) else "day"
 
 
-def is_night(wall: datetime) -> bool:
-    """Return whether packages without peaks have their night rate at an Estonian wall time."""
-    return _is_rest_day(wall) or not _is_within(wall, _DAY)
+def is_night(wall: datetime, country: str) -> bool:
+    """Return whether networks without peaks have their night rate at a wall time of a country (ISO 3166)."""
+    return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 
-def _is_rest_day(wall: datetime) -> bool:
-    return wall.weekday() >= _SATURDAY or is_holiday(wall.date(), ESTONIA.country)
+def _is_rest_day(wall: datetime, country: str) -> bool:
+    return wall.weekday() >= _SATURDAY or is_holiday(wall.date(), country)
 
 
 def _is_within(wall: datetime, span: tuple[time, time]) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from tunnihind.api.openapi.document import vat_text
+from tunnihind.market import Zone
 from tunnihind.web.options import Language
 
 _SHARED: Final = (
@@ -64,6 +66,15 @@ class Texts:
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""
         return f"{self.number(share * 100, 0)}%"
+
+    def vat(self, rate: float) -> str:
+        """Write a rate of VAT, which may have a fraction of a percent."""
+        return vat_text(rate).replace(".", self._table["decimal"])
+
+    def names(self, zone: Zone) -> Mapping[str, str]:
+        """Return the name of a zone's country in all forms that texts have gaps for."""
+        names: Mapping[str, str] = self._table["zones"][zone]
+        return names
 
     def full_date(self, day: date) -> str:
         """Write a day with its year."""

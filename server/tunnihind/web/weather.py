@@ -20,9 +20,13 @@ from tunnihind.web.drawing import Drawing
 _BALTIC: Final = ("ee", "lv", "lt")
 
 
+def _region(market: Market) -> str:
+    return "baltic" if market.zone in _BALTIC else market.zone
+
+
 def _points(market: Market, drives: str) -> Iterator[WeatherPoint]:
     """Yield the places whose weather moves a market's price most: of the three Baltic states for each of them."""
-    zones = _BALTIC if market.zone in _BALTIC else (market.zone,)
+    zones = _BALTIC if _region(market) == "baltic" else (market.zone,)
     return (point for point in POINTS if point.zone in zones and point.drives == drives)
 
 
@@ -99,7 +103,7 @@ def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: i
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """Paths of both bands, each 100 high; the hours' values; and each day in words.
+    """Paths of both bands, each 100 high; the hours' values; each day in words; and the region's name.
 
     The part that is shown at first begins `shown_from` hours after `start_ts`.
     """
@@ -111,6 +115,7 @@ class WeatherStrip:
     hours: int
     shown_from: float
     shown_hours: float
+    region: str
     wind: str
     sun: str
     wind_values: str
@@ -129,6 +134,7 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         hours=wind.size,
         shown_from=(drawing.start - weather.start_ts) / HOUR_S,
         shown_hours=(drawing.end - drawing.start) / HOUR_S,
+        region=display.texts(f"weather.region.{_region(display.market)}"),
         wind=_area(wind / WIND_M_S),
         sun=_area(sun / SUN_W_M2),
         wind_values=_values(wind),

@@ -8,14 +8,14 @@ from tests.support.api.api_server import HOUR, RunningServer
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, location_of, open_page
 from tunnihind.market import consumer_price
-from tunnihind.web.tariff import Tariff
+from tunnihind.web.tariff import PackageTariff
 
 VAT = 0.24
 
 
 def written(margin: float) -> str:
     """Write the present price with the fees of Võrk 4, as the English page does."""
-    fees = sum(Tariff("vork_4", margin).parts(HOUR).values()) * 10
+    fees = sum(PackageTariff("vork_4", margin).parts(HOUR).values()) * 10
     return f"{100 * consumer_price(sample_views.price(HOUR) + fees, VAT):.2f}"
 
 

@@ -11,6 +11,7 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import address_of, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA
+from tunnihind.settings import Settings
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
@@ -34,9 +35,12 @@ async def unfold(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", "/?period=quarter&package=vork_5", "/?embed=1&lang=et", "/accuracy", "/docs"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/?period=quarter&package=vork_5", "/?embed=1&lang=et", "/accuracy", "/docs", "/fi/?network=5&night=3"],
+)
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
-    server = await serve(sample_views.negative())
+    server = await serve(sample_views.negative(), Settings(zones=("ee", "fi")))
     for size in (DESKTOP, PHONE):
         async with open_page(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
             page = await seen.show(path)

@@ -42,7 +42,7 @@ def test_a_server_without_a_pipeline_is_not_blamed_for_old_data() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "is_late"), [(15 * 60 + 29, False), (15 * 60 + 30, True)])
-@pytest.mark.parametrize("tz", ["tallinn", "utc"])
+@pytest.mark.parametrize("tz", ["local", "utc"])
 def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int, is_late: bool, tz: str) -> None:
     midnight = day_start(date(2025, 12, 15)) - HOUR_S
     view = make_view({midnight + HOUR_S + i * HOUR_S: 5.0 for i in range(24)})
@@ -75,7 +75,7 @@ def test_why_prices_of_tomorrow_are_held_back_is_said(reason: str, *, is_settled
 
 def test_prices_of_tomorrow_that_are_there_are_not_late() -> None:
     evening = HOUR + 10 * HOUR_S
-    for tz in ("tallinn", "utc"):
+    for tz in ("local", "utc"):
         summary = summary_of(sample_views.ordinary(evening), evening, tz=tz)
         assert warnings(summary) == []
         assert not summary.tomorrow_is_due

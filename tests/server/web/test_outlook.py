@@ -295,7 +295,7 @@ def views(draw: st.DrawFn, lang: str) -> View:
         hour=draw(st.integers(0, 23)),
         known_days=draw(st.integers(0, 3)),
         spread=draw(st.sampled_from([0.0, 20.0, 150.0])),
-        tz=draw(st.sampled_from(["tallinn", "utc"])),
+        tz=draw(st.sampled_from(["local", "utc"])),
         unit=draw(st.sampled_from(["kwh", "mwh"])),
         lang=lang,
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import RunningServer
 from tests.support.machine.node import STATIC, WEB, modules, node, run_module
-from tunnihind.market import ESTONIA, consumer_price, market_price
+from tunnihind.market import MARKETS, Market, consumer_price, market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import Language, PageOptions
@@ -124,7 +124,8 @@ def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[tuple[i
 WORDING = """
 import {{ Wording }} from "{folder}/wording.js";
 const texts = JSON.parse(process.argv[2]);
-const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz: "tallinn", holidays: [], texts }};
+const [tz, hasNights] = ["Europe/Tallinn", true];
+const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz, clock: tz, hasNights, holidays: [], texts }};
 const wording = new Wording(data);
 const [autumn, friday] = [1761436800, 1763638200];
 console.log(JSON.stringify({{
@@ -162,12 +163,15 @@ console.log(JSON.stringify(instants.map((ts) => wording.dayInEveryWay(ts))));
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(["en", "et"]),
-    st.sampled_from(["tallinn", "utc"]),
+    st.sampled_from(["local", "utc"]),
+    st.sampled_from([*MARKETS.values()]),
     st.lists(st.integers(1_700_000_000, 1_900_000_000), min_size=50, max_size=100),
 )
-def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, instants: list[int]) -> None:
-    display = Display(PageOptions.read({"lang": lang, "tz": tz}), ESTONIA, Vat("none", ((0, 0.0),), {"none": 0.0}))
-    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": tz, "holidays": []}
+def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, market: Market, instants: list[int]) -> None:
+    options = PageOptions.read({"lang": lang, "tz": tz}, zone=market.zone)
+    display = Display(options, market, Vat("none", ((0, 0.0),), {"none": 0.0}))
+    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "holidays": []}
+    data |= {"tz": str(display.zone), "clock": market.clock.key}
     data |= {"dates": display.texts.dates, "texts": display.texts.script()}
     said = json.loads(asyncio.run(run_module(DAYS.format(folder=STATIC.as_uri()), json.dumps([data, instants]))))
     assert [day for day, _, _ in said] == [display.texts.short_date(display.day(ts)) for ts in instants]

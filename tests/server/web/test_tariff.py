@@ -14,7 +14,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
-from tunnihind.web.tariff import Tariff, surcharge
+from tunnihind.web.tariff import PackageTariff, surcharge
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
@@ -97,7 +97,7 @@ def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() ->
     st.integers(0, 9 * 24),
 )
 def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: int, hours: int) -> None:
-    tariff = Tariff(package, margin)  # type: ignore[arg-type]  # one of them
+    tariff = PackageTariff(package, margin)  # type: ignore[arg-type]  # one of them
     span = range(first * HOUR_S, (first + hours) * HOUR_S + 1, HOUR_S)
     added = surcharge(tariff, span[0], span[-1])
     assert [added.at(ts + 1799) for ts in span] == [pytest.approx(sum(tariff.parts(ts).values()) * 10) for ts in span]
@@ -105,7 +105,7 @@ def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: 
 
 
 def test_parts_without_a_rate_for_the_date_are_told() -> None:
-    tariff = Tariff("vork_4", 0.0)
+    tariff = PackageTariff("vork_4", 0.0)
     assert list(tariff.unknown_rates(date(2026, 12, 31))) == []
     assert list(tariff.unknown_rates(date(2026, 5, 31))) == [("network", date(2026, 6, 1), False)]
     assert list(tariff.unknown_rates(date(2027, 1, 1))) == [("renewable", date(2026, 12, 31), True)]

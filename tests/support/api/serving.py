@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cache, partial
 
 from aiohttp import web
@@ -23,7 +24,7 @@ from tunnihind.web.summary import Surroundings
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Serve]:
-    """Give what starts servers, and stop those afterwards."""
+    """Give what starts servers, and stop those afterwards; all zones of their settings have the same view."""
     runners: list[Runner] = []
 
     async def start(
@@ -43,10 +44,10 @@ async def serving() -> AsyncIterator[Serve]:
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
-        snapshot = Snapshot(settings, clock)
-        further = {zone: Snapshot(settings.at(zone), clock) for zone in settings.zones[1:]}
+        snapshots = [Snapshot(settings.at(zone), clock) for zone in settings.zones]
         if not blank:
-            snapshot.show(view or make_view())
+            for snapshot in snapshots:
+                snapshot.show(replace(view or make_view(), market=snapshot.market))
         around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
         app = create_app(
             settings,
@@ -57,8 +58,8 @@ async def serving() -> AsyncIterator[Serve]:
                     read_scores=read_scores,
                     are_confirmed=are_confirmed,
                     surroundings=surroundings or around,
-                ),
-                *(ServedZone(snapshot=of_zone, read_prices=read_prices) for of_zone in further.values()),
+                )
+                for snapshot in snapshots
             ],
             clock,
             instance_id="test",
@@ -70,7 +71,8 @@ async def serving() -> AsyncIterator[Serve]:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
-        return RunningServer(runner, int(runner.addresses[0][1]), snapshot, clock, further)
+        further = dict(zip(settings.zones[1:], snapshots[1:], strict=True))
+        return RunningServer(runner, int(runner.addresses[0][1]), snapshots[0], clock, further)
 
     try:
         yield start

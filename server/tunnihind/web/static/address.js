@@ -20,11 +20,15 @@ export function choose(changes) {
   history.replaceState(null, "", (text ? `?${text}` : location.pathname) + location.hash);
 }
 
+/** What a household pays: it is remembered with the zone where it pays that. */
+const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
+
 /** Remembers a choice for the next visit, where the browser allows that; an empty one is forgotten. @param {string} name @param {string} value */
 export function remember(name, value) {
+  const key = `tunnihind.${OF_ZONE.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
   try {
-    if (value) localStorage[`tunnihind.${name}`] = value;
-    else delete localStorage[`tunnihind.${name}`];
+    if (value) localStorage[key] = value;
+    else delete localStorage[key];
   } catch {
     // It stays in the address.
   }

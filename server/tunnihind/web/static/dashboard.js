@@ -16,12 +16,17 @@ export function listenToHousehold(onChange) {
       if (!form) return;
       event.preventDefault();
       if (!form.reportValidity()) return;
-      const { value: pack } = /** @type {HTMLSelectElement} */ (form.elements.namedItem("package"));
-      const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("margin"));
-      const margin = (field.defaultValue = field.value);
-      const entered = { package: pack, margin, price: pack && "all" };
+      /** @type {Record<string, string>} */
+      const entered = {};
+      for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("label select, label input"))) {
+        entered[field.name] = field.value;
+        if (field instanceof HTMLInputElement) field.defaultValue = field.value;
+      }
+      // Where there are packages, a margin alone is no household.
+      const rates = "package" in entered ? entered.package : Object.values(entered).join("");
+      entered.price = rates && "all";
       for (const [name, value] of Object.entries(entered)) remember(name, value);
-      choose({ package: pack || null, margin: margin || null, price: entered.price || null });
+      choose(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])));
       onChange();
     });
   }

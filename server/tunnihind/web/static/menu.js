@@ -1,19 +1,22 @@
-// The menu of options closes as menus do: by Escape, by a click beside it, and when the keyboard leaves it.
+// Menus close as menus do: by Escape, by a click beside them, and when the keyboard leaves them.
 
-const menu = /** @type {HTMLDetailsElement} */ (document.querySelector(".menu"));
+/** The open ones, as they are now: the page's refresh replaces some. */
+const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones)[open]"));
 
 /** @param {EventTarget | null} place */
-const isInside = (place) => place instanceof Node && menu.contains(place);
+function closeAllBut(place) {
+  for (const menu of openMenus()) if (!(place instanceof Node && menu.contains(place))) menu.open = false;
+}
 
-document.addEventListener("pointerdown", ({ target }) => {
-  if (!isInside(target)) menu.open = false;
-});
-menu.addEventListener("focusout", ({ relatedTarget }) => {
+document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
+document.addEventListener("focusout", ({ relatedTarget }) => {
   // Nothing gets the focus where the page's refresh replaces the option that has it.
-  if (relatedTarget && !isInside(relatedTarget)) menu.open = false;
+  if (relatedTarget) closeAllBut(relatedTarget);
 });
 document.addEventListener("keydown", ({ key }) => {
-  if (key !== "Escape" || !menu.open) return;
-  menu.open = false;
-  menu.querySelector("summary")?.focus();
+  if (key !== "Escape") return;
+  for (const menu of openMenus()) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  }
 });

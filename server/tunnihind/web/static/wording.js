@@ -28,7 +28,10 @@ function rounded(value, decimals) {
   return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
 }
 
-/** @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, tz: string, address: string | null, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData */
+/**
+ * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
+ *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
+ */
 
 export class Wording {
   /** @param {PageData} data */
@@ -39,16 +42,16 @@ export class Wording {
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
     this.texts = data.texts;
     this.dates = data.dates;
-    this.zone = data.tz === "utc" ? "UTC" : "Europe/Tallinn";
-    const timeZone = this.zone;
     // The Swedish way of writing is ISO 8601's.
     this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
-      year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
+      year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: data.tz,
     });
-    this.weekdayFormat = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "Europe/Tallinn" });
-    this.estonianDayFormat = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: "Europe/Tallinn" });
+    this.zone = data.tz;
+    this.hasNights = data.hasNights;
     this.holidays = new Set(data.holidays);
-    this.estonianFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: "Europe/Tallinn" });
+    this.weekdayFormat = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: data.clock });
+    this.marketDayFormat = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: data.clock });
+    this.marketHourFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: data.clock });
   }
 
   /** @param {string} key @param {Record<string, string>} gaps */
@@ -122,12 +125,14 @@ export class Wording {
   }
 
   /**
-   * Whether network tariffs count an hour as night: from 22 to 7 by the Estonian clock, on weekends and public holidays.
+   * Whether network tariffs count an hour as night: from 22 to 7 by the market's clock, on weekends and public
+   * holidays. There are none where the reader knows no night rate.
    * @param {number} ts
    */
   isNightRate(ts) {
-    if (this.holidays.has(this.estonianDayFormat.format(ts * 1000))) return true;
-    const hour = Number(this.estonianFormat.format(ts * 1000));
+    if (!this.hasNights) return false;
+    if (this.holidays.has(this.marketDayFormat.format(ts * 1000))) return true;
+    const hour = Number(this.marketHourFormat.format(ts * 1000));
     return hour >= 22 || hour < 7 || this.weekdayFormat.format(ts * 1000).startsWith("S");
   }
 

@@ -1,0 +1,307 @@
+"""The pages of each zone: they speak of their own country, lead to the others, and take a household's own rates."""
+
+import re
+from datetime import datetime
+from typing import get_args
+from urllib.parse import urljoin
+
+import pytest
+
+from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view
+from tests.support.pages import sample_views
+from tests.support.pages.outline import Outline
+from tunnihind.api.served_data import ServedData
+from tunnihind.errors import SourceFault
+from tunnihind.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Zone, consumer_price
+from tunnihind.settings import Settings
+from tunnihind.web.notices import SourceState
+from tunnihind.web.options import Language, PageOptions
+from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.tariff import is_night
+from tunnihind.web.texts import texts_in
+
+OF_ESTONIA = re.compile(r"\w*(?:Estonia|Eesti|Tallinn|Elektrilevi|Võrk|vork_)\w*")
+PAGES = ("/", "/?period=quarter&vat=none", "/?embed=1", "/accuracy", "/docs")
+RATES = {"network": "5", "night": "3", "other": "1.25", "margin": "0.5"}
+OWN = "&".join(f"{name}={rate}" for name, rate in RATES.items())
+
+
+def instant(iso: str) -> int:
+    return int(datetime.fromisoformat(iso).timestamp())
+
+
+def own_words(html: str, lang: Language) -> str:
+    """Leave out of a page what speaks of all zones, and what its readers can choose: other zones and languages."""
+    html = re.sub(r'<details class="zones".*?</details>', "", html, flags=re.DOTALL)
+    texts = texts_in(lang)
+    return html.replace(texts("accuracy.word.inputs.text"), "").replace(texts("option.lang.et"), "")
+
+
+async def in_state(serve: Serve, state: str, settings: Settings) -> RunningServer:
+    """Start a server whose data are as they ordinarily are, or as they are when something is missing."""
+    if state == "empty":
+        return await serve(ServedData("empty", ESTONIA), settings, surroundings=Surroundings)
+    if state == "held back":
+        well = Surroundings(sources=(SourceState("elering", HOUR, None, None),))
+        return await serve(ServedData("empty", ESTONIA), settings, surroundings=lambda: well)
+    if state == "failing":
+        faults = [SourceState("elering", None, fault, 503) for fault in get_args(SourceFault.__value__)]
+        around = Surroundings(sources=tuple(faults))
+        return await serve(ServedData("empty", ESTONIA), settings, surroundings=lambda: around)
+    if state == "old":
+        return await serve(sample_views.stale(), settings)
+    if state == "late":
+        now = instant("2025-12-15T16:00:00+02:00")
+        return await serve(make_view({now - now % 3600: 50.0}, last_refresh=now), settings, now=now)
+    view = sample_views.before_the_first_scores() if state == "not scored" else sample_views.ordinary()
+    return await serve(view, settings)
+
+
+@pytest.mark.parametrize("state", ["ordinary", "not scored", "late", "old", "failing", "held back", "empty"])
+@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("zones", [("lv", "ee"), ("fi",), ("lt",)])
+async def test_no_page_of_another_country_speaks_of_estonia(
+    serve: Serve, zones: tuple[Zone, ...], lang: Language, state: str
+) -> None:
+    server = await in_state(serve, state, Settings(zones=zones))
+    for path in (*PAGES, f"/?{OWN}", "/?package=vork_4"):
+        html = await html_of(server, f"{path}{'&' if '?' in path else '?'}lang={lang}")
+        # What is asked for stands in the links to the page itself.
+        found = OF_ESTONIA.findall(own_words(html, lang))
+        assert found == [], path
+
+
+@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("zone", ZONES)
+async def test_title_heading_and_description_name_the_country(serve: Serve, zone: Zone, lang: Language) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=(zone,)))
+    names = texts_in(lang).names(zone)
+    for path in ("/", "/accuracy", "/docs", "/?embed=1"):
+        html = await html_of(server, f"{path}{'&' if '?' in path else '?'}lang={lang}")
+        [title], [heading] = re.findall("<title>(.*?)</title>", html), re.findall("<h1[^>]*>(.*?)</h1>", html)
+        assert names["country"] in title
+        assert heading in title
+        assert names["where"] in re.findall('name="description" content="(.*?)"', html)[0]
+
+
+def test_the_names_of_countries_are_in_the_form_that_the_language_needs() -> None:
+    said = [texts_in(lang)("title", **texts_in(lang).names("lv")) for lang in get_args(Language.__value__)]
+    assert said == ["Electricity price in Latvia", "Elektri hind Lätis"]
+
+
+def zones_of(html: str) -> dict[str, str]:
+    """Return the addresses of the zones in a page's picker, by their names."""
+    picker = re.findall(r'<details class="zones".*?</details>', html, flags=re.DOTALL)
+    links = re.findall(r'<a href="([^"]*)"[^>]*>(\w+)</a>', "".join(picker))
+    return {name: href.replace("&amp;", "&") for href, name in links}
+
+
+@pytest.mark.parametrize("page", ["", "accuracy", "docs"])
+@pytest.mark.parametrize("prefix", ["", "/api/hassio_ingress/token"])
+async def test_the_picker_leads_to_the_same_page_of_each_zone_under_any_path(
+    serve: Serve, page: str, prefix: str
+) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv", "fi")))
+    paths = {"Estonia": "/", "Latvia": "/lv/", "Finland": "/fi/"}
+    for path in paths.values():
+        html = await html_of(server, f"{path}{page}")
+        here = f"http://house.example{prefix}{path}{page}"
+        reached = {name: urljoin(here, href) for name, href in zones_of(html).items()}
+        assert reached == {name: f"http://house.example{prefix}{to}{page}?lang=en" for name, to in paths.items()}
+        assert all(re.match(r"\.|\w+[/?]", address) for address in zones_of(html).values())
+        for address in reached.values():
+            assert (await server.ask(address.removeprefix(f"http://house.example{prefix}"))).status == 200
+
+
+async def test_a_server_of_one_zone_shows_no_picker(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("fi",)))
+    for path in ("/", "/accuracy", "/docs"):
+        assert zones_of(await html_of(server, path)) == {}
+
+
+async def test_another_zone_keeps_the_options_but_not_what_a_household_pays_here(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
+    html = await html_of(server, "/?lang=et&unit=mwh&theme=dark&period=quarter&package=vork_4&margin=1&price=all")
+    assert zones_of(html)["Läti"] == "lv/?lang=et&unit=mwh&period=quarter&theme=dark"
+    assert zones_of(html)["Eesti"].endswith("&package=vork_4&margin=1&price=all&theme=dark")
+    html = await html_of(server, f"/lv/?lang=et&tz=utc&{OWN}")
+    assert zones_of(html)["Eesti"] == "../?lang=et&tz=utc"
+
+
+async def test_what_a_fresh_page_replaces_of_the_picker_can_keep_the_keyboards_place(serve: Serve) -> None:
+    html = await html_of(await serve(sample_views.ordinary(), Settings(zones=("ee", "lv"))), "/")
+    [picker] = re.findall(r'<details class="zones".*?</details>', html, flags=re.DOTALL)
+    controls = re.findall(r"<(?:summary|a)\b[^>]*>", picker)
+    assert len(controls) == 3
+    assert all(" id=" in control for control in controls)
+
+
+def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> Summary:
+    """Return the dashboard of a market whose price is the same for two days."""
+    first = market.midnight(market.local(now).date())
+    view = make_view({first + i * 3600: eur_mwh for i in range(48)})
+    view = ServedData("1", market, view.series)
+    return summarise(
+        view, now, Settings(zones=(market.zone,)), PageOptions.read({"lang": "en"} | options, "", market.zone)
+    )
+
+
+NIGHT = instant("2026-11-20T03:00:00+02:00")
+DAY = instant("2026-11-20T12:00:00+02:00")
+FINNISH_VAT = 0.255
+
+
+@pytest.mark.parametrize(
+    ("now", "network", "named"), [(NIGHT, 3.0, "Network fee, night"), (DAY, 5.0, "Network fee, day")]
+)
+def test_own_rates_are_added_with_the_countrys_vat_and_told_part_by_part(now: int, network: float, named: str) -> None:
+    summary = summary_in(FINLAND, 50.0, now, **RATES)
+    assert summary.current is not None
+    assert summary.household is not None
+    with_fees = 50.0 + 10 * (network + 1.25 + 0.5)
+    assert summary.display.shown(summary.current) == pytest.approx(100 * consumer_price(with_fees, FINNISH_VAT))
+    assert summary.household.parts == (
+        ("Market price", "5.000"),
+        ("Supplier's margin", "0.500"),
+        (named, f"{network:.3f}"),
+        ("Other fees", "1.250"),
+        ("VAT 25.5%", f"{(5 + 0.5 + network + 1.25) * FINNISH_VAT:.3f}"),
+    )
+    assert summary.display.unit_named == "c/kWh with your fees and 25.5% VAT"
+
+
+def test_a_rate_of_vat_with_a_fraction_has_the_languages_decimal_point() -> None:
+    assert summary_in(FINLAND, 50.0, DAY, lang="et").display.unit_named == "s/kWh koos 25,5% käibemaksuga"
+    household = summary_in(FINLAND, 50.0, DAY, lang="et", network="5").household
+    assert household is not None
+    assert household.parts[-1][0] == "Käibemaks 25,5%"
+
+
+@pytest.mark.parametrize("rates", [{"network": "5"}, {"network": "5", "night": "5"}])
+def test_one_rate_of_the_network_holds_at_all_hours(rates: dict[str, str]) -> None:
+    for now in (NIGHT, DAY):
+        summary = summary_in(LATVIA, 50.0, now, **rates)
+        assert summary.household is not None
+        assert ("Network fee", "5.000") in summary.household.parts
+        assert summary.drawing is not None
+        assert summary.drawing.nights == ()
+
+
+def test_what_is_entered_elsewhere_means_nothing_here() -> None:
+    assert summary_in(LATVIA, 50.0, DAY, package="vork_4").household is None
+    assert summary_in(ESTONIA, 50.0, DAY, network="5", night="3", other="1").household is None
+    assert summary_in(LATVIA, 50.0, DAY, price="market", **RATES).household is None
+
+
+@pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)
+def test_nights_are_shaded_only_where_a_night_rate_is_known(market: Market) -> None:
+    summary = summary_in(market, 50.0, DAY)
+    assert summary.drawing is not None
+    assert summary.display.has_nights is bool(summary.drawing.nights) is (market is ESTONIA)
+    household = summary_in(market, 50.0, DAY, **RATES)
+    assert household.drawing is not None
+    assert household.drawing.nights
+
+
+@pytest.mark.parametrize(
+    ("zone", "holiday"),
+    [("ee", "2026-02-24"), ("lv", "2026-11-18"), ("lt", "2026-03-11"), ("fi", "2026-05-01")],
+)
+def test_each_country_has_its_own_days_of_rest(zone: Zone, holiday: str) -> None:
+    noon = instant(f"{holiday}T12:00:00+02:00")
+    assert is_night(MARKETS[zone].local(noon), MARKETS[zone].country)
+    assert holiday in summary_in(MARKETS[zone], 50.0, noon).holidays
+    assert all(noon_is_day(other, holiday) for other in ZONES if other != zone and holiday != "2026-05-01")
+
+
+def noon_is_day(zone: Zone, day: str) -> bool:
+    return not is_night(MARKETS[zone].local(instant(f"{day}T12:00:00+02:00")), MARKETS[zone].country)
+
+
+@pytest.mark.parametrize(
+    ("zone", "rate", "choices"),
+    [
+        ("ee", None, ["none", "api", "law"]),
+        ("lv", None, ["none", "law"]),
+        ("fi", None, ["none", "law"]),
+        ("fi", 0.24, ["none", "api", "law"]),
+    ],
+)
+def test_the_apis_vat_is_a_choice_only_where_it_is_not_the_laws(
+    zone: Zone, rate: float | None, choices: list[str]
+) -> None:
+    view = make_view({HOUR: 50.0})
+    settings = Settings(zones=(zone,), vat_rate=rate)
+    view = ServedData("1", MARKETS[zone], view.series)
+    assert [*summarise(view, HOUR, settings, PageOptions.read({}, "", zone)).display.vat.choices] == choices
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        ("ee", "Forecast for the Baltic states."),
+        ("lt", "Forecast for the Baltic states."),
+        ("fi", "Forecast for Finland."),
+    ],
+)
+async def test_the_weather_is_said_to_be_that_of_its_region(serve: Serve, zone: Zone, said: str) -> None:
+    assert said in await html_of(await serve(sample_views.ordinary(), Settings(zones=(zone,))), "/")
+
+
+async def test_the_clock_of_a_page_is_its_zones_and_named_after_it(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("lv", "ee")))
+    for path, country, adjective, clock in (
+        ("/", "Latvia", "Latvian", "Riga"),
+        ("/ee/", "Estonia", "Estonian", "Tallinn"),
+    ):
+        html = await html_of(server, path)
+        assert f'title="{adjective} time" aria-current="true">{country}</a>' in html
+        assert f'"tz": "Europe/{clock}"' in html
+        # Addresses from when there was only one zone.
+        assert await html_of(server, f"{path}?tz=tallinn") == html
+        utc = await html_of(server, f"{path}?tz=utc")
+        assert '"tz": "UTC"' in utc
+        assert f'"clock": "Europe/{clock}"' in utc
+
+
+async def test_recipes_and_the_snippet_to_embed_have_the_address_of_their_zone(serve: Serve) -> None:
+    settings = Settings(zones=("ee", "lv"), public_url="https://hind.example")
+    server = await serve(sample_views.ordinary(), settings)
+    docs = await html_of(server, "/lv/docs")
+    assert "https://hind.example/lv/api/v1/forecast" in docs
+    assert "https://hind.example/api/" not in docs
+    assert "https://hind.example/lv/?lang=en&amp;embed=1" in await html_of(server, "/lv/")
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/lv/", "/lv/docs"])
+async def test_scripts_put_the_visitors_address_where_the_operator_named_none(serve: Serve, path: str) -> None:
+    guess = re.compile(r'"address": "http://localhost:8080(?:/lv)?"')
+    zones: tuple[Zone, ...] = ("ee", "lv")
+    assert guess.search(await html_of(await serve(settings=Settings(zones=zones)), path))
+    named = await serve(settings=Settings(zones=zones, public_url="https://hind.example"))
+    assert '"address": null' in await html_of(named, path)
+
+
+async def test_a_zone_without_prices_says_so_itself(serve: Serve) -> None:
+    server = await in_state(serve, "held back", Settings(zones=("ee", "lv")))
+    html = await html_of(server, "/lv/")
+    assert "the server has no prices for Latvia from them" in html
+    assert "tunnihind status --zone lv" in html
+    assert Outline(html).addresses
+    for path in ("/lv/api/v1/forecast", "/api/v1/forecast"):
+        assert (await server.ask(path)).status == 200
+    blank = await serve(settings=Settings(zones=("ee", "lv")), blank=True)
+    for path in ("/lv/api/v1/forecast", "/api/v1/forecast", "/lv/", "/"):
+        assert (await blank.ask(path)).status == 503
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        ("ee", "include 22% VAT here"),
+        ("lv", "include 21% VAT here"),
+        ("fi", "include VAT at the rate that the law sets for their date, 25.5% today here"),
+    ],
+)
+async def test_the_reference_says_which_vat_the_api_has(serve: Serve, zone: Zone, said: str) -> None:
+    assert said in await html_of(await serve(settings=Settings(zones=(zone,))), "/docs")
