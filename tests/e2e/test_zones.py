@@ -84,7 +84,11 @@ async def test_only_zones_that_are_served_are_there(launch: Launch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("zones", "reason"), [("ee,se", "'se' is no zone; choose from ee, lv, lt, fi"), ("fi,ee,fi", "'fi' is named twice")]
+    ("zones", "reason"),
+    [
+        ("ee,se", "'se' is no zone; choose from ee, lv, lt, fi"),
+        ("fi,ee,fi", "'fi' is named twice; name each of ee, lv, lt, fi at most once"),
+    ],
 )
 async def test_a_zone_that_is_unknown_or_named_twice_is_refused(tunnihind: Tunnihind, zones: str, reason: str) -> None:
     done = await tunnihind("serve", "--zones", zones)

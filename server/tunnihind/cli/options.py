@@ -67,7 +67,7 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
             if name not in ZONES:
                 self.fail(f"{name!r} is no zone; choose from {', '.join(ZONES)}", param, ctx)
             if names.count(name) > 1:
-                self.fail(f"{name!r} is named twice; name each zone once", param, ctx)
+                self.fail(f"{name!r} is named twice; name each of {', '.join(ZONES)} at most once", param, ctx)
         if self._is_single and len(names) > 1:
             self.fail(f"{value!r} names several zones; name one of {', '.join(ZONES)}", param, ctx)
         return tuple(zone for name in names for zone in ZONES if zone == name)
