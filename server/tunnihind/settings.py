@@ -31,12 +31,13 @@ def default_database_url() -> str:
 class Settings:
     """Every setting with its default; URLs without a slash at their end.
 
-    The first of the `zones` is served at the root, each further one under its name.
+    The first of the `zones` is served at the root, each further one under its name: that is its `base_path`.
     """
 
     # May hold a password, and the token is one: neither gets into a traceback or a log.
     database_url: str = field(default="", repr=False)
     zones: tuple[Zone, ...] = ("ee",)
+    base_path: str = ""
     host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
     port: int = 8080
     public_url: str = ""
@@ -99,7 +100,7 @@ class Settings:
 
     def at(self, zone: Zone) -> Self:
         """Return the settings of a server of one zone alone, at the address where this server has that zone."""
-        return replace(self, zones=(zone,), public_url=self.base_url + self.path_of(zone))
+        return replace(self, zones=(zone,), base_path=self.path_of(zone))
 
     @property
     def store_url(self) -> str:
@@ -109,7 +110,7 @@ class Settings:
     @property
     def base_url(self) -> str:
         """The address clients know the server by."""
-        return self.public_url.rstrip("/") or f"http://localhost:{self.port}"
+        return (self.public_url.rstrip("/") or f"http://localhost:{self.port}") + self.base_path
 
     @property
     def is_private(self) -> bool:

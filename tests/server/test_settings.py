@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.shared_rules import PRIVATE_ADDRESSES
 from tunnihind.errors import SettingsError
+from tunnihind.market import MARKETS, VatRates, Zone
 from tunnihind.settings import Settings, default_database_url
 
 
@@ -50,6 +51,33 @@ def test_an_address_of_the_web_has_a_scheme_and_a_host(name: str, url: str) -> N
 def test_clients_know_the_server_by_its_public_url_or_by_its_port() -> None:
     assert Settings(port=8081).base_url == "http://localhost:8081"
     assert Settings(public_url="https://prices.example.org/").base_url == "https://prices.example.org"
+
+
+@pytest.mark.parametrize("port", [0, 8081])
+def test_a_further_zone_is_below_the_servers_own_address_and_the_first_at_it(port: int) -> None:
+    server = Settings(port=port, zones=("lv", "fi"))
+    assert [server.at(zone).base_url for zone in server.zones] == [server.base_url, f"{server.base_url}/fi"]
+    assert [server.at(zone).market.code for zone in server.zones] == ["LV", "FI"]
+    assert Settings(public_url="https://prices.example.org/", zones=("ee", "lt")).at("lt").base_url.endswith(".org/lt")
+
+
+@pytest.mark.parametrize(
+    ("vat_rate", "zone", "chosen", "rates"),
+    [
+        (None, "ee", None, ((0, 0.22),)),
+        (0.22, "ee", None, ((0, 0.22),)),
+        (0.24, "ee", None, ((0, 0.24),)),
+        (0.09, "ee", 0.09, ((0, 0.09),)),
+        (None, "fi", None, MARKETS["fi"].vat_by_law),
+        (0.22, "fi", 0.22, ((0, 0.22),)),
+        (0.255, "fi", None, ((0, 0.255),)),
+    ],
+)
+def test_the_specified_rate_is_estonias_and_nobodys_choice_there(
+    vat_rate: float | None, zone: Zone, chosen: float | None, rates: VatRates
+) -> None:
+    settings = Settings(vat_rate=vat_rate, zones=(zone,))
+    assert (settings.chosen_vat_rate, settings.api_vat_rates) == (chosen, rates)
 
 
 @pytest.mark.parametrize(("public_url", "is_private"), {"": True, **PRIVATE_ADDRESSES}.items())

@@ -81,13 +81,11 @@ type Page = Callable[[PageOptions, Coding], Representation]
 class Site:
     """Where the pages of a zone stand: among those of the server's other zones, and under which address.
 
-    `paths` lead from the zone's pages to those of each zone that the server has. `is_named` tells whether the operator
-    named the address; otherwise the one in `settings` is a guess.
+    `paths` lead from the zone's pages to those of each zone that the server has.
     """
 
     settings: Settings
     paths: Mapping[Zone, str]
-    is_named: bool
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
@@ -98,7 +96,7 @@ class Site:
             other: "" if other == zone else to_root + f"{server.path_of(other)}/".removeprefix("/")
             for other in server.zones
         }
-        return cls(server.at(zone), paths, bool(server.public_url))
+        return cls(server.at(zone), paths)
 
     @property
     def zone(self) -> Zone:
