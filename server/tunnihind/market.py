@@ -52,29 +52,35 @@ HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
 class Market:
     """A bidding zone with what is particular to it.
 
-    `code` is how the API names it, `country_name` and `adjective` how English sentences do. `neighbours` are the zones
-    it is coupled to whose prices are kept: first the one whose prices are most like its own, last the one whose
-    distance in price says how tight the cables between the two are. `clock` is its civil time. On that clock the next
-    day's prices appear between the two times of `publication_watch` on a normal day, later they count as late.
-    `country` and `neighbour_countries` (ISO 3166) are those whose public holidays count. `latitude` and `longitude`
-    are its middle, degrees north and east. `vat_rates` are the law's rates as fractions, each with its first day,
-    oldest first. `limits` are those of the coupling, unless an operator sets others.
+    `code` is how the API names it, and its country's by ISO 3166; `adjective` is how English sentences do.
+    `neighbours` are the zones it is coupled to whose prices are kept: first the one whose prices are most like its own,
+    last the one whose distance in price says how tight the cables between the two are. `clock` is its civil time. On
+    that clock the next day's prices appear between the two times of `publication_watch` on a normal day, later they
+    count as late. `latitude` and `longitude` are its middle, degrees north and east. `vat_rates` are the law's rates as
+    fractions, each with its first day, oldest first. `limits` are the coupling's, unless an operator sets others.
     """
 
     zone: Zone
     code: ZoneCode
-    country_name: str
     adjective: str
     neighbours: tuple[Zone, ...]
     clock: ZoneInfo
-    publication_watch: tuple[time, time]
-    country: str
-    neighbour_countries: tuple[str, ...]
     latitude: float
     longitude: float
-    currency: Literal["EUR"]
     vat_rates: tuple[tuple[date, float], ...]
-    limits: Limits
+    publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
+    currency: Literal["EUR"] = "EUR"
+    limits: Limits = HARMONISED_LIMITS
+
+    @property
+    def country(self) -> str:
+        """The country whose public holidays count, by ISO 3166; each zone is one country."""
+        return self.code
+
+    @property
+    def neighbour_countries(self) -> tuple[str, ...]:
+        """The neighbours' countries, whose public holidays count too."""
+        return tuple(zone.upper() for zone in self.neighbours)
 
     @property
     def zones(self) -> tuple[Zone, ...]:
@@ -121,72 +127,47 @@ class Market:
         return today + timedelta(days=1) if is_out else today
 
 
-_PUBLICATION_WATCH: Final = (time(13, 45), time(15, 30))
-
 ESTONIA: Final = Market(
     zone="ee",
     code="EE",
-    country_name="Estonia",
     adjective="Estonian",
     neighbours=("lv", "lt", "fi"),
     clock=ZoneInfo("Europe/Tallinn"),
-    publication_watch=_PUBLICATION_WATCH,
-    country="EE",
-    neighbour_countries=("LV", "LT", "FI"),
     latitude=58.6,
     longitude=25.5,
-    currency="EUR",
     vat_rates=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
-    limits=HARMONISED_LIMITS,
 )
 
 LATVIA: Final = Market(
     zone="lv",
     code="LV",
-    country_name="Latvia",
     adjective="Latvian",
     neighbours=("lt", "ee", "fi"),
     clock=ZoneInfo("Europe/Riga"),
-    publication_watch=_PUBLICATION_WATCH,
-    country="LV",
-    neighbour_countries=("LT", "EE", "FI"),
     latitude=56.9,
     longitude=24.9,
-    currency="EUR",
     vat_rates=((date(2012, 7, 1), 0.21),),
-    limits=HARMONISED_LIMITS,
 )
 
 LITHUANIA: Final = Market(
     zone="lt",
     code="LT",
-    country_name="Lithuania",
     adjective="Lithuanian",
     neighbours=("lv", "ee", "fi"),
     clock=ZoneInfo("Europe/Vilnius"),
-    publication_watch=_PUBLICATION_WATCH,
-    country="LT",
-    neighbour_countries=("LV", "EE", "FI"),
     latitude=55.3,
     longitude=23.9,
-    currency="EUR",
     vat_rates=((date(2009, 9, 1), 0.21),),
-    limits=HARMONISED_LIMITS,
 )
 
 FINLAND: Final = Market(
     zone="fi",
     code="FI",
-    country_name="Finland",
     adjective="Finnish",
     neighbours=("lv", "lt", "ee"),
     clock=ZoneInfo("Europe/Helsinki"),
-    publication_watch=_PUBLICATION_WATCH,
-    country="FI",
-    neighbour_countries=("EE", "LV", "LT"),
     latitude=62.6,
     longitude=25.5,
-    currency="EUR",
     # From December 2022 to April 2023 the sale of electricity had 10 %, network fees had 24 %.
     vat_rates=(
         (date(2013, 1, 1), 0.24),
@@ -194,7 +175,6 @@ FINLAND: Final = Market(
         (date(2023, 5, 1), 0.24),
         (date(2024, 9, 1), 0.255),
     ),
-    limits=HARMONISED_LIMITS,
 )
 
 MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}

@@ -161,7 +161,7 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server. Estonia's names no country, and neither does it a live server's mode."""
+    """Return the name of a server. Estonia's has no country in it, and a live server's no mode."""
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)

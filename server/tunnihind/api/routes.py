@@ -130,12 +130,11 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
     return handle
 
 
-def redirect(to: str) -> Handler:
-    """Handle an address that lacks the slash at its end, by which a page's addresses are found."""
+def redirect(name: str) -> Handler:
+    """Handle the address of a zone's pages without the slash at its end, from which their own addresses go on."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # Relative, so that it holds behind a proxy that serves all of this under a path of its own.
-        name = to.rstrip("/").rpartition("/")[2]
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
         return web.Response(status=308, headers={"Location": f"{name}/{query}"})
 

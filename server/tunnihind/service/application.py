@@ -76,7 +76,7 @@ def create_app(
         site = Site.of(settings, zone.snapshot.market.zone)
         path = settings.path_of(site.zone)
         if path:
-            handlers[path] = routes.redirect(f"{path}/")
+            handlers[path] = routes.redirect(site.zone)
         of_zone = {
             **_resources(zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
             **_documents(settings, site, instance_id, mode, int(clock.now())),

@@ -171,8 +171,7 @@ def schema_components(vat: VatRates) -> Document:
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
         _convert_examples(schema["properties"], vat_rate)
-    found: Document = schemas
-    return found
+    return schemas
 
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:

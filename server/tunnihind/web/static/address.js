@@ -20,7 +20,7 @@ export function choose(changes) {
   history.replaceState(null, "", (text ? `?${text}` : location.pathname) + location.hash);
 }
 
-/** What a household pays: it is remembered with the zone where it pays that. */
+/** The browser remembers these fees of a household for each zone. */
 const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
 
 /** Remembers a choice for the next visit, where the browser allows that; an empty one is forgotten. @param {string} name @param {string} value */
