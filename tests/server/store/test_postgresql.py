@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -336,12 +336,19 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
         assert [one.made_at for one in frozen.runs.since(HOURS, 0)] == [SEEN]
 
 
+_WAITED_FOR: Final = "SELECT wait_event FROM pg_stat_activity WHERE pid = %s"
+
+
 @contextmanager
 def in_the_middle_of_a_batch(url: str) -> Iterator[psycopg.Connection[Any]]:
     """Hold the writers' lock in a transaction whose next statement never comes: one that is active, not idle."""
     address = url.replace("+psycopg", "")
     with psycopg.connect(address) as frozen, suppress(psycopg.OperationalError), frozen.pipeline():
         frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._ONE_WRITER]).fetchone()
+        # The answer is here a moment before the server waits for the next statement.
+        with psycopg.connect(address, autocommit=True) as watching:
+            while watching.execute(_WAITED_FOR, [frozen.info.backend_pid]).fetchone() != ("ClientRead",):
+                pass
         yield frozen
 
 
