@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import Market, VatRates, consumer_price, market_price, vat_rate_at
+from tunnihind.market import DAY_S, Market, VatRates, consumer_price, market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.tariff import NO_SURCHARGE, OwnTariff, Surcharge
 from tunnihind.web.texts import Texts, texts_in
@@ -107,6 +107,8 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 
 _CENTS: Final = 100
+_FAR_S: Final = 180 * DAY_S
+"""An instant so far away, half a year, could be taken for one of another year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +256,8 @@ class Display:
         """Write from when to when a period lasts."""
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
-    def moment(self, ts: float) -> str:
-        """Write an instant with its day."""
-        return self.texts("moment", day=self.texts.short_date(self.day(ts)), time=self.clock(ts))
+    def moment(self, ts: float, now: float) -> str:
+        """Write an instant with its day, with the year too where it is far from `now`."""
+        day = self.day(ts)
+        written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
+        return self.texts("moment", day=written, time=self.clock(ts))

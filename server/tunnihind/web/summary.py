@@ -131,7 +131,7 @@ def summarise(
                 else ()
             ),
         ),
-        freshness=tuple(freshness(data, display)),
+        freshness=tuple(freshness(data, now, display)),
         grid=grid(days, today, display) if is_whole else (),
         score=score(data, now, options) if is_whole else None,
         drawing=drawing,
@@ -140,9 +140,7 @@ def summarise(
         sources=source_lines(surroundings.sources, now, display),
         emptiness=None
         if periods
-        else why_empty(
-            surroundings.sources, data.market.zone, display.texts, pipeline_expected=pipeline_expected, mode=mode
-        ),
+        else why_empty(data, surroundings.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 
