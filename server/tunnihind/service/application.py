@@ -26,7 +26,15 @@ from tunnihind.clock import Clock
 from tunnihind.market import Market, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import DashboardPage, Site, accuracy_page, dashboard_handler, page_handler, reference_page
+from tunnihind.web.pages import (
+    DashboardPage,
+    Site,
+    accuracy_page,
+    dashboard_handler,
+    missing_page,
+    page_handler,
+    reference_page,
+)
 from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
@@ -69,7 +77,9 @@ def create_app(
     metrics = metrics or Metrics()
     metrics.watch([zone.snapshot for zone in zones], clock)
     problems = Problems(settings.base_url)
-    app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
+    limits = [limit_rate(settings, clock, problems)] if settings.rate_limit else []
+    root = Site.of(settings, zones[0].snapshot.market.zone)
+    app = web.Application(middlewares=[*limits, missing_page(root, mode)])
     app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
     handlers: dict[str, Handler] = {}
     for zone in zones:

@@ -54,6 +54,12 @@ def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
+def of_address(display: Display) -> Iterator[Notice]:
+    """Say which parameters of the address have a value that means nothing."""
+    if names := ", ".join(display.options.unknown):
+        yield _notice("address", display, names=names)
+
+
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:

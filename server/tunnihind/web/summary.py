@@ -24,6 +24,7 @@ from tunnihind.web.notices import (
     SourceLine,
     SourceState,
     freshness,
+    of_address,
     of_data,
     of_mode,
     source_lines,
@@ -125,6 +126,7 @@ def summarise(
         holidays=tuple(_holidays(data.market, now)),
         notices=(
             *of_mode(mode, now, display),
+            *of_address(display),
             *(
                 of_data(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
                 if periods

@@ -157,6 +157,21 @@ async def test_a_choice_is_in_the_address_and_remembered_for_the_next_visit(visi
     await expect(page.locator("[data-now-price]")).to_have_text(written(sample_views.price(HOUR), 0.24))
 
 
+async def test_back_undoes_a_choice_and_what_is_remembered_of_it(visitor: WatchedPage) -> None:
+    page = await visitor.show()
+    now, unit = page.locator("[data-now-span]"), page.locator(".now .price .unit").last
+    await choose(page, "Quarter")
+    await choose(page, "€/MWh")
+    await expect(unit).to_have_text("€/MWh")
+    await page.go_back()
+    await expect(unit).to_have_text("c/kWh")
+    await expect(now).to_have_text("12:00–12:15")
+    await page.go_back()
+    await expect(now).to_have_text("12:00–13:00")
+    page = await visitor.show()
+    await expect(now).to_have_text("12:00–13:00")
+
+
 async def test_the_small_view_shows_what_its_address_says_and_nothing_remembered(visitor: WatchedPage) -> None:
     page = await visitor.show()
     await choose(page, "Quarter")

@@ -122,7 +122,8 @@ def test_parts_without_a_rate_for_the_date_are_told() -> None:
 def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, read: str) -> None:
     options = PageOptions.read({"margin": written, "package": "vork_4"}, "en")
     assert options.margin == read
-    assert options.link() == "?lang=en&package=vork_4" + (f"&margin={read}" if read else "")
+    assert options.unknown == (("margin",) if written and not read else ())
+    assert options.link() == "?package=vork_4" + (f"&margin={read}" if read else "")
 
 
 AMOUNTS = """
